@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import {
+  ExternalId,
+  hasOwnerId,
+  listOf,
+  Metadata,
+  Moment,
+  OWNER_ID_MISSING,
+  PageQuery,
+  ScopeFields,
+  ScopeView,
+} from './common.ts';
+
+/** Most messages in one POST; a longer transcript is sent as several batches. */
+const MESSAGES_MAX = 2_000;
+/** Longest text of one message, in characters. */
+const CONTENT_MAX = 500_000;
+const INSTRUCTIONS_MAX = 4_000;
+
+export const Role = z.enum(['user', 'assistant', 'system', 'tool']);
+
+const TextPart = z.strictObject({ type: z.literal('text'), text: z.string().max(CONTENT_MAX) });
+const ImagePart = z.strictObject({
+  type: z.literal('image_url'),
+  image_url: z.strictObject({
+    url: z.string().min(1).max(8_000_000),
+    detail: z.enum(['auto', 'low', 'high']).optional(),
+  }),
+});
+
+export const MessageBody = z.strictObject({
+  role: Role,
+  content: z.union([
+    z.string().max(CONTENT_MAX),
+    z
+      .array(z.discriminatedUnion('type', [TextPart, ImagePart]))
+      .min(1)
+      .max(100),
+  ]),
+  name: ExternalId.optional(),
+  timestamp: Moment.optional(),
+  id: ExternalId.optional(),
+});
+export type MessageBody = z.infer<typeof MessageBody>;
+
+/** The plain text of a message's content, parts joined by line breaks. */
+export const textOf = (content: MessageBody['content']): string =>
+  typeof content === 'string'
+    ? content
+    : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+
+export const hasImage = (content: MessageBody['content']): boolean =>
+  typeof content !== 'string' && content.some((part) => part.type === 'image_url');
+
+const hasContent = (message: MessageBody): boolean =>
+  textOf(message.content).trim() !== '' || hasImage(message.content);
+
+export const PostBatch = z
+  .strictObject({
+    messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
+    ...ScopeFields,
+    metadata: Metadata.optional(),
+    infer: z.boolean().default(true),
+    mode: z.enum(['decide', 'add_only']).default('decide'),
+    instructions: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+    includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+    excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+    memory_type: z.literal('procedural').optional(),
+    timestamp: Moment.optional(),
+    expires_at: Moment.optional(),
+    flush: z.boolean().default(false),
+    idempotency_key: z.string().min(1).max(256).optional(),
+  })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .refine((batch) => batch.messages.some(hasContent), {
+    message: 'every message is empty; send at least one with text',
+    path: ['messages'],
+  })
+  .meta({ id: 'PostBatch' });
+export type PostBatch = z.infer<typeof PostBatch>;
+
+export const BatchState = z.enum(['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']);
+export type BatchState = z.infer<typeof BatchState>;
+
+/** Where a batch stands inside its consolidation. */
+export const BatchStage = z.enum(['waiting', 'extract', 'decide', 'apply', 'project', 'done']);
+
+export const BatchAccepted = z
+  .object({ batch_id: z.string(), state: BatchState, status_url: z.string() })
+  .meta({ id: 'BatchAccepted' });
+
+const BatchEvent = z.object({
+  id: z.string(),
+  event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']),
+  memory_id: z.string(),
+  memory: z.string(),
+  previous: z.string().nullable(),
+});
+
+export const BatchView = ScopeView.extend({
+  id: z.string(),
+  state: BatchState,
+  stage: BatchStage,
+  attempts: z.number().int(),
+  error: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+  consolidation_id: z.string().nullable(),
+  messages: z.number().int(),
+  events: z.array(BatchEvent),
+  timings: z.object({
+    accepted_at: z.string(),
+    claimed_at: z.string().nullable(),
+    applied_at: z.string().nullable(),
+    searchable_at: z.string().nullable(),
+  }),
+  usage: z
+    .object({ calls: z.number().int(), prompt_tokens: z.number().int(), completion_tokens: z.number().int() })
+    .nullable(),
+}).meta({ id: 'Batch' });
+export type BatchView = z.infer<typeof BatchView>;
+
+export const BatchList = listOf(BatchView.omit({ events: true, usage: true })).meta({ id: 'BatchList' });
+
+export const ListBatchesQuery = z.strictObject({
+  state: BatchState.optional(),
+  user_id: ExternalId.optional(),
+  since: Moment.optional(),
+  ...PageQuery,
+});
+
+export const PostFlush = z
+  .strictObject({ user_id: ExternalId.optional(), agent_id: ExternalId.optional(), run_id: ExternalId.optional() })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .meta({ id: 'PostFlush' });
+
+export const FlushView = z
+  .object({ pending: z.number().int().describe('Batches of this owner that were waiting and are due now.') })
+  .meta({ id: 'Flush' });

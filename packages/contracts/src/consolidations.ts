@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { ExternalId, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+
+export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
+export type ConsolidationState = z.infer<typeof ConsolidationState>;
+
+const ConsolidationSummary = ScopeView.extend({
+  id: z.string(),
+  state: ConsolidationState,
+  batch_ids: z.array(z.string()),
+  attempts: z.number().int(),
+  error: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+  created_at: z.string(),
+  applied_at: z.string().nullable(),
+});
+
+export const ConsolidationView = ConsolidationSummary.extend({
+  plan: z.json().nullable().describe('What was read, thought and decided; null until a plan is stored.'),
+  answers: z.array(
+    z.object({
+      step: z.string(),
+      model: z.string(),
+      output: z.string(),
+      prompt_tokens: z.number(),
+      completion_tokens: z.number(),
+      at: z.string(),
+    }),
+  ),
+}).meta({ id: 'Consolidation' });
+
+export const ConsolidationList = listOf(ConsolidationSummary).meta({ id: 'ConsolidationList' });
+export const ListConsolidationsQuery = z.strictObject({
+  state: ConsolidationState.optional(),
+  user_id: ExternalId.optional(),
+  ...PageQuery,
+});
+
+export const PostReplay = z
+  .strictObject({
+    filter: z.strictObject({
+      batch_ids: z.array(z.string()).min(1).max(1_000).optional(),
+      state: z.literal('parked').default('parked'),
+      user_id: ExternalId.optional(),
+      error_code: z.string().max(128).optional(),
+      since: Moment.optional(),
+    }),
+    dry_run: z.boolean().default(false),
+  })
+  .meta({ id: 'PostReplay' });
+export type PostReplay = z.infer<typeof PostReplay>;
+
+export const ReplayView = z
+  .object({
+    dry_run: z.boolean(),
+    matched: z.number().int(),
+    replayed: z.number().int(),
+    batch_ids: z.array(z.string()),
+  })
+  .meta({ id: 'Replay' });
+
+/** accepted = the sum of all the other counts, always. */
+export const StatsView = z
+  .object({
+    batches: z.object({
+      accepted: z.number().int(),
+      pending: z.number().int(),
+      consolidating: z.number().int(),
+      consolidated: z.number().int(),
+      empty: z.number().int(),
+      parked: z.number().int(),
+      undone: z.number().int(),
+      erased: z.number().int(),
+      gap: z.number().int(),
+    }),
+    memories: z.object({ live: z.number().int(), versions: z.number().int() }),
+    owners: z.number().int(),
+    outbox: z.number().int(),
+    usage: z.object({
+      calls: z.number().int(),
+      failed_calls: z.number().int(),
+      prompt_tokens: z.number().int(),
+      completion_tokens: z.number().int(),
+    }),
+  })
+  .meta({ id: 'Stats' });
+
+export const LiveView = z
+  .object({ status: z.literal('ok'), runs_on: z.record(z.string(), z.string()) })
+  .meta({ id: 'Live' });
+export const ReadyView = z
+  .object({
+    status: z.enum(['ok', 'unavailable']),
+    checks: z.record(z.string(), z.object({ ok: z.boolean(), message: z.string().optional() })),
+  })
+  .meta({ id: 'Ready' });

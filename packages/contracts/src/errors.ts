@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** Every error code the API answers with, and its HTTP status. Codes are stable; texts may change. */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  invalid_json: 400,
+  invalid_cursor: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  idempotency_conflict: 409,
+  version_conflict: 409,
+  conflict: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  immutable_memory: 422,
+  unsupported_content: 422,
+  too_many_requests: 429,
+  internal: 500,
+  model_unavailable: 502,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** RFC 9457 problem details, plus a stable code and, for bad input, where the mistakes are. */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    code: z.string(),
+    detail: z.string(),
+    instance: z.string().optional(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
+export type Problem = z.infer<typeof Problem>;

@@ -1,0 +1,50 @@
+export {
+  BatchAccepted,
+  BatchList,
+  BatchStage,
+  BatchState,
+  BatchView,
+  FlushView,
+  hasImage,
+  ListBatchesQuery,
+  MessageBody,
+  PostBatch,
+  PostFlush,
+  Role,
+  textOf,
+} from './batches.ts';
+export { ExternalId, listOf, Metadata, Moment, PageQuery, ScopeView, WAIT_MAX_MS, WaitQuery } from './common.ts';
+export {
+  ConsolidationList,
+  ConsolidationState,
+  ConsolidationView,
+  ListConsolidationsQuery,
+  LiveView,
+  PostReplay,
+  ReadyView,
+  ReplayView,
+  StatsView,
+} from './consolidations.ts';
+export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
+export {
+  DeletedView,
+  DeleteMemoriesQuery,
+  History,
+  HistoryEvent,
+  ListMemoriesQuery,
+  ListUsersQuery,
+  MemoryList,
+  MemoryView,
+  PatchMemory,
+  PostMemory,
+  PostSearch,
+  SearchHit,
+  SearchMode,
+  SearchResult,
+  SourceList,
+  SourcesQuery,
+  SourceView,
+  UserList,
+  UserView,
+} from './memories.ts';
+export { type Payload, QUEUES, type QueueName } from './queues.ts';

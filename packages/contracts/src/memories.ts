@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { Role } from './batches.ts';
+import {
+  ExternalId,
+  hasOwnerId,
+  listOf,
+  Metadata,
+  Moment,
+  OWNER_ID_MISSING,
+  PageQuery,
+  ScopeFields,
+  ScopeView,
+} from './common.ts';
+
+const MEMORY_TEXT_MAX = 8_000;
+const QUERY_MAX = 20_000;
+const TOP_K_MAX = 200;
+const TOP_K_DEFAULT = 10;
+
+const MemoryText = z.string().max(MEMORY_TEXT_MAX).regex(/\S/u, 'must not be blank');
+
+export const MemoryView = ScopeView.extend({
+  id: z.string(),
+  memory: z.string(),
+  version: z.number().int(),
+  metadata: Metadata,
+  categories: z.array(z.string()),
+  immutable: z.boolean(),
+  said_at: z.string(),
+  valid_from: z.string(),
+  invalid_at: z.string().nullable(),
+  expires_at: z.string().nullable(),
+  confirmations: z.number().int(),
+  created_at: z.string(),
+  updated_at: z.string(),
+}).meta({ id: 'Memory' });
+export type MemoryView = z.infer<typeof MemoryView>;
+
+export const MemoryList = listOf(MemoryView).meta({ id: 'MemoryList' });
+export const ListMemoriesQuery = z
+  .strictObject({ ...ScopeFields, ...PageQuery })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
+
+export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
+
+export const PostSearch = z
+  .strictObject({
+    query: z.string().max(QUERY_MAX),
+    ...ScopeFields,
+    top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
+    threshold: z.number().min(0).max(1).optional(),
+    mode: SearchMode.default('hybrid'),
+    as_of: Moment.optional(),
+    include: z
+      .array(z.enum(['sources', 'scores']))
+      .max(2)
+      .default([]),
+  })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .meta({ id: 'PostSearch' });
+export type PostSearch = z.infer<typeof PostSearch>;
+
+export const SourceView = z
+  .object({
+    message_id: z.string(),
+    batch_id: z.string(),
+    id: z.string().nullable().describe('The id the caller gave the message.'),
+    role: Role,
+    name: z.string().nullable(),
+    content: z.string(),
+    said_at: z.string(),
+    is_source: z.boolean().describe('false for a neighbour asked for with before or after.'),
+  })
+  .meta({ id: 'Source' });
+
+const Scores = z.object({ vector: z.number().nullable(), keyword: z.number().nullable() });
+
+export const SearchHit = MemoryView.extend({
+  score: z.number(),
+  scores: Scores.optional(),
+  sources: z.array(SourceView).optional(),
+}).meta({ id: 'SearchHit' });
+
+export const SearchResult = z
+  .object({
+    results: z.array(SearchHit),
+    took_ms: z.number(),
+    degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
+  })
+  .meta({ id: 'SearchResult' });
+
+export const HistoryEvent = z
+  .object({
+    id: z.string(),
+    memory_id: z.string(),
+    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']),
+    version: z.number().int(),
+    previous: z.string().nullable(),
+    memory: z.string().nullable(),
+    reason: z.string(),
+    actor: z.string(),
+    consolidation_id: z.string().nullable(),
+    said_at: z.string(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'HistoryEvent' });
+
+export const History = listOf(HistoryEvent).meta({ id: 'History' });
+
+const NEIGHBOURS_MAX = 20;
+export const SourcesQuery = z.strictObject({
+  before: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),
+  after: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),
+});
+export const SourceList = listOf(SourceView).meta({ id: 'SourceList' });
+
+export const PostMemory = z
+  .strictObject({
+    memory: MemoryText,
+    ...ScopeFields,
+    metadata: Metadata.optional(),
+    categories: z.array(z.string().min(1).max(64)).max(10).optional(),
+    immutable: z.boolean().default(false),
+    valid_from: Moment.optional(),
+    expires_at: Moment.optional(),
+  })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .meta({ id: 'PostMemory' });
+export type PostMemory = z.infer<typeof PostMemory>;
+
+export const PatchMemory = z
+  .strictObject({
+    memory: MemoryText.optional(),
+    metadata: Metadata.optional(),
+    categories: z.array(z.string().min(1).max(64)).max(10).optional(),
+    immutable: z.boolean().optional(),
+    expires_at: Moment.nullable().optional(),
+    version: z.int().min(1).optional().describe('Only change it if this is still the current version.'),
+  })
+  .refine((patch) => Object.keys(patch).some((key) => key !== 'version'), { message: 'nothing to change was given' })
+  .meta({ id: 'PatchMemory' });
+
+export const DeleteMemoriesQuery = z
+  .strictObject(ScopeFields)
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
+export const DeletedView = z.object({ deleted: z.number().int() }).meta({ id: 'Deleted' });
+
+export const UserView = z
+  .object({
+    kind: z.enum(['user', 'agent', 'run']),
+    id: ExternalId,
+    memories: z.number().int(),
+    pending: z.number().int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'User' });
+export const UserList = listOf(UserView).meta({ id: 'UserList' });
+export const ListUsersQuery = z.strictObject(PageQuery);

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/**
+ * Every queue: its name, the payload of its jobs and how long one job may take.
+ * Payloads carry ids only and grow by optional fields only: a fleet runs two releases at a time.
+ */
+export const QUEUES = {
+  consolidate: {
+    name: 'consolidate',
+    payload: z.object({ lane: z.string().min(1), generation: z.int().min(1) }),
+    /** Longer than two model calls with their time limits and one repair call. */
+    timeoutMs: 300_000,
+  },
+} as const;
+
+export type QueueName = keyof typeof QUEUES;
+export type Payload<N extends QueueName> = z.infer<(typeof QUEUES)[N]['payload']>;

@@ -1,0 +1,55 @@
+/** Codes of failures that can end in a batch's `error`. */
+export type EngineErrorCode =
+  | 'model_unreachable'
+  | 'model_timeout'
+  | 'model_overloaded'
+  | 'model_server_error'
+  | 'model_rejected'
+  | 'model_misconfigured'
+  | 'model_output_unusable'
+  | 'context_too_long'
+  | 'index_unavailable'
+  | 'ledger_unavailable'
+  | 'queue_unavailable'
+  | 'unsupported_content'
+  | 'cancelled'
+  | 'internal';
+
+interface Facts {
+  readonly code: EngineErrorCode;
+  /** Whether the same work may succeed later without anybody changing anything. Decided where the fact is known. */
+  readonly retryable: boolean;
+  /** The other side said when to come back. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** Every failure of a step or a port. Messages say what was expected, what was got, what to do. */
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, facts: Facts) {
+    super(message, { cause: facts.cause });
+    this.name = 'EngineError';
+    this.code = facts.code;
+    this.retryable = facts.retryable;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+/** A turn that lost its lane to a later claim: it must stop and write nothing. */
+export class FencedError extends Error {
+  constructor(consolidationId: string) {
+    super(`consolidation ${consolidationId} was claimed again by another worker; this one stops`);
+    this.name = 'FencedError';
+  }
+}
+
+/** Anything thrown, as an EngineError; unknown failures are worth another try. */
+export function asEngineError(thrown: unknown): EngineError {
+  if (thrown instanceof EngineError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new EngineError(message, { code: 'internal', retryable: true, cause: thrown });
+}

@@ -1,0 +1,16 @@
+export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+export type * from './plan.ts';
+export type * from './ports/ledger/batches.ts';
+export type * from './ports/ledger/lanes.ts';
+export type * from './ports/ledger/ledger.ts';
+export type * from './ports/ledger/memories.ts';
+export type * from './ports/ledger/outbox.ts';
+export type * from './ports/ledger/overview.ts';
+export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
+export type * from './ports/ledger/thoughts.ts';
+export type * from './ports/models.ts';
+export type * from './ports/schedule.ts';
+export type * from './ports/search-index.ts';
+export type * from './ports/tools.ts';
+export type * from './words.ts';
+export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';

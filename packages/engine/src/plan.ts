@@ -1,0 +1,94 @@
+import type { TokenUse } from './ports/models.ts';
+import type { EventKind, MemoryEvent, Millis, SaidAt } from './words.ts';
+
+/** A candidate memory the model found in the messages. */
+export interface Fact {
+  /** f0, f1, … in the order they were said. */
+  readonly id: string;
+  readonly text: string;
+  readonly sourceIds: readonly string[];
+  readonly quote: string | null;
+  readonly category: string | null;
+  readonly language: string | null;
+  readonly about: 'user' | 'agent';
+  readonly saidAt: SaidAt;
+  /** The resolved date of what it tells, else when it was said. */
+  readonly validFrom: Millis;
+}
+
+/** Something the extraction brought that never became a fact, and why. */
+export interface Discard {
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** A memory version recalled as a neighbour of some fact. */
+export interface Candidate {
+  /** What the model calls it: "0", "1", … */
+  readonly shortId: string;
+  readonly memoryId: string;
+  readonly version: number;
+  /** The memory's revision when it was read: an operation holds only for this one. */
+  readonly revision: number;
+  readonly text: string;
+  readonly saidAt: SaidAt;
+  readonly standing: 'live' | 'former' | 'deleted';
+  readonly immutable: boolean;
+  /** Which facts recalled it, with raw scores. */
+  readonly recalledBy: readonly {
+    readonly fact: string;
+    readonly vector: number | null;
+    readonly keyword: number | null;
+  }[];
+}
+
+/** One operation of a plan, with what it changes and why. */
+export interface Operation {
+  readonly fact: string;
+  readonly event: EventKind;
+  readonly memoryId: string;
+  /** The memory's revision it was decided on; 0 for a memory this plan makes. */
+  readonly revision: number;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly reason: string;
+  readonly decidedBy: 'model' | 'rule' | 'guard';
+}
+
+/** How a fact ended. Every fact has exactly one. */
+export interface FactOutcome {
+  readonly fact: string;
+  readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
+  readonly reason: string;
+}
+
+/** Something the model asked for that was refused or repaired, and why. */
+export interface Remark {
+  readonly asked: string;
+  readonly did: string;
+}
+
+export interface PromptUse {
+  readonly name: string;
+  readonly version: string;
+  readonly hash: string;
+}
+
+/** The stored outcome of thinking: everything needed to apply it, to explain it, and to undo it. */
+export interface Plan {
+  readonly consolidationId: string;
+  /** 1, or more when an explicit write overtook an earlier round. */
+  readonly round: number;
+  readonly facts: readonly Fact[];
+  readonly discards: readonly Discard[];
+  readonly candidates: readonly Candidate[];
+  readonly operations: readonly Operation[];
+  readonly outcomes: readonly FactOutcome[];
+  readonly remarks: readonly Remark[];
+  /** Ready to apply, in order; each names the revision it makes. */
+  readonly events: readonly MemoryEvent[];
+  readonly prompts: readonly PromptUse[];
+  readonly models: { readonly chat: string; readonly embedder: string };
+  readonly usage: TokenUse & { readonly calls: number };
+  readonly timings: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,94 @@
+import type {
+  BatchSettings,
+  BatchStage,
+  BatchState,
+  Failure,
+  JsonObject,
+  LaneId,
+  MemoryEvent,
+  Message,
+  Millis,
+  Scope,
+  TenantId,
+} from '../../words.ts';
+import type { Nudge } from '../schedule.ts';
+import type { DuePolicy } from './lanes.ts';
+import type { Page, Paged } from './page.ts';
+
+export interface NewMessage {
+  readonly id: string;
+  readonly clientId: string | null;
+  readonly role: Message['role'];
+  readonly content: Message['content'];
+  readonly name: string | null;
+  /** The message's own timestamp, else the batch's, else null: acceptance counts. */
+  readonly at: Millis | null;
+}
+
+export interface NewBatch {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly scope: Scope;
+  readonly settings: BatchSettings;
+  readonly metadata: JsonObject;
+  readonly messages: readonly NewMessage[];
+  /** An estimate, cheap to make; only the due policy reads it. */
+  readonly tokens: number;
+  readonly acceptedAt: Millis;
+  readonly flush: boolean;
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+}
+
+export type Appended =
+  | { readonly kind: 'stored'; readonly nudge: Nudge | null }
+  /** The same key with the same body came before. */
+  | { readonly kind: 'repeated'; readonly batchId: string; readonly state: BatchState }
+  /** The same key with another body came before. */
+  | { readonly kind: 'conflict' };
+
+export interface Batch {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  readonly settings: BatchSettings;
+  readonly metadata: JsonObject;
+  readonly position: number;
+  readonly state: BatchState;
+  readonly stage: BatchStage;
+  readonly attempts: number;
+  readonly failure: Failure | null;
+  readonly consolidationId: string | null;
+  readonly messageCount: number;
+  readonly acceptedAt: Millis;
+  readonly claimedAt: Millis | null;
+  readonly appliedAt: Millis | null;
+  readonly searchableAt: Millis | null;
+}
+
+export interface BatchStore {
+  append(batch: NewBatch, policy: DuePolicy): Promise<Appended>;
+  get(tenant: TenantId, id: string): Promise<Batch | null>;
+  list(
+    tenant: TenantId,
+    filter: { state?: BatchState; userId?: string; since?: Millis },
+    page: Page,
+  ): Promise<Paged<Batch>>;
+  /** The events its messages led to, oldest first. */
+  events(tenant: TenantId, id: string): Promise<readonly MemoryEvent[]>;
+  /** Parked batches that match, oldest first. */
+  parked(tenant: TenantId, filter: ParkedFilter, limit: number): Promise<readonly Batch[]>;
+  /** Parked batches wait again, due now, at their old positions, with their attempts at zero. Others are left alone. */
+  replay(
+    tenant: TenantId,
+    ids: readonly string[],
+    now: Millis,
+  ): Promise<{ replayed: readonly string[]; nudges: readonly Nudge[] }>;
+}
+
+export interface ParkedFilter {
+  readonly ids?: readonly string[];
+  readonly userId?: string;
+  readonly errorCode?: string;
+  readonly since?: Millis;
+}

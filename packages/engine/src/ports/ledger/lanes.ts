@@ -1,0 +1,87 @@
+import type { BatchSettings, Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { Nudge } from '../schedule.ts';
+
+/** When a lane with waiting batches is due. */
+export interface DuePolicy {
+  readonly tokens: number;
+  readonly idleMs: number;
+  readonly maxAgeMs: number;
+}
+
+/** Limits of what one consolidation takes at once. */
+export interface WindowPolicy {
+  readonly maxTokens: number;
+  readonly maxBatches: number;
+}
+
+/** One claimed turn. Its fence goes with every write. */
+export interface Turn {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly generation: number;
+  readonly epoch: number;
+  readonly consolidationId: string;
+  readonly scope: Scope;
+  readonly settings: BatchSettings;
+  readonly batchIds: readonly string[];
+  /** Failed tries of this window so far. */
+  readonly attempts: number;
+  readonly claimedAt: Millis;
+}
+
+export type Claim =
+  /** Not the lane's current generation, or nothing waits: the job has nothing to do. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'not_due'; readonly dueAt: Millis }
+  | { readonly kind: 'claimed'; readonly turn: Turn };
+
+export type Failed =
+  | { readonly kind: 'retry'; readonly at: Millis }
+  /** The window was too big to blame one batch: it is halved, and the first half tried on its own. */
+  | { readonly kind: 'split'; readonly next: Nudge }
+  | { readonly kind: 'parked'; readonly next: Nudge | null }
+  | Fenced;
+
+/** Lost to a later claim: nothing was written. */
+export type Fenced = { readonly kind: 'fenced' };
+
+export interface Lane {
+  readonly id: LaneId;
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly state: 'idle' | 'waiting' | 'consolidating';
+  readonly generation: number;
+  readonly epoch: number;
+  readonly pending: number;
+  readonly dueAt: Millis | null;
+  readonly attempts: number;
+}
+
+export interface LaneStore {
+  /** `newConsolidationId` is used only when no window is pinned yet. */
+  claim(
+    job: { lane: LaneId; generation: number },
+    how: { now: Millis; window: WindowPolicy; newConsolidationId: string },
+  ): Promise<Claim>;
+  /**
+   * A try failed. Counts one attempt on every pinned batch. Retryable with attempts left: again at `retryAt`.
+   * Else a window of several batches is split in two, and a single batch is parked.
+   */
+  fail(
+    turn: Turn,
+    how: { failure: Failure; retryable: boolean; retryAt: Millis; maxAttempts: number; policy: DuePolicy },
+  ): Promise<Failed>;
+  /** Given back unharmed: no attempt is counted, the turn is due at once. */
+  release(turn: Turn, now: Millis): Promise<void>;
+  /** Lanes with work that is due at or before `now`, oldest first, with their current generation. */
+  due(now: Millis, limit: number): Promise<readonly Nudge[]>;
+  /** All lanes with work, due or not: for filling an empty queue. `after` pages by lane id. */
+  withWork(after: LaneId | null, limit: number): Promise<readonly Nudge[]>;
+  /** The job of this generation ended without the lane moving on: generation + 1. null if the lane has moved on. */
+  raise(nudge: Nudge): Promise<Nudge | null>;
+  /** Makes an owner's waiting batches due now. */
+  flush(tenant: TenantId, owner: Owner, now: Millis): Promise<{ pending: number; nudge: Nudge | null }>;
+  find(tenant: TenantId, owner: Owner): Promise<Lane | null>;
+  get(id: LaneId): Promise<Lane | null>;
+}

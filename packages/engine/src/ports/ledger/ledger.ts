@@ -1,0 +1,34 @@
+import type { BatchStore } from './batches.ts';
+import type { LaneStore } from './lanes.ts';
+import type { MemoryStore } from './memories.ts';
+import type { OutboxStore } from './outbox.ts';
+import type { OverviewStore } from './overview.ts';
+import type { ThoughtStore } from './thoughts.ts';
+
+/**
+ * The truth. Every method that writes resolves only when the write is durable.
+ *
+ * A lane's life:
+ *   idle           no batch waits. Left by append (generation + 1, nudge).
+ *   waiting        batches wait for `dueAt`; a job for the current generation is or will be scheduled.
+ *                  Left by claim; a flush or a full window raises the generation and nudges anew.
+ *   consolidating  a window of batches is pinned to one consolidation. Every claim raises the epoch; only the
+ *                  newest epoch may write. Left by apply, park or split, which decide in the same transaction
+ *                  whether more waits (→ waiting, generation + 1, nudge) or not (→ idle). A failed try stays here,
+ *                  with `notBefore` set.
+ * Invariants: at most one consolidation per lane; positions of a lane have no gaps; a claim for any but the
+ * current generation is stale and changes nothing; a paused lane is never claimed.
+ */
+export interface Ledger {
+  /** Names this ledger for ever; an index made from another one is not believed. */
+  readonly id: string;
+  readonly batches: BatchStore;
+  readonly lanes: LaneStore;
+  readonly thoughts: ThoughtStore;
+  readonly memories: MemoryStore;
+  readonly outbox: OutboxStore;
+  readonly overview: OverviewStore;
+  /** Throws when the ledger cannot be read and written. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,41 @@
+import type { Millis, Owner, TenantId } from '../../words.ts';
+import type { Page, Paged } from './page.ts';
+
+/** accepted = pending + consolidating + consolidated + empty + parked + undone + erased, always. */
+export interface BatchCounts {
+  readonly accepted: number;
+  readonly pending: number;
+  readonly consolidating: number;
+  readonly consolidated: number;
+  readonly empty: number;
+  readonly parked: number;
+  readonly undone: number;
+  readonly erased: number;
+}
+
+export interface UsageTotals {
+  readonly calls: number;
+  readonly failedCalls: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface OwnerSummary {
+  readonly owner: Owner;
+  readonly memories: number;
+  readonly pending: number;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+}
+
+export interface OverviewStore {
+  batches(tenant: TenantId): Promise<BatchCounts>;
+  memories(tenant: TenantId): Promise<{ live: number; versions: number }>;
+  usage(tenant: TenantId): Promise<UsageTotals>;
+  usageOf(consolidationId: string): Promise<UsageTotals>;
+  owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
+  ownerCount(tenant: TenantId): Promise<number>;
+  outbox(): Promise<number>;
+  /** When the oldest due work became due; null when none is. Across tenants: a health figure. */
+  oldestDue(now: Millis): Promise<Millis | null>;
+}

@@ -1,0 +1,63 @@
+import type { Plan } from '../../plan.ts';
+import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId } from '../../words.ts';
+import type { TokenUse } from '../models.ts';
+import type { Fenced, Turn } from './lanes.ts';
+import type { Page, Paged } from './page.ts';
+
+/** What a consolidation reads of the conversation. */
+export interface Gathered {
+  /** The messages of the pinned batches, in lane order. */
+  readonly messages: readonly Message[];
+  /** Metadata of each pinned batch, by batch id. */
+  readonly metadata: ReadonlyMap<string, JsonObject>;
+  readonly summary: string | null;
+  /** The scope's last messages before the pinned ones, oldest first; already consolidated. */
+  readonly recent: readonly Message[];
+}
+
+export interface StoredAnswer {
+  readonly step: string;
+  readonly inputHash: string;
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly model: string;
+  readonly usage: TokenUse;
+  readonly at: Millis;
+}
+
+export type Stored = { readonly kind: 'stored' } | Fenced;
+
+export interface Consolidation {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
+  readonly batchIds: readonly string[];
+  readonly attempts: number;
+  readonly failure: Failure | null;
+  readonly createdAt: Millis;
+  readonly appliedAt: Millis | null;
+}
+
+export interface ThoughtStore {
+  gather(turn: Turn, recentCount: number): Promise<Gathered>;
+  answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
+  /** Stores the answer and counts its usage, once. */
+  storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
+  answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
+  /** A model call that brought no answer still counts as one. */
+  countFailedCall(turn: Turn, step: string, model: string, now: Millis): Promise<void>;
+  storePlan(turn: Turn, plan: Plan): Promise<Stored>;
+  /** The newest round, or null. */
+  plan(consolidationId: string): Promise<Plan | null>;
+  get(tenant: TenantId, id: string): Promise<Consolidation | null>;
+  list(
+    tenant: TenantId,
+    filter: { state?: Consolidation['state']; userId?: string },
+    page: Page,
+  ): Promise<Paged<Consolidation>>;
+  /** Vectors of texts already embedded for this lane; missing ones are left out. */
+  vectors(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
+  storeVectors(lane: LaneId, fingerprint: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>;
+}

@@ -1,0 +1,38 @@
+import type { LaneId, Millis } from '../words.ts';
+import type { Cancellation } from './tools.ts';
+
+/** One turn of a lane that is due at a time: the whole content of a job. */
+export interface Nudge {
+  readonly lane: LaneId;
+  readonly generation: number;
+  readonly dueAt: Millis;
+}
+
+/** What the schedule knows of one turn. `finished`: its job ended, and a new one under its name would be ignored. */
+export type TurnState = 'absent' | 'scheduled' | 'active' | 'finished';
+
+/** The writing side of the queue. It holds ids and owns nothing: it may be wiped at any moment. */
+export interface Schedule {
+  /** Idempotent per (lane, generation). */
+  nudge(nudges: readonly Nudge[]): Promise<void>;
+  stateOf(nudge: Nudge): Promise<TurnState>;
+  /** Throws when the queue cannot be reached. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a worker answers for one job. */
+export type Verdict =
+  | { readonly kind: 'done'; readonly next: Nudge | null }
+  /** Not now; does not count as a failure. */
+  | { readonly kind: 'later'; readonly at: Millis }
+  /** Given up; shown as failed in the queue, with the reason. */
+  | { readonly kind: 'parked'; readonly reason: string; readonly next: Nudge | null };
+
+export type TurnHandler = (turn: { lane: LaneId; generation: number }, cancel: Cancellation) => Promise<Verdict>;
+
+/** The reading side of the queue: takes due turns and hands them to the handler, `concurrency` at a time. */
+export interface TurnWorker {
+  /** Takes no new turns, hands the running ones back within the limit, and resolves when none runs. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,84 @@
+import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
+
+/** One memory version as the index holds it: enough to answer a search without the ledger. */
+export interface IndexPoint {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  readonly memoryId: string;
+  readonly version: number;
+  /** The memory's revision when this was projected; an older one never replaces a newer one. */
+  readonly revision: number;
+  readonly text: string;
+  /** Terms of the keyword leg: the text's own, made by the engine's tokenizer. */
+  readonly terms: readonly string[];
+  readonly vector: Float32Array;
+  /** The memory's newest version by said_at, and not deleted: what search shows. */
+  readonly live: boolean;
+  readonly saidAt: SaidAt;
+  readonly validFrom: Millis;
+  readonly invalidAt: Millis | null;
+  readonly expiresAt: Millis | null;
+  /** When the memory was deleted, if it was. */
+  readonly deletedAt: SaidAt | null;
+  readonly category: string | null;
+  readonly metadata: JsonObject;
+  readonly immutable: boolean;
+  readonly sourceIds: readonly string[];
+  readonly confirmations: number;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+}
+
+/** Which versions a query sees. */
+export type Visibility =
+  /** What holds now. */
+  | { readonly kind: 'live'; readonly now: Millis }
+  /** What held then. */
+  | { readonly kind: 'as_of'; readonly at: Millis }
+  /** For decisions: what holds, and every former version said or deleted after a moment. */
+  | { readonly kind: 'live_or_said_after'; readonly after: SaidAt };
+
+/** One question to the index. It always names one owner: there is no query without. */
+export interface IndexQuery {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  /** The ids of the scope beside the owner; they only filter. */
+  readonly filter: { readonly agentId?: string; readonly runId?: string; readonly appId?: string };
+  readonly visibility: Visibility;
+  /** null leaves the leg out. */
+  readonly vector: Float32Array | null;
+  readonly terms: readonly string[] | null;
+  /** Per leg. */
+  readonly limit: number;
+}
+
+/** A point that either leg found. A raw score is null where the leg did not have it among its best. */
+export interface IndexHit {
+  readonly point: Omit<IndexPoint, 'vector' | 'terms'>;
+  /** Cosine, −1…1. */
+  readonly vectorScore: number | null;
+  /** BM25 over the owner's memories, ≥ 0. */
+  readonly keywordScore: number | null;
+}
+
+/** Says whose projection the index is: without it, or with another's, it must not be believed. */
+export interface IndexMarker {
+  readonly ledgerId: string;
+  readonly fingerprint: string;
+}
+
+export interface SearchIndex {
+  marker(): Promise<IndexMarker | null>;
+  /** Claims an empty index for a ledger. */
+  stamp(marker: IndexMarker): Promise<void>;
+  /** Idempotent; one point per (memory, version); durable when it resolves. */
+  upsert(points: readonly IndexPoint[]): Promise<void>;
+  /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
+  search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
+  /** Every point of the index gone, marker included. */
+  clear(): Promise<void>;
+  count(tenant: TenantId): Promise<number>;
+  close(): Promise<void>;
+}

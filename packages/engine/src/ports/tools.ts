@@ -1,0 +1,27 @@
+import type { Millis } from '../words.ts';
+
+/** Time, ids and hashing: the only ways the engine learns anything not given to it. */
+export interface Tools {
+  now(): Millis;
+  /** A new id, time-ordered, e.g. id('mem') → 'mem_01j9…'. */
+  id(kind: IdKind): string;
+  /** A stable hex digest of a text. */
+  hash(text: string): string;
+}
+
+export type IdKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'led';
+
+/** An AbortSignal, as far as the engine and its ports need one. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** Structured lines about what happens. Never contents of messages or memories. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

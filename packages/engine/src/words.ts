@@ -1,0 +1,179 @@
+/**
+ * The words of the domain. Code, docs, API and UI use these and no others.
+ *
+ * message        one chat turn
+ * batch          the messages of one POST, with a scope and settings; stored before it is acknowledged
+ * scope          tenant + at least one of user, agent, run (+ optional app)
+ * owner          whom a memory belongs to: exactly one of user, agent, run: the first given in that order
+ * lane           the serial line of one owner: one consolidation at a time, batches in order
+ * consolidation  one turn of a lane: the longest prefix of its due batches with equal scope and settings
+ * fact           a candidate memory extracted by the model, with the messages and a quote it came from
+ * plan           the stored outcome of thinking
+ * operation      ADD, UPDATE, DELETE or NONE on one memory, as a plan says it
+ * memory         one fact that holds now, or a former version of it
+ * event          one applied operation in a memory's life; the events of a memory are its history
+ * ledger         the SQL store; the truth
+ * index          the search store: a projection of the ledger
+ * queue          a schedule of which lanes are due; holds ids, owns nothing
+ * parked         a batch that cannot be consolidated; kept, visible, replayable
+ * said_at        when a thing was said; it orders. valid_from (the resolved date) is for display and as_of
+ */
+
+export type TenantId = string & { readonly brand: 'TenantId' };
+export type LaneId = string & { readonly brand: 'LaneId' };
+
+/** Milliseconds since 1970, UTC. */
+export type Millis = number;
+
+/** The one tenant of an installation without tenants of its own. */
+export const DEFAULT_TENANT = 'default' as TenantId;
+
+export type OwnerKind = 'user' | 'agent' | 'run';
+export interface Owner {
+  readonly kind: OwnerKind;
+  readonly id: string;
+}
+
+export interface Scope {
+  readonly userId: string | null;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly appId: string | null;
+}
+
+/** The first given of user, agent, run. A scope without any is a mistake of the caller's. */
+export function ownerOf(scope: Scope): Owner {
+  if (scope.userId !== null) return { kind: 'user', id: scope.userId };
+  if (scope.agentId !== null) return { kind: 'agent', id: scope.agentId };
+  if (scope.runId !== null) return { kind: 'run', id: scope.runId };
+  throw new Error('a scope needs at least one of user, agent, run');
+}
+
+/** When a thing was said: the moment, then the order of arrival in the lane. */
+export interface SaidAt {
+  readonly at: Millis;
+  readonly seq: number;
+}
+
+export const compareSaid = (a: SaidAt, b: SaidAt): number => a.at - b.at || a.seq - b.seq;
+export const saidBefore = (a: SaidAt, b: SaidAt): boolean => compareSaid(a, b) < 0;
+
+/** JSON as it travels. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export type Role = 'user' | 'assistant' | 'system' | 'tool';
+export type ContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'image_url';
+      readonly image_url: { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' | undefined };
+    };
+export type Content = string | readonly ContentPart[];
+
+export interface Message {
+  readonly id: string;
+  readonly batchId: string;
+  readonly clientId: string | null;
+  readonly role: Role;
+  readonly content: Content;
+  readonly name: string | null;
+  readonly saidAt: SaidAt;
+  /** Already seen in this scope under the same client id: context, not new. */
+  readonly resent: boolean;
+}
+
+/** What a batch asks of its consolidation. Batches with equal settings and scope may share one. */
+export interface BatchSettings {
+  readonly infer: boolean;
+  readonly mode: 'decide' | 'add_only';
+  readonly instructions: string | null;
+  readonly includes: string | null;
+  readonly excludes: string | null;
+  readonly memoryType: 'procedural' | null;
+  readonly expiresAt: Millis | null;
+}
+
+export type BatchState = 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+export type BatchStage = 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly at: Millis;
+}
+
+export type EventKind = 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
+
+/** One state of a memory's text. `number` counts arrivals; saidAt orders validity. */
+export interface MemoryVersion {
+  readonly number: number;
+  readonly text: string;
+  readonly saidAt: SaidAt;
+  /** The resolved date of the fact, else when it was said. */
+  readonly validFrom: Millis;
+  /** When it stopped holding, null while it holds. Never before validFrom. */
+  readonly invalidAt: Millis | null;
+  /** The version that took its place, null when none did. */
+  readonly supersededBy: number | null;
+  readonly details: VersionDetails;
+  /** When this version was recorded. */
+  readonly recordedAt: Millis;
+}
+
+/** What a version carries beside its text; only for reading, never for deciding. */
+export interface VersionDetails {
+  readonly category: string | null;
+  readonly language: string | null;
+  readonly about: 'user' | 'agent';
+  readonly quote: string | null;
+  /** Ledger ids of the messages it came from; empty for explicit writes. */
+  readonly sourceIds: readonly string[];
+  readonly metadata: JsonObject;
+  readonly immutable: boolean;
+  readonly expiresAt: Millis | null;
+}
+
+/** A memory with all its versions, as its events left it. */
+export interface Memory {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  readonly versions: readonly MemoryVersion[];
+  /** When the deletion that still holds was said; null while some version may be live. */
+  readonly deletedAt: SaidAt | null;
+  readonly confirmations: number;
+  readonly lastConfirmedAt: Millis | null;
+  /** How many events made it; what an operation was decided on. */
+  readonly revision: number;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+}
+
+/** The actor of an event: a consolidation, or an explicit write by API. */
+export type Actor = 'consolidation' | 'api';
+
+export interface MemoryEvent {
+  readonly id: string;
+  readonly memoryId: string;
+  /** 1 for the first event of a memory, without gaps. */
+  readonly revision: number;
+  readonly kind: EventKind;
+  readonly actor: Actor;
+  readonly consolidationId: string | null;
+  readonly factId: string | null;
+  readonly reason: string;
+  /** The version this event made, confirmed or ended. */
+  readonly version: number;
+  readonly previous: string | null;
+  readonly saidAt: SaidAt;
+  readonly validFrom: Millis;
+  readonly recordedAt: Millis;
+  /** The text and details of the version an ADD or UPDATE makes; null for DELETE and NONE. */
+  readonly text: string | null;
+  readonly details: VersionDetails | null;
+  /** Ledger ids of the messages behind this event; empty for explicit writes. */
+  readonly sourceIds: readonly string[];
+}

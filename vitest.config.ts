@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+/** Unit tests stand beside their source; integration tests, with real servers and processes, in a `test` folder. */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['{apps,packages}/*/src/**/*.test.ts'], testTimeout: 10_000 } },
+      {
+        test: {
+          name: 'integration',
+          include: ['{apps,packages}/*/test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // Each file starts servers and processes of its own; more than two at once starve each other.
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});

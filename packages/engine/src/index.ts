@@ -12,5 +12,6 @@ export type * from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export type * from './ports/tools.ts';
+export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
 export type * from './words.ts';
 export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';

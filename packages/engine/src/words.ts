@@ -142,8 +142,8 @@ export interface Memory {
   readonly owner: Owner;
   readonly scope: Scope;
   readonly versions: readonly MemoryVersion[];
-  /** When the deletion that still holds was said; null while some version may be live. */
-  readonly deletedAt: SaidAt | null;
+  /** When each deletion of its life was said; a version said later than all of them is live. */
+  readonly deletions: readonly SaidAt[];
   readonly confirmations: number;
   readonly lastConfirmedAt: Millis | null;
   /** How many events made it; what an operation was decided on. */

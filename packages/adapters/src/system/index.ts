@@ -1,0 +1,3 @@
+export { startThread, type Thread } from './thread.ts';
+export { hostThread, methodHost, notify, type ThreadCall, type ThreadHost } from './thread-host.ts';
+export { systemTools } from './tools.ts';

@@ -1,0 +1,66 @@
+import { Worker } from 'node:worker_threads';
+import { reviveError, type ThreadMessage, type ThreadRequest } from './thread-protocol.ts';
+
+/** A worker thread that answers calls: how blocking libraries are kept off the event loop. */
+export interface Thread {
+  call<T>(method: string, ...args: unknown[]): Promise<T>;
+  /** Messages the thread sends without being asked. */
+  onNotice(listener: (notice: unknown) => void): void;
+  /** Resolves when everything called before is answered and the thread has ended. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Starts `script` with `init`; resolves when it is ready, rejects with its error when it could not start. */
+export async function startThread(script: URL, init: unknown): Promise<Thread> {
+  const worker = new Worker(script, { workerData: init });
+  const waiting = new Map<number, Waiting>();
+  const listeners: ((notice: unknown) => void)[] = [];
+  let last = 0;
+  let ended: Error | null = null;
+
+  const send = (method: string, args: unknown[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (ended !== null) return reject(ended);
+      last += 1;
+      waiting.set(last, { resolve, reject });
+      worker.postMessage({ id: last, method, args } satisfies ThreadRequest);
+    });
+  const end = (error: Error): void => {
+    ended ??= error;
+    for (const call of waiting.values()) call.reject(ended);
+    waiting.clear();
+  };
+
+  worker.on('message', (message: ThreadMessage) => {
+    if (message.kind === 'notice') {
+      for (const listener of listeners) listener(message.notice);
+      return;
+    }
+    const call = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.kind === 'answer') call?.resolve(message.value);
+    else call?.reject(reviveError(message.error));
+  });
+  worker.on('error', end);
+  worker.on('exit', () => end(new Error('the thread has ended')));
+
+  const ready = send('ready', []);
+  await ready.catch(async (error: unknown) => {
+    await worker.terminate();
+    throw error;
+  });
+  return {
+    call: async <T>(method: string, ...args: unknown[]) => (await send(method, args)) as T,
+    onNotice: (listener) => void listeners.push(listener),
+    close: async () => {
+      if (ended !== null) return;
+      await send('close', []);
+      await worker.terminate();
+    },
+  };
+}

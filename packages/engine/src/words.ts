@@ -105,7 +105,7 @@ export interface Failure {
 
 export type EventKind = 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
 
-/** One state of a memory's text. `number` counts arrivals; saidAt orders validity. */
+/** One state of a memory's text. `number` is the revision that brought it; saidAt orders validity. */
 export interface MemoryVersion {
   readonly number: number;
   readonly text: string;
@@ -134,6 +134,19 @@ export interface VersionDetails {
   readonly expiresAt: Millis | null;
 }
 
+/** One thing said of a memory: that it holds, with this text, or that it no longer does. */
+export type Mark =
+  | {
+      readonly kind: 'said';
+      readonly revision: number;
+      readonly text: string;
+      readonly saidAt: SaidAt;
+      readonly validFrom: Millis;
+      readonly details: VersionDetails;
+      readonly recordedAt: Millis;
+    }
+  | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis };
+
 /** A memory with all its versions, as its events left it. */
 export interface Memory {
   readonly id: string;
@@ -142,8 +155,8 @@ export interface Memory {
   readonly owner: Owner;
   readonly scope: Scope;
   readonly versions: readonly MemoryVersion[];
-  /** When each deletion of its life was said; a version said later than all of them is live. */
-  readonly deletions: readonly SaidAt[];
+  /** Everything ever said of it, in the order of arrival; the versions follow from it. The ledger keeps it as it is. */
+  readonly timeline: readonly Mark[];
   readonly confirmations: number;
   readonly lastConfirmedAt: Millis | null;
   /** How many events made it; what an operation was decided on. */
@@ -165,13 +178,12 @@ export interface MemoryEvent {
   readonly consolidationId: string | null;
   readonly factId: string | null;
   readonly reason: string;
-  /** The version this event made, confirmed or ended. */
-  readonly version: number;
+  /** The text that held before, if one did. */
   readonly previous: string | null;
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
   readonly recordedAt: Millis;
-  /** The text and details of the version an ADD or UPDATE makes; null for DELETE and NONE. */
+  /** What was said, or confirmed by NONE; null for DELETE. */
   readonly text: string | null;
   readonly details: VersionDetails | null;
   /** Ledger ids of the messages behind this event; empty for explicit writes. */

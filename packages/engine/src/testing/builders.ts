@@ -1,0 +1,169 @@
+import type { Plan } from '../plan.ts';
+import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Tools } from '../ports/tools.ts';
+import { evolve, type Home, newest } from '../rules/evolve.ts';
+import {
+  type BatchSettings,
+  DEFAULT_TENANT,
+  type EventKind,
+  type LaneId,
+  type Memory,
+  type MemoryEvent,
+  type Owner,
+  ownerOf,
+  type Scope,
+  type VersionDetails,
+} from '../words.ts';
+
+export const scope = (ids: Partial<Scope> = { userId: 'ann' }): Scope => ({
+  userId: null,
+  agentId: null,
+  runId: null,
+  appId: null,
+  ...ids,
+});
+
+export const user = (id: string): Owner => ({ kind: 'user', id });
+
+export const settings = (changed: Partial<BatchSettings> = {}): BatchSettings => ({
+  infer: true,
+  mode: 'decide',
+  instructions: null,
+  includes: null,
+  excludes: null,
+  memoryType: null,
+  expiresAt: null,
+  ...changed,
+});
+
+export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}): NewMessage => ({
+  id: tools.id('msg'),
+  clientId: null,
+  role: 'user',
+  content: 'I live in Berlin.',
+  name: null,
+  at: null,
+  ...given,
+});
+
+/** A batch of user ann with one message, accepted now, unless said otherwise. */
+export const newBatch = (tools: Tools, given: Partial<NewBatch> = {}): NewBatch => ({
+  id: tools.id('bat'),
+  tenant: DEFAULT_TENANT,
+  scope: scope(),
+  settings: settings(),
+  metadata: {},
+  messages: [newMessage(tools)],
+  tokens: 10,
+  acceptedAt: tools.now(),
+  flush: false,
+  idempotency: null,
+  ...given,
+});
+
+export const details = (given: Partial<VersionDetails> = {}): VersionDetails => ({
+  category: null,
+  language: 'en',
+  about: 'user',
+  quote: null,
+  sourceIds: [],
+  metadata: {},
+  immutable: false,
+  expiresAt: null,
+  ...given,
+});
+
+/** Where memories of a scope live. */
+export const home = (lane: LaneId, where: { tenant?: Home['tenant']; scope?: Scope } = {}): Home => {
+  const inScope = where.scope ?? scope();
+  return { tenant: where.tenant ?? DEFAULT_TENANT, lane, owner: ownerOf(inScope), scope: inScope };
+};
+
+/** What a test says of an event; the rest follows from the memory it happens to. */
+export type Happening = Partial<Omit<MemoryEvent, 'details'>> & { details?: Partial<VersionDetails> };
+
+/** A memory that did not exist before. */
+export function added(tools: Tools, at: Home, given: Happening = {}): MemoryChange {
+  const event = eventOf(tools, { kind: 'ADD', memory: null }, given);
+  return { memory: evolve(at, null, [event]), expectedRevision: 0, events: [event] };
+}
+
+export const updated = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'UPDATE', memory }, given);
+
+export const deleted = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'DELETE', memory }, given);
+
+export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'NONE', memory }, given);
+
+function changed(tools: Tools, what: { kind: EventKind; memory: Memory }, given: Happening): MemoryChange {
+  const { tenant, lane, owner, scope: inScope, revision } = what.memory;
+  const event = eventOf(tools, what, given);
+  const memory = evolve({ tenant, lane, owner, scope: inScope }, what.memory, [event]);
+  return { memory, expectedRevision: revision, events: [event] };
+}
+
+function eventOf(tools: Tools, what: { kind: EventKind; memory: Memory | null }, given: Happening): MemoryEvent {
+  const { kind, memory } = what;
+  const now = tools.now();
+  const saysSomething = kind !== 'DELETE';
+  const { details: someDetails, ...fields } = given;
+  const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
+  const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
+  return {
+    id: tools.id('evt'),
+    memoryId: memory?.id ?? tools.id('mem'),
+    revision: (memory?.revision ?? 0) + 1,
+    kind,
+    actor: 'api',
+    consolidationId: null,
+    factId: null,
+    reason: 'a test says so',
+    previous: memory === null ? null : newest(memory).text,
+    saidAt,
+    validFrom: saidAt.at,
+    recordedAt: now,
+    text: textOf(kind, memory),
+    sourceIds,
+    ...fields,
+    details: saysSomething ? details({ sourceIds, ...someDetails }) : null,
+  };
+}
+
+function textOf(kind: EventKind, memory: Memory | null): string | null {
+  if (kind === 'DELETE') return null;
+  return kind === 'NONE' && memory !== null ? newest(memory).text : 'Lives in Berlin';
+}
+
+export const storedAnswer = (tools: Tools, given: Partial<StoredAnswer> = {}): StoredAnswer => ({
+  step: 'extract',
+  inputHash: 'input-1',
+  text: '{"facts":[]}',
+  truncated: false,
+  model: 'scripted',
+  usage: { promptTokens: 100, completionTokens: 20 },
+  at: tools.now(),
+  ...given,
+});
+
+/** A plan that decides nothing. */
+export const newPlan = (turn: Turn, given: Partial<Plan> = {}): Plan => ({
+  consolidationId: turn.consolidationId,
+  round: 1,
+  facts: [],
+  discards: [],
+  candidates: [],
+  operations: [],
+  outcomes: [],
+  remarks: [],
+  events: [],
+  prompts: [],
+  models: { chat: 'scripted', embedder: 'fake' },
+  usage: { promptTokens: 0, completionTokens: 0, calls: 0 },
+  timings: {},
+  ...given,
+});

@@ -1,0 +1,27 @@
+export {
+  added,
+  confirmed,
+  deleted,
+  details,
+  type Happening,
+  home,
+  newBatch,
+  newMessage,
+  newPlan,
+  scope,
+  settings,
+  storedAnswer,
+  updated,
+  user,
+} from './builders.ts';
+export {
+  CutOff,
+  type FakeChat,
+  type FakeEmbedder,
+  fakeChat,
+  fakeEmbedder,
+  type Reply,
+  type Script,
+} from './fake-models.ts';
+export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
+export { createMemoryLedger } from './memory-ledger.ts';

@@ -1,0 +1,186 @@
+import type { Claim, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
+import type { Nudge } from '../ports/schedule.ts';
+import type { LaneId, Millis, Owner, TenantId } from '../words.ts';
+import {
+  type BatchRow,
+  change,
+  type LaneRow,
+  rowOf,
+  type State,
+  scopeKey,
+  settingsKey,
+} from './memory-ledger-state.ts';
+import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, waitingOf, wake } from './memory-ledger-turns.ts';
+
+type ClaimHow = Parameters<LaneStore['claim']>[1];
+type FailHow = Parameters<LaneStore['fail']>[1];
+
+export function memoryLanes(state: State): LaneStore {
+  return {
+    claim: async (job, how) => claim(state, job, how),
+    fail: async (turn, how) => fail(state, turn, how),
+    release: async (turn, now) => {
+      const lane = heldBy(state, turn);
+      if (lane !== null) lane.dueAt = now;
+    },
+    due: async (now, limit) => {
+      const due = busyLanes(state).filter((lane) => dueOf(lane) <= now);
+      return due
+        .sort((a, b) => dueOf(a) - dueOf(b))
+        .slice(0, limit)
+        .map(nudgeOf);
+    },
+    withWork: async (after, limit) => {
+      const rest = busyLanes(state).filter((lane) => after === null || lane.id > after);
+      return rest
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map(nudgeOf);
+    },
+    raise: async (nudge) => raise(state, nudge),
+    flush: async (tenant, owner, now) => flush(state, { tenant, owner }, now),
+    find: async (tenant, owner) => {
+      const lane = findLane(state, tenant, owner);
+      return lane === null ? null : viewOf(state, lane);
+    },
+    get: async (id) => {
+      const lane = state.lanes.get(id);
+      return lane === undefined ? null : viewOf(state, lane);
+    },
+  };
+}
+
+function claim(state: State, job: { lane: LaneId; generation: number }, how: ClaimHow): Claim {
+  const lane = state.lanes.get(job.lane);
+  if (lane === undefined || lane.state === 'idle' || lane.generation !== job.generation) return { kind: 'stale' };
+  if (dueOf(lane) > how.now) return { kind: 'not_due', dueAt: dueOf(lane) };
+  const id = lane.consolidationId ?? pin(state, lane, how);
+  lane.state = 'consolidating';
+  lane.epoch += 1;
+  const consolidation = rowOf(state.consolidations, id);
+  consolidation.state = state.plans.has(id) ? 'planned' : 'thinking';
+  return { kind: 'claimed', turn: turnOf(state, lane, id) };
+}
+
+/** Binds the next window of the lane to a new consolidation. */
+function pin(state: State, lane: LaneRow, how: ClaimHow): string {
+  const window = windowOf(waitingOf(state, lane.id), how.window, lane.windowLimit);
+  const [first] = window;
+  if (first === undefined) throw new Error(`lane ${lane.id} waits, but no batch of it does`);
+  const id = how.newConsolidationId;
+  for (const batch of window) {
+    change(batch, { state: 'consolidating', stage: 'extract', consolidationId: id, claimedAt: how.now });
+  }
+  const batchIds = window.map((batch) => batch.id);
+  const { tenant, scope } = first;
+  const beginning = { state: 'thinking', attempts: 0, failure: null, createdAt: how.now, appliedAt: null } as const;
+  state.consolidations.set(id, { id, tenant, lane: lane.id, scope, batchIds, ...beginning });
+  lane.consolidationId = id;
+  return id;
+}
+
+/** The longest prefix with equal scope and settings within the limits, at least one batch. */
+function windowOf(waiting: readonly BatchRow[], policy: WindowPolicy, limit: number | null): BatchRow[] {
+  const window: BatchRow[] = [];
+  const most = Math.max(1, Math.min(policy.maxBatches, limit ?? policy.maxBatches));
+  let tokens = 0;
+  for (const batch of waiting) {
+    tokens += batch.tokens;
+    const first = window[0] ?? batch;
+    const fits = window.length === 0 || (window.length < most && tokens <= policy.maxTokens);
+    if (!fits || !alike(first, batch)) break;
+    window.push(batch);
+  }
+  return window;
+}
+
+const alike = (a: BatchRow, b: BatchRow): boolean =>
+  scopeKey(a.scope) === scopeKey(b.scope) && settingsKey(a.settings) === settingsKey(b.settings);
+
+/** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
+function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
+  const { batchIds, scope, createdAt } = rowOf(state.consolidations, consolidationId);
+  const { settings } = rowOf(state.batches, batchIds[0] ?? '');
+  return {
+    tenant: lane.tenant,
+    lane: lane.id,
+    owner: lane.owner,
+    generation: lane.generation,
+    epoch: lane.epoch,
+    consolidationId,
+    scope,
+    settings,
+    batchIds,
+    attempts: lane.attempts,
+    claimedAt: createdAt,
+  };
+}
+
+function fail(state: State, turn: Turn, how: FailHow): Failed {
+  const lane = heldBy(state, turn);
+  if (lane === null) return { kind: 'fenced' };
+  const pinned = pinnedOf(state, turn.consolidationId);
+  const consolidation = rowOf(state.consolidations, turn.consolidationId);
+  for (const row of [...pinned, consolidation]) {
+    row.attempts += 1;
+    row.failure = how.failure;
+  }
+  lane.attempts += 1;
+  if (how.retryable && pinned.some((batch) => batch.attempts < how.maxAttempts)) {
+    consolidation.state = 'waiting';
+    lane.dueAt = how.retryAt;
+    return { kind: 'retry', at: how.retryAt };
+  }
+  consolidation.state = pinned.length > 1 ? 'split' : 'parked';
+  return pinned.length > 1 ? split(lane, pinned, how.failure.at) : park(state, { lane, pinned }, how);
+}
+
+function split(lane: LaneRow, pinned: readonly BatchRow[], now: Millis): Failed {
+  for (const batch of pinned) {
+    change(batch, { state: 'pending', stage: 'waiting', consolidationId: null, claimedAt: null, urgent: true });
+  }
+  lane.consolidationId = null;
+  lane.attempts = 0;
+  lane.windowLimit = Math.ceil(pinned.length / 2);
+  return { kind: 'split', next: wake(lane, now) };
+}
+
+function park(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }, how: FailHow): Failed {
+  for (const batch of rows.pinned) batch.state = 'parked';
+  return { kind: 'parked', next: moveOn(state, rows.lane, { policy: how.policy, now: how.failure.at }) };
+}
+
+function raise(state: State, nudge: Nudge): Nudge | null {
+  const lane = state.lanes.get(nudge.lane);
+  if (lane === undefined || lane.state === 'idle' || lane.generation !== nudge.generation) return null;
+  lane.generation += 1;
+  return nudgeOf(lane);
+}
+
+function flush(state: State, whose: { tenant: TenantId; owner: Owner }, now: Millis) {
+  const lane = findLane(state, whose.tenant, whose.owner);
+  const waiting = lane === null ? [] : waitingOf(state, lane.id);
+  for (const batch of waiting) batch.urgent = true;
+  const nudge = lane === null || waiting.length === 0 ? null : hasten(lane, now);
+  return { pending: waiting.length, nudge };
+}
+
+/** While consolidating: when a try may begin, or began to be due. */
+const dueOf = (lane: LaneRow): Millis => lane.dueAt ?? 0;
+
+const busyLanes = (state: State): LaneRow[] => [...state.lanes.values()].filter((lane) => lane.state !== 'idle');
+
+function viewOf(state: State, lane: LaneRow): Lane {
+  const { id, tenant, owner, generation, epoch, dueAt, attempts } = lane;
+  return {
+    id,
+    tenant,
+    owner,
+    state: lane.state,
+    generation,
+    epoch,
+    dueAt,
+    attempts,
+    pending: waitingOf(state, id).length,
+  };
+}

@@ -1,0 +1,79 @@
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Application, Applied, MemoryChange, MemoryStore, Tombstone, Written } from '../ports/ledger/memories.ts';
+import type { LaneId, TenantId } from '../words.ts';
+import { memoryReads } from './memory-ledger-reads.ts';
+import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
+import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
+
+export function memoryMemories(state: State): MemoryStore {
+  return {
+    ...memoryReads(state),
+    apply: async (turn, application) => apply(state, turn, application),
+    write: async (tenant, writing) => write(state, tenant, writing),
+    laneOf: async (tenant, owner, now) => ensureLane(state, tenant, { owner, now }).id,
+  };
+}
+
+function apply(state: State, turn: Turn, application: Application): Applied {
+  const lane = heldBy(state, turn);
+  if (lane === null) return { kind: 'fenced' };
+  const overtaken = conflictsOf(state, turn.tenant, application.changes);
+  if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
+  const pinned = pinnedOf(state, turn.consolidationId);
+  const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
+  record(state, application.changes, turn.consolidationId);
+  for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
+  const isProjected = application.changes.length === 0;
+  for (const { batch, outcome } of outcomes) {
+    change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
+    if (isProjected) change(batch, { state: outcome, stage: 'done', searchableAt: application.now });
+  }
+  const consolidation = rowOf(state.consolidations, turn.consolidationId);
+  change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
+  lane.updatedAt = application.now;
+  return { kind: 'applied', next: moveOn(state, lane, application) };
+}
+
+function outcomeOf(application: Application, batch: BatchRow): 'consolidated' | 'empty' {
+  const outcome = application.batches.get(batch.id);
+  if (outcome === undefined)
+    throw new Error(`expected how batch ${batch.id} ends; every pinned batch needs an outcome`);
+  return outcome;
+}
+
+function write(
+  state: State,
+  tenant: TenantId,
+  writing: { changes: readonly MemoryChange[]; tombstones: readonly Tombstone[]; now: number },
+): Written {
+  const overtaken = conflictsOf(state, tenant, writing.changes);
+  if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
+  record(state, writing.changes, null);
+  for (const tombstone of writing.tombstones) {
+    state.tombstones.push({ lane: laneOfMemory(state, tombstone.memoryId), tombstone });
+  }
+  for (const { memory } of writing.changes) rowOf(state.lanes, memory.lane).updatedAt = writing.now;
+  return { kind: 'written' };
+}
+
+const laneOfMemory = (state: State, id: string): LaneId => rowOf(state.memories, id).lane;
+
+/** Memories that are no longer what the change was decided on. */
+function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryChange[]): string[] {
+  const isOvertaken = ({ memory, expectedRevision }: MemoryChange) => {
+    const current = state.memories.get(memory.id);
+    if (current !== undefined && current.tenant !== tenant) return true;
+    return (current?.revision ?? 0) !== expectedRevision;
+  };
+  return changes.filter(isOvertaken).map(({ memory }) => memory.id);
+}
+
+function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
+  for (const { memory, events } of changes) {
+    state.memories.set(memory.id, memory);
+    state.events.push(...events);
+    state.counters.outboxSeq += 1;
+    const seq = state.counters.outboxSeq;
+    state.outbox.set(seq, { seq, memoryId: memory.id, tenant: memory.tenant, lane: memory.lane, consolidationId });
+  }
+}

@@ -1,0 +1,47 @@
+import type { OutboxEntry, OutboxStore } from '../ports/ledger/outbox.ts';
+import type { Millis } from '../words.ts';
+import { change, type OutboxRow, type State } from './memory-ledger-state.ts';
+import { pinnedOf } from './memory-ledger-turns.ts';
+
+export function memoryOutbox(state: State): OutboxStore {
+  return {
+    pending: async (limit) => entriesWhere(state, () => true).slice(0, limit),
+    ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
+    ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
+    clear: async (seqs, now) => clear(state, seqs, now),
+    refill: async () => refill(state),
+  };
+}
+
+function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): OutboxEntry[] {
+  const rows = [...state.outbox.values()].filter(isWanted).sort((a, b) => a.seq - b.seq);
+  return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
+}
+
+function clear(state: State, seqs: readonly number[], now: Millis): void {
+  const touched = new Set<string>();
+  for (const seq of seqs) {
+    const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
+    if (consolidationId !== null) touched.add(consolidationId);
+    state.outbox.delete(seq);
+  }
+  for (const id of touched) finish(state, id, now);
+}
+
+/** A consolidation whose memories are all in the index: its batches are what apply said. */
+function finish(state: State, consolidationId: string, now: Millis): void {
+  if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return;
+  for (const batch of pinnedOf(state, consolidationId)) {
+    if (batch.stage !== 'project') continue;
+    change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
+  }
+}
+
+function refill(state: State): number {
+  for (const { id, tenant, lane } of state.memories.values()) {
+    state.counters.outboxSeq += 1;
+    const seq = state.counters.outboxSeq;
+    state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
+  }
+  return state.memories.size;
+}

@@ -1,0 +1,64 @@
+import type { BatchCounts, OverviewStore, OwnerSummary, UsageTotals } from '../ports/ledger/overview.ts';
+import { liveVersion } from '../rules/evolve.ts';
+import type { BatchState, Memory, TenantId } from '../words.ts';
+import { pageOf } from './memory-ledger-page.ts';
+import type { CallRow, LaneRow, State } from './memory-ledger-state.ts';
+import { waitingOf } from './memory-ledger-turns.ts';
+
+export function memoryOverview(state: State): OverviewStore {
+  return {
+    batches: async (tenant) => batchCounts(state, tenant),
+    memories: async (tenant) => {
+      const memories = [...state.memories.values()].filter((memory) => memory.tenant === tenant);
+      const versions = memories.reduce((sum, memory) => sum + memory.versions.length, 0);
+      return { live: memories.filter(isLive).length, versions };
+    },
+    usage: async (tenant) => totals(state.calls.filter((call) => call.tenant === tenant)),
+    usageOf: async (id) => totals(state.calls.filter((call) => call.consolidationId === id)),
+    owners: async (tenant, page) => {
+      const paged = pageOf(lanesOf(state, tenant), (lane) => ({ order: lane.createdAt, id: lane.id }), page);
+      return { ...paged, results: paged.results.map((lane) => summaryOf(state, lane)) };
+    },
+    ownerCount: async (tenant) => lanesOf(state, tenant).length,
+    outbox: async () => state.outbox.size,
+    oldestDue: async (now) => {
+      const due = [...state.lanes.values()].flatMap((lane) => lane.dueAt ?? []).filter((dueAt) => dueAt <= now);
+      return due.length === 0 ? null : Math.min(...due);
+    },
+  };
+}
+
+function batchCounts(state: State, tenant: TenantId): BatchCounts {
+  const batches = [...state.batches.values()].filter((batch) => batch.tenant === tenant);
+  const count = (wanted: BatchState) => batches.filter((batch) => batch.state === wanted).length;
+  return {
+    accepted: state.accepted.get(tenant) ?? 0,
+    pending: count('pending'),
+    consolidating: count('consolidating'),
+    consolidated: count('consolidated'),
+    empty: count('empty'),
+    parked: count('parked'),
+    undone: count('undone'),
+    erased: 0,
+  };
+}
+
+const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;
+
+function totals(calls: readonly CallRow[]): UsageTotals {
+  return {
+    calls: calls.length,
+    failedCalls: calls.filter((call) => call.failed).length,
+    promptTokens: calls.reduce((sum, call) => sum + call.usage.promptTokens, 0),
+    completionTokens: calls.reduce((sum, call) => sum + call.usage.completionTokens, 0),
+  };
+}
+
+const lanesOf = (state: State, tenant: TenantId): LaneRow[] =>
+  [...state.lanes.values()].filter((lane) => lane.tenant === tenant);
+
+function summaryOf(state: State, lane: LaneRow): OwnerSummary {
+  const memories = [...state.memories.values()].filter((memory) => memory.lane === lane.id && isLive(memory));
+  const { owner, createdAt, updatedAt } = lane;
+  return { owner, memories: memories.length, pending: waitingOf(state, lane.id).length, createdAt, updatedAt };
+}

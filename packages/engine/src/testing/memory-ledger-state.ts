@@ -1,0 +1,119 @@
+import type { Plan } from '../plan.ts';
+import type { Batch } from '../ports/ledger/batches.ts';
+import type { Lane } from '../ports/ledger/lanes.ts';
+import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { TokenUse } from '../ports/models.ts';
+import type { Tools } from '../ports/tools.ts';
+import type { BatchSettings, LaneId, Memory, MemoryEvent, Message, Millis, Scope, TenantId } from '../words.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
+  /** The pinned consolidation, null unless the lane is consolidating. */
+  consolidationId: string | null;
+  /** Most batches of the next window, set by a split. */
+  windowLimit: number | null;
+  /** The last position and the last message number given out. */
+  lastPosition: number;
+  lastMessage: number;
+  readonly createdAt: Millis;
+  updatedAt: Millis;
+}
+
+export interface BatchRow extends Mutable<Batch> {
+  readonly tokens: number;
+  /** Due at once as soon as it waits: flushed, replayed or split. */
+  urgent: boolean;
+  /** What apply said it becomes once it is searchable. */
+  outcome: 'consolidated' | 'empty' | null;
+}
+
+export interface MessageRow {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  readonly message: Message;
+}
+
+export interface OutboxRow extends OutboxEntry {
+  readonly consolidationId: string | null;
+}
+
+/** One model call that was paid for. */
+export interface CallRow {
+  readonly tenant: TenantId;
+  readonly consolidationId: string;
+  readonly failed: boolean;
+  readonly usage: TokenUse;
+}
+
+/** All tables. Maps keep the order of insertion, which is the order of recording. */
+export interface State {
+  readonly tools: Tools;
+  readonly lanes: Map<LaneId, LaneRow>;
+  readonly batches: Map<string, BatchRow>;
+  /** Every batch ever acknowledged, by tenant; counted apart from the batches, so that a lost one shows. */
+  readonly accepted: Map<TenantId, number>;
+  readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
+  readonly messages: Map<string, MessageRow>;
+  readonly consolidations: Map<string, Mutable<Consolidation>>;
+  readonly answers: Map<string, StoredAnswer[]>;
+  readonly calls: CallRow[];
+  readonly plans: Map<string, Plan[]>;
+  readonly vectors: Map<string, Float32Array>;
+  readonly memories: Map<string, Memory>;
+  readonly events: MemoryEvent[];
+  readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
+  readonly outbox: Map<number, OutboxRow>;
+  readonly counters: { outboxSeq: number };
+}
+
+export function emptyState(tools: Tools): State {
+  return {
+    tools,
+    lanes: new Map(),
+    batches: new Map(),
+    accepted: new Map(),
+    keys: new Map(),
+    messages: new Map(),
+    consolidations: new Map(),
+    answers: new Map(),
+    calls: [],
+    plans: new Map(),
+    vectors: new Map(),
+    memories: new Map(),
+    events: [],
+    tombstones: [],
+    outbox: new Map(),
+    counters: { outboxSeq: 0 },
+  };
+}
+
+export const scopeKey = (scope: Scope): string =>
+  JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+
+/** Equal for settings that may share a consolidation. */
+export const settingsKey = (settings: BatchSettings): string =>
+  JSON.stringify([
+    settings.infer,
+    settings.mode,
+    settings.instructions,
+    settings.includes,
+    settings.excludes,
+    settings.memoryType,
+    settings.expiresAt,
+  ]);
+
+/** The row, which must exist: another row of the state names it. */
+export function rowOf<K, V>(table: ReadonlyMap<K, V>, key: K): V {
+  const row = table.get(key);
+  if (row === undefined) throw new Error(`the ledger names ${String(key)}, but has no such row`);
+  return row;
+}
+
+/** Changes fields of a row in place. */
+export function change<T extends object>(row: T, fields: Partial<T>): void {
+  Object.assign(row, fields);
+}

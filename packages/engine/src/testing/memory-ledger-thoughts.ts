@@ -1,0 +1,106 @@
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Consolidation, Gathered, Stored, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
+import type { LaneId, Message } from '../words.ts';
+import { pageOf } from './memory-ledger-page.ts';
+import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import { heldBy, pinnedOf } from './memory-ledger-turns.ts';
+
+export function memoryThoughts(state: State): ThoughtStore {
+  return {
+    gather: async (turn, recentCount) => gather(state, turn, recentCount),
+    answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
+    storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
+    answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
+    countFailedCall: async ({ tenant, consolidationId }) => {
+      state.calls.push({ tenant, consolidationId, failed: true, usage: { promptTokens: 0, completionTokens: 0 } });
+    },
+    storePlan: async (turn, plan) => {
+      if (heldBy(state, turn) === null) return { kind: 'fenced' };
+      state.plans.set(turn.consolidationId, [...(state.plans.get(turn.consolidationId) ?? []), plan]);
+      rowOf(state.consolidations, turn.consolidationId).state = 'planned';
+      for (const batch of pinnedOf(state, turn.consolidationId)) batch.stage = 'apply';
+      return { kind: 'stored' };
+    },
+    plan: async (consolidationId) => state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null,
+    get: async (tenant, id) => {
+      const row = state.consolidations.get(id);
+      return row?.tenant === tenant ? { ...row } : null;
+    },
+    list: async (tenant, filter, page) => {
+      const rows = [...state.consolidations.values()].filter(
+        (row) =>
+          row.tenant === tenant &&
+          (filter.state === undefined || row.state === filter.state) &&
+          (filter.userId === undefined || row.scope.userId === filter.userId),
+      );
+      const paged = pageOf<Consolidation>(rows, (row) => ({ order: row.createdAt, id: row.id }), page);
+      return { ...paged, results: paged.results.map((row) => ({ ...row })) };
+    },
+    vectors: async (lane, fingerprint, textHashes) => vectorsOf(state, { lane, fingerprint }, textHashes),
+    storeVectors: async (lane, fingerprint, vectors) => {
+      for (const [textHash, vector] of vectors) {
+        state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector.slice());
+      }
+    },
+  };
+}
+
+function gather(state: State, turn: Turn, recentCount: number): Gathered {
+  const pinned = pinnedOf(state, turn.consolidationId);
+  const messages = messagesWhere(state, turn.lane, ({ message }) => turn.batchIds.includes(message.batchId));
+  const firstSeq = messages[0]?.saidAt.seq ?? 0;
+  const scope = scopeKey(turn.scope);
+  const before = messagesWhere(state, turn.lane, (row) => {
+    const isApplied = rowOf(state.batches, row.message.batchId).appliedAt !== null;
+    return isApplied && row.message.saidAt.seq < firstSeq && scopeKey(row.scope) === scope;
+  });
+  return {
+    messages,
+    metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
+    summary: null,
+    recent: recentCount === 0 ? [] : before.slice(-recentCount),
+  };
+}
+
+/** Messages of a lane in the order of their arrival. */
+function messagesWhere(
+  state: State,
+  lane: LaneId,
+  isWanted: (row: { message: Message; scope: Turn['scope'] }) => boolean,
+): Message[] {
+  const rows = [...state.messages.values()].filter((row) => row.lane === lane && isWanted(row));
+  return rows.map((row) => row.message).sort((a, b) => a.saidAt.seq - b.saidAt.seq);
+}
+
+function findAnswer(state: State, id: string, key: { step: string; inputHash: string }): StoredAnswer | null {
+  const answers = state.answers.get(id) ?? [];
+  return answers.find((answer) => answer.step === key.step && answer.inputHash === key.inputHash) ?? null;
+}
+
+function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
+  const { tenant, consolidationId } = turn;
+  if (heldBy(state, turn) === null) return { kind: 'fenced' };
+  if (findAnswer(state, consolidationId, answer) !== null) return { kind: 'stored' };
+  state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
+  state.calls.push({ tenant, consolidationId, failed: false, usage: answer.usage });
+  if (answer.step === 'extract') {
+    for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
+  }
+  return { kind: 'stored' };
+}
+
+interface Space {
+  readonly lane: LaneId;
+  readonly fingerprint: string;
+}
+
+const vectorKey = (space: Space, textHash: string): string => JSON.stringify([space.lane, space.fingerprint, textHash]);
+
+function vectorsOf(state: State, space: Space, textHashes: readonly string[]): Map<string, Float32Array> {
+  const found = new Map<string, Float32Array>();
+  for (const textHash of textHashes) {
+    const vector = state.vectors.get(vectorKey(space, textHash));
+    if (vector !== undefined) found.set(textHash, vector);
+  }
+  return found;
+}

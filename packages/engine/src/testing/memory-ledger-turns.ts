@@ -1,0 +1,93 @@
+import type { DuePolicy, Turn } from '../ports/ledger/lanes.ts';
+import type { Nudge } from '../ports/schedule.ts';
+import type { LaneId, Millis, Owner, TenantId } from '../words.ts';
+import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
+
+/** The lane of an owner, made if missing. */
+export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; now: Millis }): LaneRow {
+  const found = findLane(state, tenant, how.owner);
+  if (found !== null) return found;
+  const lane: LaneRow = {
+    id: state.tools.id('lane') as LaneId,
+    tenant,
+    owner: how.owner,
+    state: 'idle',
+    generation: 0,
+    epoch: 0,
+    dueAt: null,
+    attempts: 0,
+    consolidationId: null,
+    windowLimit: null,
+    lastPosition: 0,
+    lastMessage: 0,
+    createdAt: how.now,
+    updatedAt: how.now,
+  };
+  state.lanes.set(lane.id, lane);
+  return lane;
+}
+
+export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow | null {
+  for (const lane of state.lanes.values()) {
+    if (lane.tenant === tenant && lane.owner.kind === owner.kind && lane.owner.id === owner.id) return lane;
+  }
+  return null;
+}
+
+/** The lane's batches that wait, in order. */
+export function waitingOf(state: State, lane: LaneId): BatchRow[] {
+  return [...state.batches.values()]
+    .filter((batch) => batch.lane === lane && batch.state === 'pending')
+    .sort((a, b) => a.position - b.position);
+}
+
+/** When waiting batches are due: at once when one is urgent or they fill a window, else when idle or too old. */
+export function dueAtOf(waiting: readonly BatchRow[], policy: DuePolicy, now: Millis): Millis {
+  const tokens = waiting.reduce((sum, batch) => sum + batch.tokens, 0);
+  if (tokens >= policy.tokens || waiting.some((batch) => batch.urgent)) return now;
+  const accepted = waiting.map((batch) => batch.acceptedAt);
+  return Math.min(Math.max(...accepted) + policy.idleMs, Math.min(...accepted) + policy.maxAgeMs);
+}
+
+export const nudgeOf = (lane: LaneRow): Nudge => ({
+  lane: lane.id,
+  generation: lane.generation,
+  dueAt: lane.dueAt ?? 0,
+});
+
+/** A new generation of the lane waits until `dueAt`. */
+export function wake(lane: LaneRow, dueAt: Millis): Nudge {
+  lane.state = 'waiting';
+  lane.generation += 1;
+  lane.dueAt = dueAt;
+  return nudgeOf(lane);
+}
+
+/** Waiting batches became urgent. A lane that is due already, or consolidating, needs no nudge. */
+export function hasten(lane: LaneRow, now: Millis): Nudge | null {
+  if (lane.state === 'consolidating') return null;
+  if (lane.state === 'waiting' && lane.dueAt !== null && lane.dueAt <= now) return null;
+  return wake(lane, now);
+}
+
+/** The lane of a turn, or null when a later claim took it. */
+export function heldBy(state: State, turn: Turn): LaneRow | null {
+  const lane = state.lanes.get(turn.lane);
+  const holds = lane?.epoch === turn.epoch && lane.consolidationId === turn.consolidationId;
+  return lane !== undefined && holds ? lane : null;
+}
+
+export const pinnedOf = (state: State, consolidationId: string): BatchRow[] =>
+  rowOf(state.consolidations, consolidationId).batchIds.map((id) => rowOf(state.batches, id));
+
+/** The lane's consolidation is over: the next generation, or rest. */
+export function moveOn(state: State, lane: LaneRow, how: { policy: DuePolicy; now: Millis }): Nudge | null {
+  lane.consolidationId = null;
+  lane.windowLimit = null;
+  lane.attempts = 0;
+  const waiting = waitingOf(state, lane.id);
+  if (waiting.length > 0) return wake(lane, dueAtOf(waiting, how.policy, how.now));
+  lane.state = 'idle';
+  lane.dueAt = null;
+  return null;
+}

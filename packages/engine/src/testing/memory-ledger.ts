@@ -1,0 +1,25 @@
+import type { Ledger } from '../ports/ledger/ledger.ts';
+import type { Tools } from '../ports/tools.ts';
+import { memoryBatches } from './memory-ledger-batches.ts';
+import { memoryLanes } from './memory-ledger-lanes.ts';
+import { memoryMemories } from './memory-ledger-memories.ts';
+import { memoryOutbox } from './memory-ledger-outbox.ts';
+import { memoryOverview } from './memory-ledger-overview.ts';
+import { emptyState } from './memory-ledger-state.ts';
+import { memoryThoughts } from './memory-ledger-thoughts.ts';
+
+/** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
+export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
+  const state = emptyState(tools);
+  return {
+    id: tools.id('led'),
+    batches: memoryBatches(state),
+    lanes: memoryLanes(state),
+    thoughts: memoryThoughts(state),
+    memories: memoryMemories(state),
+    outbox: memoryOutbox(state),
+    overview: memoryOverview(state),
+    check: async () => {},
+    close: async () => {},
+  };
+}

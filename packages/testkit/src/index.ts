@@ -1,1 +1,24 @@
-export {};
+export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
+export { type Fault, type FaultPlan, withFaults } from './model-server/faults.ts';
+export {
+  type Answers,
+  answers,
+  type DecideInput,
+  type ExtractInput,
+  echoExtractor,
+  keyedDecider,
+} from './model-server/ready-scripts.ts';
+export {
+  type EmbeddingCall,
+  type EmbeddingScript,
+  type HttpReply,
+  type Raw,
+  type Reply,
+  refusal,
+  type Script,
+  type ScriptedCall,
+} from './model-server/script.ts';
+export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
+export { freePort } from './ports.ts';
+export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
+export { type TempDir, tempDir } from './temp.ts';

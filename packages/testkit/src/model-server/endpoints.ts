@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '@slowwave/engine';
+import { answerText, completion, countTokens, embeddings, type Tokens } from './answering.ts';
+import { promptText, readCall } from './reading.ts';
+import {
+  type EmbeddingCall,
+  type EmbeddingScript,
+  type HttpReply,
+  type Raw,
+  type Reply,
+  refusal,
+  type Script,
+  type ScriptedCall,
+} from './script.ts';
+
+/** One chat call as it went. */
+export interface RecordedCall extends ScriptedCall {
+  readonly at: number;
+  readonly tokens: Tokens;
+  /** The HTTP status; 0 while there is none, and for calls that never get any. */
+  readonly status: number;
+  /** The connection ended before the answer was out. */
+  readonly aborted: boolean;
+}
+
+export interface RecordedEmbedding extends EmbeddingCall {
+  readonly at: number;
+  readonly tokens: Tokens;
+}
+
+/** How the scripted model behaves at the moment, and what it was asked so far. */
+export interface ModelState {
+  script: Script;
+  embeddingScript: EmbeddingScript;
+  latencyMs: number;
+  readonly structuredOutput: 'supported' | 'unsupported';
+  readonly dimensions: number;
+  /** Calls so far by name. */
+  readonly counts: Map<string, number>;
+  readonly calls: { -readonly [key in keyof RecordedCall]: RecordedCall[key] }[];
+  readonly embeddingCalls: RecordedEmbedding[];
+}
+
+/** POST /v1/chat/completions */
+export async function answerChat(state: ModelState, request: JsonObject, response: ServerResponse): Promise<Raw> {
+  const recorded = record(state, request);
+  response.once('close', () => {
+    recorded.aborted = !response.writableFinished;
+  });
+  const reply = refusedSchema(state, request) ?? (await state.script({ ...recorded }));
+  if (state.latencyMs > 0) await sleep(state.latencyMs);
+  const raw = 'json' in reply || 'text' in reply ? plainAnswer(recorded, reply) : reply;
+  if ('status' in raw) recorded.status = raw.status;
+  return raw;
+}
+
+/** POST /v1/embeddings */
+export async function answerEmbeddings(state: ModelState, request: JsonObject): Promise<Raw> {
+  const texts = [request.input ?? []].flat() as string[];
+  const call: EmbeddingCall = { texts, request, count: state.embeddingCalls.length + 1 };
+  const prompt = texts.reduce((sum, text) => sum + countTokens(text), 0);
+  state.embeddingCalls.push({ ...call, at: Date.now(), tokens: { prompt, completion: 0 } });
+  const raw = state.embeddingScript(call);
+  if (state.latencyMs > 0) await sleep(state.latencyMs);
+  return raw ?? { status: 200, body: embeddings(request, texts, state.dimensions) };
+}
+
+function record(state: ModelState, request: JsonObject): ModelState['calls'][number] {
+  const read = readCall(request);
+  const count = (state.counts.get(read.name) ?? 0) + 1;
+  state.counts.set(read.name, count);
+  const tokens = { prompt: countTokens(promptText(request)), completion: 0 };
+  const recorded = { ...read, count, at: Date.now(), tokens, status: 0, aborted: false };
+  state.calls.push(recorded);
+  return recorded;
+}
+
+function plainAnswer(recorded: ModelState['calls'][number], reply: Exclude<Reply, Raw>): HttpReply {
+  const text = answerText(reply);
+  const finish = ('finish' in reply ? reply.finish : undefined) ?? 'stop';
+  recorded.tokens = { ...recorded.tokens, completion: countTokens(text) };
+  return { status: 200, body: completion(recorded.request, { text, finish, tokens: recorded.tokens }) };
+}
+
+function refusedSchema(state: ModelState, request: JsonObject): HttpReply | null {
+  const format = request.response_format as { type?: string } | undefined;
+  if (state.structuredOutput === 'supported' || format?.type !== 'json_schema') return null;
+  const message = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.";
+  return refusal(400, { message, param: 'response_format' });
+}

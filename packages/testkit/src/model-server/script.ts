@@ -1,0 +1,56 @@
+import type { JsonObject } from '@slowwave/engine';
+
+/** One question to the scripted model, as its script sees it. */
+export interface ScriptedCall {
+  /** The answer schema's name; without a schema the first word of the system prompt. */
+  readonly name: string;
+  /** The JSON object at the end of the last user message; null when there is none. */
+  readonly input: JsonObject | null;
+  readonly system: string;
+  /** The whole request body. */
+  readonly request: JsonObject;
+  /** 1 for the first call of this name. */
+  readonly count: number;
+}
+
+/** What the scripted model does with one call. */
+export type Reply =
+  /** An answer: this value as JSON. */
+  | { readonly json: unknown }
+  /** An answer in any form. */
+  | { readonly text: string; readonly finish?: string }
+  | Raw;
+
+/** Anything else that can come over a connection. */
+export type Raw =
+  | HttpReply
+  /** Silence: from the start, or after the headers. */
+  | { readonly timeout: true | 'midway' }
+  /** The connection breaks: before the answer, or in the middle of it. */
+  | { readonly drop: true | 'midway' };
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string goes out as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export type Script = (call: ScriptedCall) => Reply | Promise<Reply>;
+
+/** One question to the scripted embedder. */
+export interface EmbeddingCall {
+  readonly texts: readonly string[];
+  readonly request: JsonObject;
+  /** 1 for the first call. */
+  readonly count: number;
+}
+
+/** null lets the embedder answer with its vectors. */
+export type EmbeddingScript = (call: EmbeddingCall) => Raw | null;
+
+/** The error body that OpenAI sends. */
+export function refusal(status: number, error: { message: string; code?: string; param?: string }): HttpReply {
+  const { message, code = null, param = null } = error;
+  return { status, body: { error: { message, type: 'invalid_request_error', param, code } } };
+}

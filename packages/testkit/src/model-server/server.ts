@@ -1,0 +1,130 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '@slowwave/engine';
+import { send } from './answering.ts';
+import {
+  answerChat,
+  answerEmbeddings,
+  type ModelState,
+  type RecordedCall,
+  type RecordedEmbedding,
+} from './endpoints.ts';
+import { type EmbeddingScript, type HttpReply, type Raw, refusal, type Script, type ScriptedCall } from './script.ts';
+
+const DEFAULT_DIMENSIONS = 256;
+
+export interface ModelServerOptions {
+  readonly script?: Script;
+  readonly embeddingScript?: EmbeddingScript;
+  /** How long an answer takes, like a model's thinking; 0 by default. */
+  readonly latencyMs?: number;
+  /** 'unsupported' refuses JSON schemas, as many compatible servers do. */
+  readonly structuredOutput?: 'supported' | 'unsupported';
+  /** Of vectors, unless the request asks for others. */
+  readonly dimensions?: number;
+  /** With a key, requests without it are refused. */
+  readonly apiKey?: string;
+}
+
+/** A scripted model behind the HTTP API of OpenAI. */
+export interface ModelServer {
+  readonly url: string;
+  /** What clients are configured with: the url with /v1. */
+  readonly baseUrl: string;
+  readonly calls: readonly RecordedCall[];
+  readonly embeddingCalls: readonly RecordedEmbedding[];
+  setScript(script: Script): void;
+  setEmbeddingScript(script: EmbeddingScript): void;
+  setLatency(ms: number): void;
+  close(): Promise<void>;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly apiKey: string | undefined;
+}
+
+/** Starts a scripted model on a free port of the loopback interface. */
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
+  const state = initialState(options);
+  const server = createServer((request, response) => {
+    answer(state, { request, response, apiKey: options.apiKey }).then(
+      (raw) => send(response, raw),
+      (error: unknown) => send(response, refusal(500, { message: `the script failed: ${String(error)}` })),
+    );
+  });
+  const url = await listen(server);
+  return {
+    url,
+    baseUrl: `${url}/v1`,
+    calls: state.calls,
+    embeddingCalls: state.embeddingCalls,
+    setScript: (script) => {
+      state.script = script;
+    },
+    setEmbeddingScript: (script) => {
+      state.embeddingScript = script;
+    },
+    setLatency: (ms) => {
+      state.latencyMs = ms;
+    },
+    close: () => shut(server),
+  };
+}
+
+function initialState(options: ModelServerOptions): ModelState {
+  return {
+    script: options.script ?? noScript,
+    embeddingScript: options.embeddingScript ?? (() => null),
+    latencyMs: options.latencyMs ?? 0,
+    structuredOutput: options.structuredOutput ?? 'supported',
+    dimensions: options.dimensions ?? DEFAULT_DIMENSIONS,
+    counts: new Map(),
+    calls: [],
+    embeddingCalls: [],
+  };
+}
+
+function noScript({ name }: ScriptedCall): HttpReply {
+  return refusal(500, { message: `no script was given, so nothing answers the call ${name}` });
+}
+
+async function answer(state: ModelState, exchange: Exchange): Promise<Raw> {
+  const { request, response, apiKey } = exchange;
+  const body = await readBody(request);
+  if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
+    return refusal(401, { message: 'Incorrect API key provided.', code: 'invalid_api_key' });
+  }
+  switch (`${request.method} ${request.url}`) {
+    case 'GET /v1/models':
+      return { status: 200, body: { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }] } };
+    case 'POST /v1/chat/completions':
+      return answerChat(state, body, response);
+    case 'POST /v1/embeddings':
+      return answerEmbeddings(state, body);
+    default:
+      return refusal(404, { message: `Unknown request URL: ${request.method} ${request.url}` });
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<JsonObject> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? {} : (JSON.parse(text) as JsonObject);
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Ends every connection, idle or waiting, so that nothing outlives its test. */
+async function shut(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const READY_WITHIN_MS = 30_000; // a cold start on a busy machine takes a few seconds
+const STOP_WITHIN_MS = 15_000; // longer than any service gives its running work
+const POLL_MS = 50;
+
+export interface ServiceOptions {
+  /** The script to run. */
+  readonly main: string | URL;
+  readonly args?: readonly string[];
+  /** The whole environment: nothing is taken over from this process, so that no setting of a developer leaks in. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Ready when a line of output matches, or a GET of the url is answered with 200; without either at once. */
+  readonly ready?: { readonly line: RegExp } | { readonly url: string };
+  readonly readyWithinMs?: number;
+  readonly stopWithinMs?: number;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program running beside the test. */
+export interface Service {
+  readonly pid: number;
+  /** Everything it has written, both streams. */
+  output(): string;
+  /** Resolves with the first line that matches, written before or later; rejects when the process ends without. */
+  waitForLine(pattern: RegExp, withinMs?: number): Promise<string>;
+  /** Takes an exit as planned, and waits for it. */
+  waitForExit(): Promise<Exit>;
+  /** SIGTERM. Rejects when the process had ended before by itself, or does not end in time. */
+  stop(): Promise<Exit>;
+  /** SIGKILL: what a crash looks like. Rejects when the process had ended before by itself. */
+  kill(): Promise<Exit>;
+}
+
+interface Running {
+  readonly options: ServiceOptions;
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  output: string;
+  exit: Exit | null;
+  /** Whether an exit is what the test wants. */
+  expected: boolean;
+}
+
+/** Starts a program with the node that runs the tests; resolves when it is ready. */
+export async function spawnService(options: ServiceOptions): Promise<Service> {
+  const running = start(options);
+  const { child } = running;
+  await once(child, 'spawn');
+  try {
+    await untilReady(running);
+  } catch (error) {
+    child.kill('SIGKILL');
+    await running.exited;
+    throw error;
+  }
+  return {
+    pid: child.pid ?? 0,
+    output: () => running.output,
+    waitForLine: (pattern, withinMs = READY_WITHIN_MS) =>
+      until(running, { what: `a line like ${pattern}`, withinMs, look: () => lineLike(running, pattern) }),
+    waitForExit: () => {
+      running.expected = true;
+      return running.exited;
+    },
+    stop: () => end(running, 'SIGTERM'),
+    kill: () => end(running, 'SIGKILL'),
+  };
+}
+
+function start(options: ServiceOptions): Running {
+  const { main, args = [], env = {}, cwd } = options;
+  const script = typeof main === 'string' ? main : fileURLToPath(main);
+  const child = spawn(process.execPath, [script, ...args], { cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
+  const running: Running = { options, child, exited, output: '', exit: null, expected: false };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      running.output += text;
+    });
+  }
+  const killWithUs = (): boolean => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
+    running.exit = { code, signal };
+    process.off('exit', killWithUs);
+  });
+  return running;
+}
+
+async function untilReady(running: Running): Promise<void> {
+  const { ready, readyWithinMs: withinMs = READY_WITHIN_MS } = running.options;
+  if (ready === undefined) return;
+  if ('line' in ready) {
+    await until(running, { what: `a line like ${ready.line}`, withinMs, look: () => lineLike(running, ready.line) });
+  } else {
+    await until(running, { what: `200 from ${ready.url}`, withinMs, look: () => answersAt(ready.url) });
+  }
+}
+
+interface Wait<T> {
+  readonly what: string;
+  readonly withinMs: number;
+  look(): Promise<T | null> | T | null;
+}
+
+async function until<T>(running: Running, { what, withinMs, look }: Wait<T>): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const ended = running.exit !== null; // before looking: the last lines count
+    const found = await look();
+    if (found !== null) return found;
+    if (ended) throw failure(running, `expected ${what}, but the process ended`);
+    if (Date.now() > deadline) throw failure(running, `expected ${what} within ${withinMs} ms`);
+    await sleep(POLL_MS);
+  }
+}
+
+function lineLike({ output }: Running, pattern: RegExp): string | null {
+  return output.split('\n').find((line) => pattern.test(line)) ?? null;
+}
+
+async function answersAt(url: string): Promise<true | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1000) });
+    await response.body?.cancel();
+    return response.status === 200 ? true : null;
+  } catch {
+    return null; // not listening yet
+  }
+}
+
+async function end(running: Running, signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit> {
+  if (running.exit !== null && !running.expected) throw failure(running, 'the process ended by itself before its test');
+  running.expected = true;
+  running.child.kill(signal);
+  const withinMs = running.options.stopWithinMs ?? STOP_WITHIN_MS;
+  const late = new AbortController();
+  const exit = await Promise.race([running.exited, sleep(withinMs, null, { signal: late.signal })]);
+  late.abort();
+  if (exit !== null) return exit;
+  running.child.kill('SIGKILL');
+  await running.exited;
+  throw failure(running, `the process did not end within ${withinMs} ms of ${signal}`);
+}
+
+function failure(running: Running, what: string): Error {
+  const { exit, output, options } = running;
+  const how = exit === null ? 'it still runs' : `exit code ${exit.code}, signal ${exit.signal}`;
+  return new Error(`${String(options.main)}: ${what} (${how}). Its output:\n${output}`);
+}

@@ -1,0 +1,35 @@
+import type { App } from './types.ts';
+
+const API_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
+/** For pages made for people: everything they load comes from here. Their styles are partly inline. */
+const PAGE_POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "style-src 'self' 'unsafe-inline'",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Puts the request id and the headers that keep browsers careful on every answer. */
+export function registerHeaders(app: App): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).headers(API_HEADERS);
+  });
+}
+
+/** Allows the pages of this scope to load their own scripts, styles and images, and nothing from elsewhere. */
+export function allowPages(app: App): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('content-security-policy', PAGE_POLICY);
+  });
+}

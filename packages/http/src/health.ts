@@ -1,0 +1,49 @@
+import { LiveView, ReadyView } from '@slowwave/contracts';
+import type { App, ShellOptions } from './types.ts';
+
+/** Longest a dependency may take to answer a readiness check, in ms: below the usual probe limit of 5 s. */
+const CHECK_LIMIT_MS = 2_000;
+
+/** /healthz: the process answers. /readyz: so do the things it depends on. */
+export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'ready' | 'log'>): void {
+  const schema = { tags: ['health'], response: { 200: LiveView }, summary: 'The process is alive' };
+  app.get('/healthz', { config: { open: true }, schema }, async () => ({
+    status: 'ok' as const,
+    runs_on: { ...options.runsOn },
+  }));
+
+  const ready = {
+    tags: ['health'],
+    response: { 200: ReadyView, 503: ReadyView },
+    summary: 'Every dependency answers',
+  };
+  app.get('/readyz', { config: { open: true }, schema: ready }, async (_request, reply) => {
+    const names = Object.entries(options.ready);
+    const checks = Object.fromEntries(await Promise.all(names.map(([name, check]) => tried(name, check, options.log))));
+    const isReady = Object.values(checks).every(({ ok }) => ok);
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks });
+  });
+}
+
+type Outcome = readonly [name: string, result: { ok: boolean; message?: string }];
+
+/** Anyone may read the answer, so it says only that a dependency is away; the log says why. */
+async function tried(name: string, check: () => Promise<void>, log: ShellOptions['log']): Promise<Outcome> {
+  try {
+    await withinLimit(check());
+    return [name, { ok: true }];
+  } catch (err) {
+    log.warn({ err, dependency: name }, 'a dependency is not ready');
+    return [name, { ok: false, message: `${name} does not answer; the log says why` }];
+  }
+}
+
+async function withinLimit(work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${CHECK_LIMIT_MS} ms`)), CHECK_LIMIT_MS);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

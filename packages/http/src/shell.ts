@@ -1,0 +1,72 @@
+import fastify from 'fastify';
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { registerAuth } from './auth.ts';
+import { registerDocs } from './docs.ts';
+import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
+import { registerHeaders } from './headers.ts';
+import { registerHealth } from './health.ts';
+import { registerMetrics } from './metrics.ts';
+import { requestId } from './request-id.ts';
+import { registerRouteTable } from './route-table.ts';
+import type { App, ShellOptions } from './types.ts';
+import { validator } from './validation.ts';
+
+/** How long a request may take to arrive, in ms: generous for a large transcript, short for a trickling attacker. */
+const REQUEST_LIMIT_MS = 30_000;
+const HEADERS_LIMIT_MS = 10_000;
+/** A connection without traffic is closed after this, in ms: longer than the longest long-poll. */
+const IDLE_CONNECTION_MS = 90_000;
+/** Longer than the 60 s many proxies keep idle connections, so that the proxy closes first. */
+const KEEP_ALIVE_MS = 72_000;
+/** Longest part of a path; ids are shorter. */
+const PARAM_MAX = 300;
+
+/** What every HTTP app shares: errors, auth, ids, headers, health, metrics and docs. Routes are registered on it. */
+export async function createShell(options: ShellOptions): Promise<App> {
+  const app = bareServer(options);
+  app.setValidatorCompiler(validator);
+  app.setSerializerCompiler(serializerCompiler);
+  readOnlyJson(app);
+  abortWhenStopping(app);
+  const allowed = registerRouteTable(app);
+  registerHeaders(app);
+  registerAuth(app, options.auth.apiKey);
+  registerErrors(app, options.log, allowed);
+  await registerDocs(app, options.name);
+  registerHealth(app, options);
+  registerMetrics(app, options.name, options.metrics);
+  return app;
+}
+
+function bareServer(options: ShellOptions): App {
+  return fastify({
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    genReqId: requestId,
+    requestTimeout: REQUEST_LIMIT_MS,
+    connectionTimeout: IDLE_CONNECTION_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_LIMIT_MS },
+    routerOptions: { maxParamLength: PARAM_MAX },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(reply, report(error, request, options.log));
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+}
+
+/** JSON is the only body there is. An empty one is left to the route's schema, which says what it expects. */
+function readOnlyJson(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body.toString(), done);
+  });
+}
+
+function abortWhenStopping(app: App): void {
+  const stopping = new AbortController();
+  app.decorate('stopping', stopping.signal);
+  app.addHook('preClose', async () => stopping.abort());
+}

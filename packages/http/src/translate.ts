@@ -1,0 +1,72 @@
+import { ERROR_STATUS, type ErrorCode } from '@slowwave/contracts';
+import { ProblemError, problem } from './problem.ts';
+
+/** Seconds a caller is asked to wait when a dependency is away. */
+const RETRY_AFTER_S = '2';
+
+/** Anything thrown, as what the caller is told. What happened inside is for the log. */
+export function translate(thrown: unknown): ProblemError {
+  if (thrown instanceof ProblemError) return thrown;
+  const { name, code, statusCode } = factsOf(thrown);
+  if (name === 'InvalidCursorError') return problem('invalid_cursor', messageOf(thrown), { cause: thrown });
+  if (name === 'EngineError') return ofEngine(code, thrown);
+  return ofFramework(code, statusCode, thrown);
+}
+
+const UNAVAILABLE: Readonly<Record<string, string>> = {
+  ledger_unavailable: 'the ledger cannot be reached just now; nothing was changed, try again',
+  queue_unavailable: 'the queue cannot be reached just now; try again',
+  index_unavailable: 'the index cannot be reached just now; try again',
+  cancelled: 'the service is stopping; try again',
+};
+
+function ofEngine(code: string, cause: unknown): ProblemError {
+  const away = UNAVAILABLE[code];
+  if (away !== undefined) return problem('unavailable', away, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
+  if (code === 'unsupported_content') return problem('unsupported_content', messageOf(cause), { cause });
+  if (code.startsWith('model_') || code === 'context_too_long') {
+    const detail = `the model did not give a usable answer (${code}); try again, or check the model's settings and the log`;
+    return problem('model_unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
+  }
+  return internal(cause);
+}
+
+const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'the body is not valid JSON; send one JSON object, encoded as UTF-8'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    'body_too_large',
+    'the body is larger than this service takes; send it in smaller parts',
+  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'expected a JSON body with the header content-type: application/json, got another content type or none',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid_request',
+    'the body is not as long as its content-length header says; send the whole body',
+  ],
+  FST_ERR_BAD_URL: ['invalid_request', 'the address is not valid: a % must be followed by two hexadecimal digits'],
+};
+
+function ofFramework(code: string, status: number, cause: unknown): ProblemError {
+  const known = FRAMEWORK[code];
+  if (known !== undefined) return problem(known[0], known[1], { cause });
+  if (status >= 400 && status < 500) return problem(codeOf(status), messageOf(cause), { cause });
+  return internal(cause);
+}
+
+const internal = (cause: unknown): ProblemError =>
+  problem('internal', 'something went wrong inside; the log has it under the x-request-id of this answer', { cause });
+
+function codeOf(status: number): ErrorCode {
+  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+  return codes.find((code) => ERROR_STATUS[code] === status) ?? 'invalid_request';
+}
+
+function factsOf(thrown: unknown): { name: string; code: string; statusCode: number } {
+  if (!(thrown instanceof Error)) return { name: '', code: '', statusCode: 0 };
+  const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };
+  return { name: thrown.name, code: String(code ?? ''), statusCode: Number(statusCode ?? 0) };
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+
+/** An HTTP app whose routes are typed by their zod schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** A set of routes, to be registered on a shell. */
+export type Routes = FastifyPluginAsyncZod;
+
+/** Structured lines about what happens; never bodies. */
+export interface HttpLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ShellOptions {
+  /** Which app answers: named in metrics and in the description of the API. */
+  readonly name: string;
+  readonly auth: { readonly apiKey: string | null };
+  readonly log: HttpLog;
+  /** What the app runs on, e.g. { ledger: 'sqlite' }; shown at /healthz. */
+  readonly runsOn: Readonly<Record<string, string>>;
+  /** One check per dependency; it throws when the dependency does not answer. */
+  readonly ready: Readonly<Record<string, () => Promise<void>>>;
+  readonly bodyLimitBytes: number;
+  /** Where request metrics are kept; callers add their own to the same registry. */
+  readonly metrics: Registry;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a key, even when one is set. */
+    open?: boolean;
+  }
+  interface FastifyInstance {
+    /** Aborts when the service begins to stop. */
+    readonly stopping: AbortSignal;
+  }
+  interface FastifyRequest {
+    tenant: string;
+  }
+}

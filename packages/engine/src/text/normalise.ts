@@ -1,8 +1,36 @@
-/** A text as repeats are recognised by: NFKC, lower case, single spaces, no closing punctuation. */
-export const normaliseText = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\s+/gu, ' ')
-    .trim()
-    .replace(/[\s.,;:!?。，；：！？…]+$/u, '');
+/** Sentence punctuation that says nothing about what is said. Signs that belong to a name (C++, C#, 50%) are not in it. */
+const TRAILING = new Set([...'.,;:!?…。、．，；：！？｡､', '؟', '۔', '।', ' ']);
+
+/**
+ * The form in which two texts are compared for being the same thing said again: compatibility characters unified, lower
+ * case, single spaces, no punctuation at the end.
+ */
+export function normaliseText(text: string): string {
+  const unified = cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC');
+  const spaced = unified.replace(/\s+/gu, ' ').trim();
+  return withoutTrailing(spaced) || spaced;
+}
+
+/** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(LINE_BREAK, '\n')
+    .replace(CONTROL, '')
+    .replace(INVISIBLE, '')
+    .replace(IDLE_JOINER, '');
+}
+
+const LINE_BREAK = /\r\n?|\u0085/gu;
+const CONTROL = /(?![\n\t])\p{Cc}/gu;
+/** Zero-width space, word joiner, byte order mark. */
+const INVISIBLE = /[\u200b\u2060\ufeff]/gu;
+/** Joiners are spelling in Persian, Indic scripts and emoji families; anywhere else they only hide differences. */
+const IDLE_JOINER = /(?<![\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}])[\u200c\u200d]/gu;
+
+/** By hand: a pattern anchored at the end takes quadratic time on long runs of dots. */
+function withoutTrailing(text: string): string {
+  let end = text.length;
+  while (end > 0 && TRAILING.has(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

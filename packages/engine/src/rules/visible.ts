@@ -1,0 +1,40 @@
+import type { IndexPoint, IndexQuery, Visibility } from '../ports/search-index.ts';
+import { type SaidAt, saidBefore } from '../words.ts';
+
+/** What decides whether a query sees a point. */
+export type Sighted = Pick<
+  IndexPoint,
+  'live' | 'saidAt' | 'validFrom' | 'invalidAt' | 'expiresAt' | 'deletedAt' | 'scope'
+>;
+
+/** Whether a query sees a point of its owner: the one definition for all indexes that decide it in code. */
+export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | 'filter'>): boolean {
+  return inSight(point, query.visibility) && passes(point.scope, query.filter);
+}
+
+function inSight(point: Sighted, visibility: Visibility): boolean {
+  switch (visibility.kind) {
+    case 'live':
+      return point.live && unexpired(point, visibility.now);
+    case 'as_of':
+      return held(point, visibility.at) && unexpired(point, visibility.at);
+    case 'live_or_said_after':
+      return point.live || touchedAfter(point, visibility.after);
+  }
+}
+
+const unexpired = ({ expiresAt }: Sighted, at: number): boolean => expiresAt === null || at < expiresAt;
+
+const held = ({ validFrom, invalidAt }: Sighted, at: number): boolean =>
+  validFrom <= at && (invalidAt === null || at < invalidAt);
+
+const touchedAfter = ({ saidAt, deletedAt }: Sighted, after: SaidAt): boolean =>
+  saidBefore(after, saidAt) || (deletedAt !== null && saidBefore(after, deletedAt));
+
+function passes(scope: IndexPoint['scope'], filter: IndexQuery['filter']): boolean {
+  return (
+    (filter.agentId === undefined || filter.agentId === scope.agentId) &&
+    (filter.runId === undefined || filter.runId === scope.runId) &&
+    (filter.appId === undefined || filter.appId === scope.appId)
+  );
+}

@@ -1,0 +1,61 @@
+import { assert as check, property, string } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cleanText, normaliseText } from './normalise.ts';
+
+const anyText = string({ unit: 'binary', maxLength: 40 });
+
+describe('normaliseText', () => {
+  test.each([
+    ['I live in Berlin.', 'i live in berlin'],
+    ['  I  live\n in Berlin!! ', 'i live in berlin'],
+    ['Ｉ ｌｉｖｅ ｉｎ Berlin', 'i live in berlin'],
+    ['我住在北京。', '我住在北京'],
+    ['He knows C++', 'he knows c++'],
+    ['\ufeffTea\u200b', 'tea'],
+    ['', ''],
+  ])('%j is compared as %j', (text, compared) => {
+    expect(normaliseText(text)).toBe(compared);
+  });
+
+  test('a text of punctuation alone is compared as it is', () => {
+    expect(normaliseText('?!')).toBe('?!');
+  });
+
+  test('normalising twice changes nothing more', async () => {
+    await check(
+      property(anyText, (text) => {
+        expect(normaliseText(normaliseText(text))).toBe(normaliseText(text));
+      }),
+    );
+  });
+});
+
+describe('cleanText', () => {
+  test('half characters become the replacement character', () => {
+    expect(cleanText('a\ud83db')).toBe('a\ufffdb');
+  });
+
+  test('control characters go, line breaks and tabs stay', () => {
+    expect(cleanText('a\u0000b\tc\nd\u001b[1me\u0085f')).toBe('ab\tc\nd[1me\nf');
+  });
+
+  test('line breaks of all systems become one kind', () => {
+    expect(cleanText('a\r\nb\rc')).toBe('a\nb\nc');
+  });
+
+  test('zero-width characters that hide differences go', () => {
+    expect(cleanText('\ufeffpass\u200bwo\u200drd\u2060')).toBe('password');
+  });
+
+  test('joiners that are spelling stay', () => {
+    for (const text of ['👨‍👩‍👧', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष']) expect(cleanText(text)).toBe(text);
+  });
+
+  test('every text comes out well-formed', async () => {
+    await check(
+      property(anyText, (text) => {
+        expect(cleanText(`${text}\udc00`).isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});

@@ -143,6 +143,8 @@ export type Mark =
       readonly saidAt: SaidAt;
       readonly validFrom: Millis;
       readonly details: VersionDetails;
+      /** Only said again: its details do not replace those of what it confirms. */
+      readonly confirms: boolean;
       readonly recordedAt: Millis;
     }
   | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis };

@@ -81,7 +81,7 @@ function markOf(event: MemoryEvent): Mark {
   const { revision, saidAt, recordedAt, text, details, validFrom } = event;
   if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
   if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
-  return { kind: 'said', revision, text, saidAt, validFrom, details, recordedAt };
+  return { kind: 'said', revision, text, saidAt, validFrom, details, confirms: event.kind === 'NONE', recordedAt };
 }
 
 const inSaidOrder = (timeline: readonly Mark[]): Mark[] =>
@@ -108,11 +108,15 @@ function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
 
 const sameText = (a: string, b: string): boolean => a === b || normaliseText(a) === normaliseText(b);
 
-/** The mark said first gives wording, details and times; the one that arrived first gives the number, which never changes. */
+/**
+ * The mark said first gives wording and times, the last that is no mere confirmation the details; the one that arrived
+ * first gives the number, which never changes.
+ */
 function versionOf(run: readonly Said[]): MemoryVersion {
   const [first] = run;
   const [giver] = [...run].sort((a, b) => a.revision - b.revision);
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
+  const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   return {
     number: giver.revision,
@@ -121,7 +125,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...first.details, sourceIds },
+    details: { ...details, sourceIds },
     recordedAt: giver.recordedAt,
   };
 }

@@ -1,0 +1,67 @@
+import type { EngineDeps } from './deps.ts';
+import { EngineError } from './errors.ts';
+import type { Turn } from './ports/ledger/lanes.ts';
+import type { Nudge } from './ports/schedule.ts';
+import type { Cancellation } from './ports/tools.ts';
+import { apply } from './steps/apply.ts';
+import { decide } from './steps/decide.ts';
+import { extract } from './steps/extract.ts';
+import { gather } from './steps/gather.ts';
+import { judge } from './steps/judge.ts';
+import { plan } from './steps/plan.ts';
+import { project } from './steps/project.ts';
+import { recall } from './steps/recall.ts';
+import type { GatheredTurn, Planned } from './steps/values.ts';
+import { type Stopwatch, stopwatch } from './stopwatch.ts';
+
+/** Explicit writes may overtake a plan; after this many the try has failed and the lane waits a little. */
+const ROUNDS_MAX = 5;
+
+/**
+ * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
+ * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
+ */
+export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Nudge | null> {
+  const watch = stopwatch(deps.tools);
+  const gathered = await watch.time('gather', () => gather(deps, turn));
+  const stored = await deps.ledger.thoughts.plan(turn.consolidationId);
+  let planned: Planned =
+    stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
+  for (let round = planned.plan.round; round <= ROUNDS_MAX; round += 1) {
+    const applied = await apply(deps, planned);
+    if (applied.kind === 'applied') {
+      await projectNow(deps, turn, cancel);
+      return applied.next;
+    }
+    planned = await think(deps, { gathered, watch, round: round + 1 }, cancel);
+  }
+  throw new EngineError('explicit writes kept changing the memories that were being decided on; it is tried again', {
+    code: 'internal',
+    retryable: true,
+  });
+}
+
+interface Thinking {
+  readonly gathered: GatheredTurn;
+  readonly watch: Stopwatch;
+  readonly round: number;
+}
+
+/** From messages to a stored plan. Nothing is changed yet. */
+async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
+  const extracted = await watch.time('extract', () => extract(deps, gathered, cancel));
+  const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
+  const decided = await watch.time('decide', () => decide(deps, recalled, cancel));
+  const guarded = judge(deps, decided);
+  return plan(deps, guarded, { round, timings: watch.timings() });
+}
+
+/** An index that is down delays what is searchable and nothing else: the outbox is caught up later. */
+async function projectNow(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
+  try {
+    await project(deps, await deps.ledger.outbox.ofConsolidation(turn.consolidationId), cancel);
+  } catch (error) {
+    const { consolidationId, lane } = turn;
+    deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
+  }
+}

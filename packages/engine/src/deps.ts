@@ -1,0 +1,39 @@
+import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
+import type { Ledger } from './ports/ledger/ledger.ts';
+import type { ChatModel, Embedder } from './ports/models.ts';
+import type { SearchIndex } from './ports/search-index.ts';
+import type { Log, Tools } from './ports/tools.ts';
+
+/** What the pipeline works with. */
+export interface EngineDeps {
+  readonly ledger: Ledger;
+  readonly index: SearchIndex;
+  readonly chat: ChatModel;
+  readonly embedder: Embedder;
+  readonly tools: Tools;
+  readonly log: Log;
+  readonly settings: EngineSettings;
+}
+
+export interface EngineSettings {
+  readonly due: DuePolicy;
+  readonly window: WindowPolicy;
+  readonly recallPerFact: number;
+  /** Messages before the new ones that an extract call may read. */
+  readonly recentMessages: number;
+  readonly maxAttempts: number;
+  /** The first wait after a failed try; it doubles up to the longest. */
+  readonly retryDelayMs: number;
+  readonly retryDelayMaxMs: number;
+  /** More deletions than this in one consolidation are refused: a model in doubt must not empty a memory. */
+  readonly deletesPerConsolidation: number;
+  readonly near: NearThresholds;
+}
+
+/** From where on a memory counts as a neighbour worth a decision, on raw scores. */
+export interface NearThresholds {
+  readonly vector: number;
+  readonly keyword: number;
+  /** Between two facts, where no index can weigh words: shared terms, 0…1. */
+  readonly overlap: number;
+}

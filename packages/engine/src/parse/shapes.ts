@@ -1,0 +1,55 @@
+import { cleanText } from '../text/normalise.ts';
+import type { Json, JsonObject } from '../words.ts';
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The items of a list, or of an object used as one; null when it is neither. */
+export function itemsOf(
+  value: Json | undefined,
+): readonly { readonly key: string | null; readonly item: Json }[] | null {
+  if (Array.isArray(value)) return value.map((item) => ({ key: null, item }));
+  if (isObject(value)) return Object.entries(value).map(([key, item]) => ({ key, item }));
+  return null;
+}
+
+/** The list under the first of these keys that has one. */
+export function listUnder(value: Json, keys: readonly string[]): ReturnType<typeof itemsOf> {
+  if (Array.isArray(value)) return itemsOf(value);
+  if (!isObject(value)) return null;
+  for (const key of keys) {
+    const items = itemsOf(value[key]);
+    if (items !== null) return items;
+  }
+  return null;
+}
+
+/** A text under the first of these keys, also when it is wrapped once more: {"text": {"text": "…"}}. */
+export function textUnder(item: JsonObject, keys: readonly string[]): string | null {
+  for (const key of keys) {
+    const value = item[key];
+    const text = textOfString(value);
+    if (text !== null) return text;
+    const inner = isObject(value) ? textUnder(value, keys) : null;
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+/** A string with something in it. Cleaned here as well: escapes in JSON can bring half characters back. */
+export function textOfString(value: Json | undefined): string | null {
+  const text = typeof value === 'string' ? cleanText(value).trim() : '';
+  return text === '' ? null : text;
+}
+
+/** A word the model should have written as a string: numbers count as well. */
+export function wordUnder(item: JsonObject, key: string): string | null {
+  const value = item[key];
+  return typeof value === 'number' ? String(value) : textOfString(value);
+}
+
+export function wordsUnder(item: JsonObject, key: string): readonly string[] {
+  const value = item[key];
+  const list = Array.isArray(value) ? value : [value ?? null];
+  return list.flatMap((word) => (typeof word === 'string' || typeof word === 'number' ? [String(word).trim()] : []));
+}

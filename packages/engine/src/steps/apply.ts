@@ -1,0 +1,52 @@
+import type { EngineDeps } from '../deps.ts';
+import { FencedError } from '../errors.ts';
+import type { Plan } from '../plan.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { Nudge } from '../ports/schedule.ts';
+import { evolve } from '../rules/evolve.ts';
+import { tombstoneOf } from '../rules/tombstone.ts';
+import type { Memory, MemoryEvent } from '../words.ts';
+import type { Planned } from './values.ts';
+
+export type AppliedTurn =
+  | { readonly kind: 'applied'; readonly next: Nudge | null }
+  /** Explicit writes came between: the plan no longer fits, and nothing was changed. */
+  | { readonly kind: 'overtaken' };
+
+/** Carries a plan out, in one transaction of the ledger. */
+export async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
+  const { ledger, tools, settings } = deps;
+  const { turn, plan } = planned;
+  const ids = [...new Set(plan.events.map((event) => event.memoryId))];
+  const memories = new Map((await ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
+  const changes = ids.map((id) => changeOf(planned, memories.get(id) ?? null, eventsOf(plan, id)));
+  if (changes.includes(null)) return { kind: 'overtaken' };
+  const applied = await ledger.memories.apply(turn, {
+    changes: changes.filter((change) => change !== null),
+    tombstones: plan.events.flatMap((event) => tombstoneOf(tools, event)),
+    batches: endings(planned),
+    timings: plan.timings,
+    now: tools.now(),
+    policy: settings.due,
+  });
+  if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
+  return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
+}
+
+const eventsOf = (plan: Plan, memoryId: string): MemoryEvent[] =>
+  plan.events.filter((event) => event.memoryId === memoryId);
+
+/** null: the memory is no longer the one that was decided on. */
+function changeOf({ turn }: Planned, memory: Memory | null, events: MemoryEvent[]): MemoryChange | null {
+  const expectedRevision = (events[0]?.revision ?? 1) - 1;
+  if ((memory?.revision ?? 0) !== expectedRevision) return null;
+  const { tenant, lane, owner, scope } = turn;
+  return { memory: evolve({ tenant, lane, owner, scope }, memory, events), expectedRevision, events };
+}
+
+/** A batch none of whose messages brought a fact is empty. */
+function endings({ turn, messages, plan }: Planned): Map<string, 'consolidated' | 'empty'> {
+  const sources = new Set(plan.facts.flatMap((fact) => fact.sourceIds));
+  const fruitful = new Set(messages.filter((message) => sources.has(message.id)).map((message) => message.batchId));
+  return new Map(turn.batchIds.map((id) => [id, fruitful.has(id) ? 'consolidated' : 'empty']));
+}

@@ -1,0 +1,112 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, FencedError } from '../errors.ts';
+import { type Reading, readAnswer } from '../parse/answer.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { ChatAnswer, ChatCall } from '../ports/models.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { type Prompt, userMessage } from '../prompts/prompt.ts';
+import { repairOf } from '../prompts/repair.ts';
+import type { Json, JsonObject } from '../words.ts';
+
+/** One question of a consolidation. */
+export interface Question<T> {
+  /** Names the answer among those of the consolidation. */
+  readonly step: string;
+  readonly prompt: Prompt;
+  readonly ask: string;
+  readonly input: JsonObject;
+  /** What is wanted of the answer's JSON; null where it has nothing of it. */
+  readonly shape: (value: Json) => T | null;
+}
+
+/** How much of a broken answer a repair call is shown, in characters. */
+const BROKEN_SHOWN = 8_000;
+
+/**
+ * The answer to a question, asked at most once: a stored answer is taken as it is. An answer that cannot be used, or
+ * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. Only
+ * the last try makes do with the complete items of an answer that broke off.
+ */
+export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> {
+  const { deps, turn } = asking;
+  const inputHash = hashOf(deps, question);
+  const stored = await deps.ledger.thoughts.answer(turn.consolidationId, question.step, inputHash);
+  const known = stored === null ? null : readAnswer(stored.text, question.shape);
+  if (known !== null) return known.value;
+
+  const keep = (answer: ChatAnswer, step: string) => store(asking, { step, inputHash, answer });
+  const first = await call(asking, callOf(question.prompt, question.ask, question.input));
+  const reading = readAnswer(first.text, question.shape);
+  if (usable(reading)) {
+    await keep(first, question.step);
+    return reading.value;
+  }
+  await keep(first, `${question.step}:unusable:${turn.attempts}`);
+  const second = await call(asking, repairCall(question, first));
+  const repaired = readAnswer(second.text, question.shape);
+  if (usable(repaired)) {
+    await keep(second, question.step);
+    return repaired.value;
+  }
+  await keep(second, `${question.step}:unrepaired:${turn.attempts}`);
+  return salvage(asking, question, repaired ?? reading);
+}
+
+/** Who asks. */
+export interface Asking {
+  readonly deps: EngineDeps;
+  readonly turn: Turn;
+  readonly cancel: Cancellation;
+}
+
+const usable = <T>(reading: Reading<T> | null): reading is Reading<T> => reading?.complete === true;
+
+const hashOf = ({ tools, chat }: EngineDeps, { prompt, input }: Question<unknown>): string =>
+  tools.hash(JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input]));
+
+const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCall => ({
+  name: prompt.name,
+  system: prompt.system,
+  user: userMessage(text, input),
+  schema: prompt.schema,
+});
+
+function repairCall(question: Question<unknown>, first: ChatAnswer): ChatCall {
+  const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
+  const input = {
+    call: question.prompt.name,
+    problem,
+    broken: first.text.slice(0, BROKEN_SHOWN),
+    input: question.input,
+  };
+  return callOf(repairOf(question.prompt), question.ask, input);
+}
+
+async function call({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
+  try {
+    return await deps.chat.ask(chatCall, cancel);
+  } catch (error) {
+    const asked = !(error instanceof EngineError && error.code === 'cancelled');
+    if (asked) await deps.ledger.thoughts.countFailedCall(turn, chatCall.name, deps.chat.name, deps.tools.now());
+    throw error;
+  }
+}
+
+async function store(
+  { deps, turn }: Asking,
+  { step, inputHash, answer }: { step: string; inputHash: string; answer: ChatAnswer },
+): Promise<void> {
+  const stored = await deps.ledger.thoughts.storeAnswer(turn, { step, inputHash, ...answer, at: deps.tools.now() });
+  if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
+}
+
+function salvage<T>({ deps, turn }: Asking, question: Question<T>, reading: Reading<T> | null): T {
+  const lastTry = turn.attempts + 1 >= deps.settings.maxAttempts;
+  if (reading !== null && lastTry) return reading.value;
+  const got = reading === null ? 'no such JSON, twice' : 'an answer that breaks off, twice';
+  throw new EngineError(
+    `expected ${question.prompt.name} to answer with the JSON of its schema, got ${got}; ` +
+      `see the raw answers in the consolidation. A larger output limit or another model helps if this stays.`,
+    { code: 'model_output_unusable', retryable: true },
+  );
+}

@@ -1,0 +1,32 @@
+import type { EngineDeps } from '../deps.ts';
+import type { Fact } from '../plan.ts';
+import { guard } from '../rules/guard/guard.ts';
+import type { JsonObject } from '../words.ts';
+import type { Decided, Guarded } from './values.ts';
+
+/** Holds the wishes of the model against the rules: what comes out may be applied. */
+export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarded {
+  const { turn, facts, candidates, memories } = decided;
+  const { tenant, lane, owner, scope } = turn;
+  const verdicts = guard(
+    {
+      home: { tenant, lane, owner, scope },
+      consolidationId: turn.consolidationId,
+      facts,
+      candidates,
+      memories,
+      metadataOf: (fact) => metadataOf(decided, fact),
+      expiresAt: turn.settings.expiresAt,
+      deletesMax: settings.deletesPerConsolidation,
+      tools,
+    },
+    decided,
+  );
+  return { ...decided, ...verdicts };
+}
+
+/** What the callers attached to the batches a fact came from; the later batch wins. */
+function metadataOf({ messages, metadata }: Decided, fact: Fact): JsonObject {
+  const sources = messages.filter((message) => fact.sourceIds.includes(message.id));
+  return Object.assign({}, ...sources.map((message) => metadata.get(message.batchId) ?? {})) as JsonObject;
+}

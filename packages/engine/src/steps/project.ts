@@ -1,0 +1,45 @@
+import type { EngineDeps } from '../deps.ts';
+import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { pointsOf } from '../rules/standing.ts';
+import type { LaneId, Memory, TenantId } from '../words.ts';
+import { embedTexts } from './embed.ts';
+
+export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>;
+
+/**
+ * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
+ * has an entry of its own, and the index never lets an older revision replace a newer one.
+ */
+export async function project(deps: ProjectDeps, entries: readonly OutboxEntry[], cancel: Cancellation): Promise<void> {
+  for (const group of byLane(entries)) await projectLane(deps, group, cancel);
+}
+
+async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<void> {
+  const { ledger, index, tools } = deps;
+  const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
+  const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
+  await index.upsert(memories.flatMap((memory) => pointsOf(memory, vectorOf)));
+  await ledger.outbox.clear(
+    group.entries.map((entry) => entry.seq),
+    tools.now(),
+  );
+}
+
+const textsOf = (memory: Memory): string[] => memory.versions.map((version) => version.text);
+
+interface LaneGroup {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly entries: OutboxEntry[];
+}
+
+function byLane(entries: readonly OutboxEntry[]): LaneGroup[] {
+  const groups = new Map<LaneId, LaneGroup>();
+  for (const entry of entries) {
+    const group = groups.get(entry.lane) ?? { tenant: entry.tenant, lane: entry.lane, entries: [] };
+    group.entries.push(entry);
+    groups.set(entry.lane, group);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,165 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../errors.ts';
+import type { Candidate, Fact } from '../plan.ts';
+import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { deletedAt, newest } from '../rules/evolve.ts';
+import { fuse } from '../rules/fuse.ts';
+import { isNear, nearEachOther } from '../rules/near.ts';
+import { repeatsOf } from '../rules/repeats.ts';
+import { scan } from '../rules/scan.ts';
+import { pointsOf } from '../rules/standing.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { terms } from '../text/terms.ts';
+import { type Memory, saidBefore } from '../words.ts';
+import { embedTexts } from './embed.ts';
+import type { Extracted, Recalled } from './values.ts';
+
+/** Finds for each fact the owner's nearest memories, those the index does not have yet included. */
+export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Cancellation): Promise<Recalled> {
+  const { facts, turn } = extracted;
+  if (facts.length === 0) return { ...extracted, ...NOTHING };
+  await believeIndex(deps);
+  const vectorOf = await embedTexts(deps, { lane: turn.lane, texts: facts.map((fact) => fact.text) }, cancel);
+  const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
+  const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
+  const memories = new Map((await deps.ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
+  const candidates = candidatesOf(facts, neighbours, memories);
+  const near = candidates.some((candidate) =>
+    candidate.recalledBy.some((recalled) => isNear(recalled, deps.settings.near)),
+  );
+  return {
+    ...extracted,
+    candidates,
+    memories,
+    repeats: repeatsOf(facts, candidates, memories),
+    tombstones: await tombstonesOf(deps, extracted),
+    undecided: near || nearEachOther(facts, vectorOf, deps.settings.near),
+  };
+}
+
+const NOTHING = {
+  candidates: [],
+  memories: new Map(),
+  repeats: new Map(),
+  tombstones: new Map(),
+  undecided: false,
+};
+
+/** One memory near a fact, with the raw scores that found it. */
+interface Neighbour {
+  readonly memoryId: string;
+  readonly vector: number | null;
+  readonly keyword: number | null;
+}
+
+/** An index that lost its data would make known things look new. */
+async function believeIndex({ index, ledger, embedder }: EngineDeps): Promise<void> {
+  const marker = await index.marker();
+  if (marker?.ledgerId === ledger.id && marker.fingerprint === embedder.fingerprint) return;
+  const got = marker === null ? 'an empty one' : `one of ledger ${marker.ledgerId} for ${marker.fingerprint}`;
+  throw new EngineError(
+    `expected the index of ledger ${ledger.id} for ${embedder.fingerprint}, got ${got}; it is rebuilt at the next start`,
+    { code: 'index_unavailable', retryable: true },
+  );
+}
+
+interface Recalling {
+  readonly extracted: Extracted;
+  readonly vectorOf: (text: string) => Float32Array;
+  readonly cancel: Cancellation;
+}
+
+/** Per fact its nearest memories, nearest first, each once. */
+async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<ReadonlyMap<string, Neighbour[]>> {
+  const { extracted, vectorOf, cancel } = recalling;
+  const { tenant, lane, owner } = extracted.turn;
+  const limit = deps.settings.recallPerFact;
+  const queries = extracted.facts.map(
+    (fact): IndexQuery => ({
+      tenant,
+      owner,
+      filter: {},
+      visibility: { kind: 'live_or_said_after', after: fact.saidAt },
+      vector: vectorOf(fact.text),
+      terms: terms(fact.text),
+      limit,
+    }),
+  );
+  const indexed = await deps.index.search(queries);
+  const behind = await deps.ledger.memories.unprojected(lane);
+  const texts = behind.flatMap((memory) => memory.versions.map((version) => version.text));
+  const behindVector = behind.length === 0 ? vectorOf : await embedTexts(deps, { lane, texts }, cancel);
+  const points = behind.flatMap((memory) => pointsOf(memory, behindVector));
+  const overtaken = new Set(behind.map((memory) => memory.id));
+  return new Map(
+    extracted.facts.map((fact, i) => {
+      const found = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
+      const query = queries[i];
+      const fresh = query === undefined ? [] : scan(points, query);
+      return [fact.id, nearest([...found, ...fresh], limit)];
+    }),
+  );
+}
+
+function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
+  const best = new Map<string, Neighbour>();
+  for (const { hit } of fuse(hits, 'hybrid')) {
+    const memoryId = hit.point.memoryId;
+    if (!best.has(memoryId)) best.set(memoryId, { memoryId, vector: hit.vectorScore, keyword: hit.keywordScore });
+  }
+  return [...best.values()].slice(0, limit);
+}
+
+/** The union of all neighbours as the ledger has them now, numbered for the model in the order of the facts. */
+function candidatesOf(
+  facts: readonly Fact[],
+  neighbours: ReadonlyMap<string, readonly Neighbour[]>,
+  memories: ReadonlyMap<string, Memory>,
+): readonly Candidate[] {
+  const candidates = new Map<string, Omit<Candidate, 'shortId'>>();
+  for (const fact of facts) {
+    for (const { memoryId, vector, keyword } of neighbours.get(fact.id) ?? []) {
+      const memory = memories.get(memoryId);
+      if (memory === undefined || isPast(memory, fact)) continue;
+      const known = candidates.get(memoryId) ?? candidateOf(memory);
+      candidates.set(memoryId, { ...known, recalledBy: [...known.recalledBy, { fact: fact.id, vector, keyword }] });
+    }
+  }
+  return [...candidates.values()].map((candidate, i) => ({ ...candidate, shortId: String(i) }));
+}
+
+/** Deleted before the fact was said: what is said anew is new. */
+function isPast(memory: Memory, fact: Fact): boolean {
+  const deleted = deletedAt(memory);
+  return deleted !== null && !saidBefore(fact.saidAt, deleted);
+}
+
+function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
+  const version = newest(memory);
+  const deleted = deletedAt(memory);
+  return {
+    memoryId: memory.id,
+    version: version.number,
+    revision: memory.revision,
+    text: version.text,
+    saidAt: deleted ?? version.saidAt,
+    standing: deleted === null ? 'live' : 'deleted',
+    immutable: version.details.immutable,
+    recalledBy: [],
+  };
+}
+
+async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted): Promise<Map<string, Tombstone>> {
+  const hashes = new Map(extracted.facts.map((fact) => [fact.id, tools.hash(normaliseText(fact.text))]));
+  const stones = await ledger.memories.tombstones(extracted.turn.lane, [...new Set(hashes.values())]);
+  return new Map(
+    extracted.facts.flatMap((fact) => {
+      const later = stones.find(
+        (stone) => stone.textHash === hashes.get(fact.id) && saidBefore(fact.saidAt, stone.deletedAt),
+      );
+      return later === undefined ? [] : [[fact.id, later] as const];
+    }),
+  );
+}

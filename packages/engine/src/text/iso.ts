@@ -1,0 +1,70 @@
+import type { Millis } from '../words.ts';
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const SECOND = 1_000;
+
+/** 2026-03-09T10:00:00.000Z. Years 0001 to 9999. */
+export function isoOf(at: Millis): string {
+  const days = Math.floor(at / DAY);
+  const rest = at - days * DAY;
+  const { year, month, day } = dateOf(days);
+  const clock = [Math.floor(rest / HOUR), Math.floor((rest % HOUR) / MINUTE), Math.floor((rest % MINUTE) / SECOND)];
+  const fraction = String(rest % SECOND).padStart(3, '0');
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${clock.map(two).join(':')}.${fraction}Z`;
+}
+
+const MOMENT =
+  /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?$/u;
+
+/** The moment an ISO 8601 text names, as exact as it is: a year is its first moment, in UTC. null when it names none. */
+export function millisOf(text: string): Millis | null {
+  const found = MOMENT.exec(text.trim());
+  if (found === null) return null;
+  const part = (i: number, missing: number): number => (found[i] === undefined ? missing : Number(found[i]));
+  const [year, month, day] = [part(1, 0), part(2, 1), part(3, 1)];
+  const [hour, minute, second] = [part(4, 0), part(5, 0), part(6, 0)];
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > monthDays(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const clock = hour * HOUR + minute * MINUTE + second * SECOND + fraction;
+  return daysOf(year, month, day) * DAY + clock - offsetOf(found[8] ?? 'Z');
+}
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+function offsetOf(zone: string): Millis {
+  if (zone === 'Z') return 0;
+  const digits = zone.replace(':', '');
+  const size = Number(digits.slice(1, 3)) * HOUR + Number(digits.slice(3, 5)) * MINUTE;
+  return digits.startsWith('-') ? -size : size;
+}
+
+const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+const monthDays = (year: number, month: number): number =>
+  month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+
+/** Days since 1970-01-01 in the proleptic Gregorian calendar; a year begins in March here, so leap days come last. */
+function daysOf(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
+
+function dateOf(days: number): { year: number; month: number; day: number } {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = marchMonth + (marchMonth < 10 ? 3 : -9);
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return { year, month, day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1 };
+}

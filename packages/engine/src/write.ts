@@ -1,0 +1,182 @@
+import type { EngineDeps } from './deps.ts';
+import type { MemoryChange } from './ports/ledger/memories.ts';
+import type { Cancellation } from './ports/tools.ts';
+import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from './ports/writer.ts';
+import { evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
+import { tombstoneOf } from './rules/tombstone.ts';
+import { project } from './steps/project.ts';
+import { normaliseText } from './text/normalise.ts';
+import { type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
+
+/** What an explicit write works with: nothing that thinks. */
+type WriteDeps = Omit<EngineDeps, 'chat' | 'settings'>;
+
+/** Explicit writes are said after every message of their millisecond. */
+const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
+/** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
+const TRIES_MAX = 5;
+/** Deletions in one transaction: long work goes in slices, so that others can write in between. */
+const SLICE = 100;
+const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+
+/** Explicit writes: the same events and the same way to the index as a consolidation, without a model. */
+export function memoryWriter(deps: WriteDeps): MemoryWriter {
+  return {
+    add: (tenant, memory) => add(deps, tenant, memory),
+    change: (tenant, id, patch) =>
+      attempt(deps, { tenant, id }, (memory) => refusalOf(memory, patch) ?? changed(deps, memory, patch)),
+    remove: (tenant, id) => attempt(deps, { tenant, id }, (memory) => removed(deps, memory)),
+    removeAll: async (tenant, scope) => removeAll(deps, tenant, await deps.ledger.memories.liveIds(tenant, scope)),
+  };
+}
+
+async function add(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Promise<WriteResult> {
+  const now = deps.tools.now();
+  const owner = ownerOf(wanted.scope);
+  const lane = await deps.ledger.memories.laneOf(tenant, owner, now);
+  const event = eventOf(deps, null, {
+    kind: 'ADD',
+    text: wanted.text,
+    validFrom: wanted.validFrom ?? now,
+    details: {
+      category: wanted.category,
+      language: null,
+      about: 'user',
+      quote: null,
+      sourceIds: [],
+      metadata: wanted.metadata,
+      immutable: wanted.immutable,
+      expiresAt: wanted.expiresAt,
+    },
+  });
+  const change = changeOf({ tenant, lane, owner, scope: wanted.scope }, null, event);
+  const written = await write(deps, tenant, [change]);
+  return written.kind === 'conflict' ? written : { kind: written.kind, memory: change.memory };
+}
+
+/** Reads, changes and writes one memory; again where something else changed it in between. */
+async function attempt(
+  deps: WriteDeps,
+  { tenant, id }: { tenant: TenantId; id: string },
+  next: (memory: Memory) => MemoryChange | Refusal,
+): Promise<WriteResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const memory = await deps.ledger.memories.get(tenant, id);
+    if (memory === null || liveVersion(memory) === null) return { kind: 'not_found' };
+    const change = next(memory);
+    if ('kind' in change) return change;
+    const written = await write(deps, tenant, [change]);
+    if (written.kind !== 'conflict') return { kind: written.kind, memory: change.memory };
+  }
+  return { kind: 'conflict' };
+}
+
+async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string[]): Promise<RemoveAllResult> {
+  let count = 0;
+  let unprojected = false;
+  for (let start = 0; start < ids.length; start += SLICE) {
+    const removedSlice = await removeSlice(deps, tenant, ids.slice(start, start + SLICE));
+    if (removedSlice.kind === 'conflict') return removedSlice;
+    if (removedSlice.kind === 'unprojected') unprojected = true;
+    count += removedSlice.count;
+  }
+  return { kind: unprojected ? 'unprojected' : 'written', count };
+}
+
+async function removeSlice(deps: WriteDeps, tenant: TenantId, ids: readonly string[]): Promise<RemoveAllResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const live = (await deps.ledger.memories.many(tenant, ids)).filter((memory) => liveVersion(memory) !== null);
+    const written = await write(
+      deps,
+      tenant,
+      live.map((memory) => removed(deps, memory)),
+    );
+    if (written.kind !== 'conflict') return { kind: written.kind, count: live.length };
+  }
+  return { kind: 'conflict' };
+}
+
+function refusalOf(memory: Memory, patch: MemoryPatch): Refusal | null {
+  const version = newest(memory);
+  if (patch.expectedVersion !== undefined && patch.expectedVersion !== version.number) return { kind: 'conflict' };
+  const rewords = patch.text !== undefined && patch.text !== version.text;
+  return rewords && version.details.immutable && patch.immutable !== false ? { kind: 'immutable' } : null;
+}
+
+function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryChange {
+  const { text, details, validFrom } = newest(memory);
+  const rewords = patch.text !== undefined && normaliseText(patch.text) !== normaliseText(text);
+  const event = eventOf(deps, memory, {
+    kind: 'UPDATE',
+    text: patch.text ?? text,
+    validFrom: rewords ? deps.tools.now() : validFrom,
+    details: {
+      ...details,
+      sourceIds: [],
+      category: patch.category === undefined ? details.category : patch.category,
+      metadata: patch.metadata ?? details.metadata,
+      immutable: patch.immutable ?? details.immutable,
+      expiresAt: patch.expiresAt === undefined ? details.expiresAt : patch.expiresAt,
+    },
+  });
+  return changeOf(memory, memory, event);
+}
+
+const removed = (deps: WriteDeps, memory: Memory): MemoryChange =>
+  changeOf(
+    memory,
+    memory,
+    eventOf(deps, memory, { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now() }),
+  );
+
+function eventOf(
+  { tools }: WriteDeps,
+  memory: Memory | null,
+  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'>,
+): MemoryEvent {
+  const now = tools.now();
+  return {
+    ...said,
+    id: tools.id('evt'),
+    memoryId: memory?.id ?? tools.id('mem'),
+    revision: (memory?.revision ?? 0) + 1,
+    actor: 'api',
+    consolidationId: null,
+    factId: null,
+    reason: 'written by API',
+    previous: memory === null ? null : (liveVersion(memory)?.text ?? null),
+    saidAt: momentAfter(memory, now),
+    recordedAt: now,
+    sourceIds: [],
+  };
+}
+
+/** Whoever writes explicitly has the last word, also against messages that claim to come from the future. */
+function momentAfter(memory: Memory | null, now: number): SaidAt {
+  const latest = Math.max(...(memory?.timeline ?? []).map((mark) => mark.saidAt.at), 0);
+  return { at: latest < now ? now : latest + 1, seq: EXPLICIT_SEQ };
+}
+
+const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
+  memory: evolve(home, memory, [event]),
+  expectedRevision: memory?.revision ?? 0,
+  events: [event],
+});
+
+async function write(
+  deps: WriteDeps,
+  tenant: TenantId,
+  changes: readonly MemoryChange[],
+): Promise<{ kind: 'written' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
+  const { ledger, tools, log } = deps;
+  const tombstones = changes.flatMap((change) => change.events.flatMap((event) => tombstoneOf(tools, event)));
+  const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
+  if (written.kind === 'conflict') return { kind: 'conflict' };
+  try {
+    await project(deps, await ledger.outbox.ofMemories(changes.map((change) => change.memory.id)), NEVER);
+    return { kind: 'written' };
+  } catch (error) {
+    log.warn({ error: String(error) }, 'written, but not searchable yet');
+    return { kind: 'unprojected' };
+  }
+}

@@ -1,0 +1,116 @@
+import { type Cancellation, type Embedded, type Embedder, EngineError } from '@slowwave/engine';
+import { type Connection, connect, type OpenaiOptions } from './client.ts';
+import { checkDimensions, type RawVectors, readVectors, unitVector } from './embedding-answer.ts';
+import {
+  acceptable,
+  embeddingRequest,
+  inBatches,
+  type Manners,
+  TEXT_TOKENS_MAX,
+  withoutRefused,
+} from './embedding-request.ts';
+import { exchange } from './exchange.ts';
+import { rejection } from './failure.ts';
+import { estimateTokens } from './token-estimate.ts';
+
+const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
+const PROBE = 'How long are the vectors of this model?';
+const NEVER: Cancellation = new AbortController().signal;
+
+export interface EmbedderOptions extends OpenaiOptions {
+  /** null: as many as the model gives, asked once at the start. */
+  readonly dimensions: number | null;
+}
+
+interface Server extends Connection {
+  readonly options: EmbedderOptions;
+  /** Learnt from refusals, kept for the life of the process. */
+  manners: Manners;
+}
+
+/** An embedder behind any OpenAI-compatible API. */
+export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder> {
+  const manners = { dimensions: options.dimensions, base64: true };
+  const server: Server = { ...connect(options), options, manners };
+  const dimensions = options.dimensions ?? (await probe(server));
+  return {
+    fingerprint: `openai:${options.model}:${dimensions}`,
+    dimensions,
+    embed: async (texts, cancel) => {
+      const vectors: Float32Array[] = [];
+      let promptTokens = 0;
+      for (const batch of inBatches(texts)) {
+        const raw = await request(server, { texts: batch, tokensMax: TEXT_TOKENS_MAX, cancel });
+        checkDimensions(raw, dimensions, server.place);
+        vectors.push(...raw.vectors.map(unitVector));
+        promptTokens += raw.usage.promptTokens;
+      }
+      return { vectors, usage: { promptTokens, completionTokens: 0 } } satisfies Embedded;
+    },
+  };
+}
+
+async function probe(server: Server): Promise<number> {
+  const { vectors } = await request(server, { texts: [PROBE], tokensMax: TEXT_TOKENS_MAX, cancel: NEVER });
+  return vectors[0]?.length ?? 0;
+}
+
+interface Batch {
+  readonly texts: readonly string[];
+  readonly tokensMax: number;
+  readonly cancel: Cancellation;
+}
+
+/**
+ * Servers differ in how many texts they take at once, and models in how long these may be: what is refused together is
+ * tried in halves, and a single text that is too long is shortened until it is taken.
+ */
+async function request(server: Server, batch: Batch): Promise<RawVectors> {
+  const { texts, tokensMax, cancel } = batch;
+  const inputs = texts.map((text) => acceptable(text, tokensMax));
+  try {
+    return await requestInputs(server, inputs, cancel);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (texts.length > 1) return halves(server, batch);
+    if (error.code !== 'context_too_long' || tokensMax < TEXT_TOKENS_MIN) throw error;
+    const shorter = Math.floor(Math.min(tokensMax, estimateTokens(inputs[0] ?? '')) / 2);
+    server.options.log.warn(
+      { model: server.options.model, tokensMax: shorter },
+      'a text is too long for the embedding model; only its beginning is embedded',
+    );
+    return request(server, { ...batch, tokensMax: shorter });
+  }
+}
+
+function isRefusal(error: unknown): error is EngineError {
+  return (
+    error instanceof EngineError && !error.retryable && ['context_too_long', 'model_rejected'].includes(error.code)
+  );
+}
+
+async function halves(server: Server, batch: Batch): Promise<RawVectors> {
+  const middle = Math.ceil(batch.texts.length / 2);
+  const left = await request(server, { ...batch, texts: batch.texts.slice(0, middle) });
+  const right = await request(server, { ...batch, texts: batch.texts.slice(middle) });
+  const promptTokens = left.usage.promptTokens + right.usage.promptTokens;
+  return { vectors: [...left.vectors, ...right.vectors], usage: { promptTokens, completionTokens: 0 } };
+}
+
+async function requestInputs(server: Server, inputs: readonly string[], cancel: Cancellation): Promise<RawVectors> {
+  const { client, place, options } = server;
+  for (;;) {
+    const tried = server.manners;
+    const body = embeddingRequest(options.model, inputs, tried);
+    const outcome = await exchange({ place, cancel }, (signal) => client.embeddings.create(body, { signal }));
+    if ('body' in outcome) return readVectors(outcome.body, inputs, place);
+    const lesser = withoutRefused(tried, outcome.complaint);
+    if (lesser === null) throw rejection(outcome.complaint, place);
+    server.manners = lesser;
+    const reason = outcome.complaint.text;
+    options.log.warn(
+      { model: options.model, tried, now: lesser, reason },
+      'the embedding model refuses a setting; going on without it',
+    );
+  }
+}

@@ -1,0 +1,3 @@
+export { openaiChat } from './chat.ts';
+export type { OpenaiOptions } from './client.ts';
+export { openaiEmbedder } from './embedder.ts';

@@ -1,0 +1,217 @@
+import { type Embedder, EngineError, type Log } from '@slowwave/engine';
+import { type EmbeddingCall, type ModelServer, type Raw, refusal, startModelServer } from '@slowwave/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openaiEmbedder } from '../src/openai/index.ts';
+
+const NEVER = new AbortController().signal;
+const QUIET: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+let server: ModelServer;
+beforeEach(async () => {
+  server = await startModelServer({ dimensions: 16 });
+});
+afterEach(() => server.close());
+
+const connected = (options: Partial<Parameters<typeof openaiEmbedder>[0]> = {}): Promise<Embedder> =>
+  openaiEmbedder({
+    apiKey: 'key',
+    baseUrl: server.baseUrl,
+    model: 'emb',
+    dimensions: 16,
+    timeoutMs: 5000,
+    log: QUIET,
+    ...options,
+  });
+const failure = async (embedder: Promise<Embedder>): Promise<EngineError> => {
+  const thrown = await embedder.then((ready) => ready.embed(['tea'], NEVER)).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(EngineError);
+  return thrown as EngineError;
+};
+const lengthOf = (vector: Float32Array | undefined): number => Math.hypot(...(vector ?? []));
+const vectors = (...embeddings: number[][]): Raw => ({
+  status: 200,
+  body: { data: embeddings.map((embedding, index) => ({ index, embedding })) },
+});
+const sizes = (): number[] => server.embeddingCalls.map(({ texts }) => texts.length);
+
+describe('vectors', () => {
+  test('come one per text, in order, at unit length, as few bytes', async () => {
+    const { vectors: found, usage } = await (await connected()).embed(['tea', 'milk', 'tea'], NEVER);
+    expect(found.map(lengthOf)).toEqual([expect.closeTo(1), expect.closeTo(1), expect.closeTo(1)]);
+    expect(found[0]).toEqual(found[2]);
+    expect(found[0]).not.toEqual(found[1]);
+    expect(usage).toEqual({ promptTokens: 3, completionTokens: 0 });
+    expect(server.embeddingCalls[0]?.request).toMatchObject({
+      model: 'emb',
+      dimensions: 16,
+      encoding_format: 'base64',
+    });
+  });
+
+  test('are put in the order of the texts and normalised, whatever the server does', async () => {
+    const data = [
+      { index: 1, embedding: [0, 5] },
+      { index: 0, embedding: [3, 4] },
+    ];
+    server.setEmbeddingScript(() => ({ status: 200, body: { data } }));
+    const { vectors: found, usage } = await (await connected({ dimensions: 2 })).embed(['long enough', 'text'], NEVER);
+    expect(found.map((vector) => [...vector])).toEqual([
+      [expect.closeTo(0.6), expect.closeTo(0.8)],
+      [0, 1],
+    ]);
+    expect(usage.promptTokens).toBeGreaterThan(2);
+  });
+
+  test('that are all zeros stay so', async () => {
+    server.setEmbeddingScript(() => vectors([0, 0]));
+    const { vectors: found } = await (await connected({ dimensions: 2 })).embed([''], NEVER);
+    expect(found).toEqual([new Float32Array(2)]);
+  });
+
+  test('of nothing cost nothing', async () => {
+    const embedded = await (await connected()).embed([], NEVER);
+    expect(embedded).toEqual({ vectors: [], usage: { promptTokens: 0, completionTokens: 0 } });
+    expect(server.embeddingCalls).toHaveLength(0);
+  });
+});
+
+describe('texts', () => {
+  test('are never sent empty, nor with half characters', async () => {
+    await (await connected()).embed(['', ' \n', 'cut \ud83d'], NEVER);
+    expect(server.embeddingCalls[0]?.texts).toEqual([' ', ' ', 'cut �']);
+  });
+
+  test('go in batches of at most 256', async () => {
+    const texts = Array.from({ length: 600 }, (_, i) => `text ${i}`);
+    const { vectors: found } = await (await connected()).embed(texts, NEVER);
+    expect(sizes()).toEqual([256, 256, 88]);
+    expect(server.embeddingCalls.flatMap(({ texts: sent }) => sent)).toEqual(texts);
+    expect(found).toHaveLength(600);
+  });
+
+  test('that are long are cut to what models take, and go in smaller batches', async () => {
+    const long = [...Array.from({ length: 13 }, () => 'word '.repeat(10_000)), '茶'.repeat(9000)];
+    await (await connected()).embed(long, NEVER);
+    expect(sizes()).toEqual([12, 2]);
+    expect(server.embeddingCalls[1]?.texts.map(({ length }) => length)).toEqual([32_000, 8000]);
+  });
+
+  test('too long for the model are shortened alone, their neighbours stay whole', async () => {
+    const tooLong = ({ texts }: EmbeddingCall): boolean => texts.some(({ length }) => length > 2000);
+    const complaint = refusal(400, { message: "This model's maximum context length is 512 tokens" });
+    server.setEmbeddingScript((call) => (tooLong(call) ? complaint : null));
+    const texts = ['a'.repeat(1500), 'b'.repeat(5000), 'c'];
+    const { vectors: found } = await (await connected()).embed(texts, NEVER);
+    expect(found).toHaveLength(3);
+    const taken = server.embeddingCalls.filter((call) => !tooLong(call)).flatMap((call) => call.texts);
+    expect(taken.toSorted()).toEqual(['a'.repeat(1500), 'b'.repeat(1248), 'c']);
+  });
+
+  test('too many for the server go in halves', async () => {
+    const complaint: Raw = { status: 422, body: { error: 'batch size 5 > maximum allowed batch size 2' } };
+    server.setEmbeddingScript(({ texts }) => (texts.length > 2 ? complaint : null));
+    const { vectors: found, usage } = await (await connected()).embed(['a', 'b', 'c', 'd', 'e'], NEVER);
+    expect(sizes()).toEqual([5, 3, 2, 1, 2]);
+    expect(found).toHaveLength(5);
+    expect(usage.promptTokens).toBe(5);
+  });
+});
+
+describe('dimensions', () => {
+  test('are asked for once when nobody says them, and are part of the fingerprint', async () => {
+    const embedder = await connected({ dimensions: null });
+    await embedder.embed(['tea'], NEVER);
+    expect([embedder.dimensions, embedder.fingerprint]).toEqual([16, 'openai:emb:16']);
+    expect(server.embeddingCalls.map(({ request }) => request.dimensions)).toEqual([undefined, undefined]);
+  });
+
+  test('need no request when they are configured', async () => {
+    expect((await connected({ dimensions: 8 })).fingerprint).toBe('openai:emb:8');
+    expect(server.embeddingCalls).toHaveLength(0);
+  });
+
+  test('are no longer asked for when the model has only its own', async () => {
+    const complaint = refusal(400, { message: 'Model does not support matryoshka representation' });
+    server.setEmbeddingScript(({ request }) => (request.dimensions === undefined ? null : complaint));
+    const embedder = await connected();
+    await embedder.embed(['tea'], NEVER);
+    await embedder.embed(['tea'], NEVER);
+    expect(server.embeddingCalls.map(({ request }) => request.dimensions)).toEqual([16, undefined, undefined]);
+  });
+
+  test('that are wrong are a mistake of the settings, with what to do', async () => {
+    server.setEmbeddingScript(() => vectors([1, 0, 0]));
+    const error = await failure(connected());
+    expect(error).toMatchObject({ code: 'model_misconfigured', retryable: false });
+    expect(error.message).toMatch(
+      /expected vectors of 16 dimensions .* got 3; set SLOWWAVE_EMBEDDING_DIMENSIONS to 3/u,
+    );
+  });
+});
+
+test('a server without base64 is asked for numbers', async () => {
+  const complaint = refusal(400, { message: 'base64 is not supported', param: 'encoding_format' });
+  server.setEmbeddingScript(({ request }) => (request.encoding_format === 'base64' ? complaint : null));
+  const { vectors: found } = await (await connected()).embed(['tea'], NEVER);
+  expect(found[0]).toHaveLength(16);
+  expect(server.embeddingCalls.map(({ request }) => request.encoding_format)).toEqual(['base64', 'float']);
+});
+
+describe('failures', () => {
+  test.each<[string, Raw, object]>([
+    [
+      'a rate limit',
+      { status: 429, headers: { 'retry-after': '2' } },
+      { code: 'model_overloaded', retryable: true, retryAfterMs: 2000 },
+    ],
+    ['a server error', { status: 500 }, { code: 'model_server_error', retryable: true }],
+    ['a wrong key', { status: 401 }, { code: 'model_misconfigured', retryable: false }],
+    ['an unknown model', { status: 404 }, { code: 'model_misconfigured', retryable: false }],
+    [
+      'an error in a success',
+      { status: 200, body: { error: { message: 'no' } } },
+      { code: 'model_rejected', retryable: true },
+    ],
+    [
+      'a refusal of one text',
+      { status: 400, body: { error: { message: 'no' } } },
+      { code: 'model_rejected', retryable: false },
+    ],
+    ['a text always too long', { status: 413 }, { code: 'context_too_long', retryable: false }],
+    ['too few vectors', vectors(), { code: 'model_server_error', retryable: true }],
+    [
+      'no numbers',
+      { status: 200, body: { data: [{ embedding: [null, 1] }] } },
+      { code: 'model_server_error', retryable: true },
+    ],
+    ['a body of another kind', { status: 200, body: { data: 'x' } }, { code: 'model_server_error', retryable: true }],
+    ['text', { status: 200, body: 'hello' }, { code: 'model_server_error', retryable: true }],
+    ['a dropped connection', { drop: true }, { code: 'model_unreachable', retryable: true }],
+  ])('%s', async (_, reply, expected) => {
+    server.setEmbeddingScript(() => reply);
+    expect(await failure(connected())).toMatchObject(expected);
+  });
+
+  test('a silent server', async () => {
+    server.setEmbeddingScript(() => ({ timeout: true }));
+    expect(await failure(connected({ timeoutMs: 150 }))).toMatchObject({ code: 'model_timeout', retryable: true });
+  });
+
+  test('at the first question for the dimensions fail the start', async () => {
+    server.setEmbeddingScript(() => ({ status: 503 }));
+    expect(await failure(connected({ dimensions: null }))).toMatchObject({
+      code: 'model_server_error',
+      retryable: true,
+    });
+  });
+
+  test('a cancelled request', async () => {
+    server.setEmbeddingScript(() => ({ timeout: true }));
+    const cancel = new AbortController();
+    const waiting = (await connected()).embed(['tea'], cancel.signal);
+    const rejected = expect(waiting).rejects.toMatchObject({ code: 'cancelled', retryable: true });
+    await expect.poll(() => server.embeddingCalls.length).toBe(1);
+    cancel.abort();
+    await rejected;
+  });
+});

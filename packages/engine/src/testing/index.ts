@@ -24,4 +24,7 @@ export {
   type Script,
 } from './fake-models.ts';
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
+export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
+export { describeLedger } from './ledger-suite.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
+export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { added, confirmed, deleted, home, newMessage, scope, storedAnswer, updated } from './builders.ts';
+import {
+  ALL,
+  ANN,
+  apply,
+  batchOf,
+  claim,
+  claimedBatch,
+  expectKind,
+  laneOf,
+  type OpenLedger,
+  POLICY,
+  project,
+  SECOND,
+  store,
+  TENANT,
+  useBench,
+  write,
+} from './ledger-bench.ts';
+
+export function describeApply(open: OpenLedger): void {
+  const bench = useBench(open);
+
+  describe('applying a plan', () => {
+    it('writes memories, history and outbox, and lets the batches wait for the index', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      const at = home(turn.lane);
+      const changes = [added(b.tools, at), added(b.tools, at, { text: 'Likes tea' })];
+      b.tools.advance(SECOND);
+      expect(await apply(b, turn, { changes })).toEqual({ kind: 'applied', next: null });
+      for (const { memory, events } of changes) {
+        expect(await b.ledger.memories.get(TENANT, memory.id)).toEqual(memory);
+        expect((await b.ledger.memories.history(TENANT, memory.id, ALL)).results).toEqual(events);
+      }
+      const entries = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      expect(entries.map((entry) => entry.memoryId)).toEqual(changes.map(({ memory }) => memory.id));
+      expect(await batchOf(b, batch.id)).toMatchObject({
+        state: 'consolidating',
+        stage: 'project',
+        appliedAt: b.tools.now(),
+        searchableAt: null,
+      });
+      expect(await b.ledger.thoughts.get(TENANT, turn.consolidationId)).toMatchObject({ state: 'applied' });
+    });
+
+    it('that changes nothing ends its batches at once', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      b.tools.advance(SECOND);
+      await apply(b, turn);
+      expect(await batchOf(b, batch.id)).toMatchObject({
+        state: 'empty',
+        stage: 'done',
+        appliedAt: b.tools.now(),
+        searchableAt: b.tools.now(),
+      });
+    });
+
+    it('ends each batch as the plan says once the index has everything', async () => {
+      const b = bench();
+      const { batch: full } = await store(b);
+      const { batch: idle, turn } = await claimedBatch(b);
+      const batches = new Map<string, 'consolidated' | 'empty'>([
+        [full.id, 'consolidated'],
+        [idle.id, 'empty'],
+      ]);
+      await apply(b, turn, { changes: [added(b.tools, home(turn.lane))], batches });
+      expect((await b.ledger.overview.batches(TENANT)).consolidating).toBe(2);
+      b.tools.advance(SECOND);
+      await project(b);
+      const searchableAt = b.tools.now();
+      expect(await batchOf(b, full.id)).toMatchObject({ state: 'consolidated', stage: 'done', searchableAt });
+      expect(await batchOf(b, idle.id)).toMatchObject({ state: 'empty', stage: 'done', searchableAt });
+    });
+
+    it('frees its lane before the index has anything', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const { batch } = await store(b);
+      const changes = [added(b.tools, home(turn.lane))];
+      const { next } = expectKind(await apply(b, turn, { changes }), 'applied');
+      expect(next).toEqual({ lane: turn.lane, generation: 2, dueAt: batch.acceptedAt + POLICY.idleMs });
+      expect(await laneOf(b)).toMatchObject({ state: 'waiting', generation: 2, pending: 1, attempts: 0 });
+    });
+
+    it('keeps every event of a change, and confirmations too', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane));
+      const seen = confirmed(b.tools, born.memory);
+      const events = [...born.events, ...seen.events];
+      await apply(b, turn, { changes: [{ memory: seen.memory, expectedRevision: 0, events }] });
+      expect(await b.ledger.memories.get(TENANT, born.memory.id)).toMatchObject({ revision: 2, confirmations: 1 });
+      expect((await b.ledger.memories.history(TENANT, born.memory.id, ALL)).results).toEqual(events);
+    });
+
+    it('happens once', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const changes = [added(b.tools, home(turn.lane))];
+      await apply(b, turn, { changes });
+      expect(await apply(b, turn, { changes })).toEqual({ kind: 'fenced' });
+      expect((await b.ledger.memories.history(TENANT, changes[0]?.memory.id ?? '', ALL)).results.length).toBe(1);
+    });
+
+    it('survives the ledger being closed and opened again', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      const change = added(b.tools, home(turn.lane), {
+        details: { metadata: { a: [1, null, 'ü'] }, quote: '“Berlin”', category: 'home' },
+      });
+      await apply(b, turn, { changes: [change] });
+      const later = await b.reopened();
+      expect(await later.memories.get(TENANT, change.memory.id)).toEqual(change.memory);
+      expect((await later.outbox.pending(10)).length).toBe(1);
+      expect((await later.batches.get(TENANT, batch.id))?.stage).toBe('project');
+    });
+  });
+
+  describe('a worker that lost its lane', () => {
+    it('writes nothing, whatever it tries', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      const later = expectKind(await claim(b, turn), 'claimed').turn;
+      const changes = [added(b.tools, home(turn.lane))];
+      expect(await apply(b, turn, { changes })).toEqual({ kind: 'fenced' });
+      expect(await b.ledger.memories.get(TENANT, changes[0]?.memory.id ?? '')).toBeNull();
+      expect(await b.ledger.overview.outbox()).toBe(0);
+      expect((await batchOf(b, batch.id)).stage).toBe('extract');
+      expect((await apply(b, later, { changes })).kind).toBe('applied');
+    });
+
+    it('cannot write into the next consolidation of the lane', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn);
+      const { turn: next } = await claimedBatch(b);
+      expect(await apply(b, { ...turn, epoch: next.epoch })).toEqual({ kind: 'fenced' });
+      expect(await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools))).toEqual({ kind: 'fenced' });
+      expect((await laneOf(b)).state).toBe('consolidating');
+    });
+
+    it('is one of two that apply at the same time', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const answers = await Promise.all([apply(b, turn), apply(b, turn)]);
+      expect(answers.map((answer) => answer.kind).sort()).toEqual(['applied', 'fenced']);
+    });
+  });
+
+  describe('a plan that explicit writes overtook', () => {
+    it('changes nothing and names the memories', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      const at = home(turn.lane);
+      const [kept, moved, gone] = [added(b.tools, at), added(b.tools, at), added(b.tools, at)];
+      await write(b, kept, moved, gone);
+      const plan = [kept, moved, gone].map(({ memory }) => updated(b.tools, memory, { text: 'Lives in Rome' }));
+      await write(b, updated(b.tools, moved.memory, { text: 'Lives in Oslo' }), deleted(b.tools, gone.memory));
+      const answer = expectKind(await apply(b, turn, { changes: plan }), 'conflict');
+      expect([...answer.memoryIds].sort()).toEqual([moved.memory.id, gone.memory.id].sort());
+      expect(await b.ledger.memories.get(TENANT, kept.memory.id)).toEqual(kept.memory);
+      expect((await batchOf(b, batch.id)).state).toBe('consolidating');
+    });
+
+    it('is decided again in the same turn', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane));
+      await write(b, born);
+      const stale = added(b.tools, home(turn.lane), { memoryId: born.memory.id });
+      expect((await apply(b, turn, { changes: [stale] })).kind).toBe('conflict');
+      const fresh = updated(b.tools, born.memory, { text: 'Lives in Rome' });
+      expect((await apply(b, turn, { changes: [fresh] })).kind).toBe('applied');
+      expect((await b.ledger.memories.get(TENANT, born.memory.id))?.revision).toBe(2);
+    });
+
+    it('may not expect a memory that is not there', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const never = added(b.tools, home(turn.lane));
+      const change = updated(b.tools, never.memory);
+      const answer = await apply(b, turn, { changes: [change] });
+      expect(answer).toEqual({ kind: 'conflict', memoryIds: [never.memory.id] });
+    });
+  });
+
+  describe('tombstones', () => {
+    it('are found by the text they block, in their lane only', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane));
+      const tombstone = { memoryId: born.memory.id, textHash: 'berlin', deletedAt: { at: b.tools.now(), seq: 9 } };
+      await apply(b, turn, { changes: [born], tombstones: [tombstone] });
+      expect(await b.ledger.memories.tombstones(turn.lane, ['paris', 'berlin'])).toEqual([tombstone]);
+      expect(await b.ledger.memories.tombstones(turn.lane, ['paris'])).toEqual([]);
+      expect(await b.ledger.memories.tombstones(turn.lane, [])).toEqual([]);
+      const { batch } = await store(b, { scope: scope({ userId: 'bob' }), messages: [newMessage(b.tools)] });
+      const { lane } = await batchOf(b, batch.id);
+      expect(await b.ledger.memories.tombstones(lane, ['berlin'])).toEqual([]);
+    });
+
+    it('of an explicit deletion belong to the lane of the memory', async () => {
+      const b = bench();
+      const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
+      const born = added(b.tools, home(lane));
+      await write(b, born);
+      const gone = deleted(b.tools, born.memory);
+      const tombstone = { memoryId: born.memory.id, textHash: 'berlin', deletedAt: { at: b.tools.now(), seq: 9 } };
+      await b.ledger.memories.write(TENANT, { changes: [gone], tombstones: [tombstone], now: b.tools.now() });
+      expect(await b.ledger.memories.tombstones(lane, ['berlin'])).toEqual([tombstone]);
+    });
+  });
+}

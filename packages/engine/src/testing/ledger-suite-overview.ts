@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidCursorError } from '../ports/ledger/page.ts';
+import { added, deleted, home, scope, storedAnswer, updated, user } from './builders.ts';
+import {
+  ALL,
+  ANN,
+  apply,
+  claimedBatch,
+  expectKind,
+  fail,
+  MINUTE,
+  nextTurn,
+  type OpenLedger,
+  POLICY,
+  project,
+  SECOND,
+  store,
+  TENANT,
+  useBench,
+  write,
+} from './ledger-bench.ts';
+
+const NO_BATCHES = {
+  accepted: 0,
+  pending: 0,
+  consolidating: 0,
+  consolidated: 0,
+  empty: 0,
+  parked: 0,
+  undone: 0,
+  erased: 0,
+};
+
+export function describeOverview(open: OpenLedger): void {
+  const bench = useBench(open);
+
+  describe('the counts', () => {
+    it('are all zero in a new ledger', async () => {
+      const { ledger, tools } = bench();
+      expect(await ledger.overview.batches(TENANT)).toEqual(NO_BATCHES);
+      expect(await ledger.overview.memories(TENANT)).toEqual({ live: 0, versions: 0 });
+      expect(await ledger.overview.ownerCount(TENANT)).toBe(0);
+      expect(await ledger.overview.outbox()).toBe(0);
+      expect(await ledger.overview.oldestDue(tools.now())).toBeNull();
+    });
+
+    it('of batches follow them from state to state', async () => {
+      const b = bench();
+      const counts = () => b.ledger.overview.batches(TENANT);
+      const { turn } = await claimedBatch(b);
+      expect(await counts()).toEqual({ ...NO_BATCHES, accepted: 1, consolidating: 1 });
+      await apply(b, turn, { changes: [added(b.tools, home(turn.lane))] });
+      await project(b);
+      expect(await counts()).toEqual({ ...NO_BATCHES, accepted: 1, consolidated: 1 });
+      const { turn: second } = await claimedBatch(b);
+      await apply(b, second);
+      const { turn: third } = await claimedBatch(b);
+      await fail(b, third, { retryable: false });
+      await store(b);
+      expect(await counts()).toEqual({ ...NO_BATCHES, accepted: 4, consolidated: 1, empty: 1, parked: 1, pending: 1 });
+    });
+
+    it('of memories tell the live from all versions', async () => {
+      const b = bench();
+      const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
+      const [one, two] = [added(b.tools, home(lane)), added(b.tools, home(lane))];
+      await write(b, one, two);
+      b.tools.advance(SECOND);
+      await write(b, updated(b.tools, one.memory, { text: 'Lives in Rome' }), deleted(b.tools, two.memory));
+      expect(await b.ledger.overview.memories(TENANT)).toEqual({ live: 1, versions: 3 });
+    });
+  });
+
+  describe('the use of models', () => {
+    it('is counted per consolidation and in total, failed calls too', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools, { step: 'decide' }));
+      await b.ledger.thoughts.countFailedCall(turn, 'decide', 'scripted', b.tools.now());
+      await apply(b, turn);
+      const { turn: next } = await claimedBatch(b);
+      await b.ledger.thoughts.storeAnswer(next, storedAnswer(b.tools));
+      const first = { calls: 3, failedCalls: 1, promptTokens: 200, completionTokens: 40 };
+      expect(await b.ledger.overview.usageOf(turn.consolidationId)).toEqual(first);
+      expect(await b.ledger.overview.usage(TENANT)).toEqual({
+        ...first,
+        calls: 4,
+        promptTokens: 300,
+        completionTokens: 60,
+      });
+    });
+
+    it('is zero for a consolidation without calls', async () => {
+      const none = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
+      expect(await bench().ledger.overview.usageOf('con_none')).toEqual(none);
+    });
+  });
+
+  describe('the list of owners', () => {
+    it('tells how much of each is remembered and waiting, newest first', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn, { changes: [added(b.tools, home(turn.lane)), added(b.tools, home(turn.lane))] });
+      await store(b);
+      b.tools.advance(SECOND);
+      await store(b, { scope: scope({ agentId: 'helper' }) });
+      const { results, nextCursor } = await b.ledger.overview.owners(TENANT, ALL);
+      expect(results.map(({ owner, memories, pending }) => ({ owner, memories, pending }))).toEqual([
+        { owner: { kind: 'agent', id: 'helper' }, memories: 0, pending: 1 },
+        { owner: ANN, memories: 2, pending: 1 },
+      ]);
+      expect(nextCursor).toBeNull();
+      expect(await b.ledger.overview.ownerCount(TENANT)).toBe(2);
+    });
+
+    it('comes page by page', async () => {
+      const b = bench();
+      for (const userId of ['ann', 'bob', 'cid']) {
+        b.tools.advance(SECOND);
+        await store(b, { scope: scope({ userId }) });
+      }
+      const first = await b.ledger.overview.owners(TENANT, { limit: 2, cursor: null });
+      const second = await b.ledger.overview.owners(TENANT, { limit: 2, cursor: first.nextCursor });
+      expect([...first.results, ...second.results].map(({ owner }) => owner)).toEqual(['cid', 'bob', 'ann'].map(user));
+      expect(second.nextCursor).toBeNull();
+      const nowhere = { limit: 2, cursor: 'no cursor at all' };
+      await expect(b.ledger.overview.owners(TENANT, nowhere)).rejects.toThrow(InvalidCursorError);
+    });
+  });
+
+  describe('the oldest due work', () => {
+    it('is the lane that has been due the longest', async () => {
+      const b = bench();
+      await store(b);
+      b.tools.advance(SECOND);
+      await store(b, { scope: scope({ userId: 'bob' }) });
+      const dueAt = b.tools.now() - SECOND + POLICY.idleMs;
+      expect(await b.ledger.overview.oldestDue(dueAt - 1)).toBeNull();
+      expect(await b.ledger.overview.oldestDue(dueAt + MINUTE)).toBe(dueAt);
+    });
+
+    it('is not one that waits for its next try', async () => {
+      const b = bench();
+      await store(b);
+      const retry = expectKind(await fail(b, await nextTurn(b)), 'retry');
+      expect(await b.ledger.overview.oldestDue(retry.at - 1)).toBeNull();
+      expect(await b.ledger.overview.oldestDue(retry.at)).toBe(retry.at);
+    });
+  });
+
+  describe('a check', () => {
+    it('passes while the ledger can be read and written', async () => {
+      await expect(bench().ledger.check()).resolves.toBeUndefined();
+    });
+  });
+}

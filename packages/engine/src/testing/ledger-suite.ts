@@ -1,0 +1,34 @@
+import { describe } from 'vitest';
+import type { OpenLedger } from './ledger-bench.ts';
+import { describeAppend } from './ledger-suite-append.ts';
+import { describeApply } from './ledger-suite-apply.ts';
+import { describeBatches } from './ledger-suite-batches.ts';
+import { describeClaim } from './ledger-suite-claim.ts';
+import { describeFailures } from './ledger-suite-failures.ts';
+import { describeLanes } from './ledger-suite-lanes.ts';
+import { describeMemories } from './ledger-suite-memories.ts';
+import { describeOutbox } from './ledger-suite-outbox.ts';
+import { describeOverview } from './ledger-suite-overview.ts';
+import { describeSources } from './ledger-suite-sources.ts';
+import { describeTenants } from './ledger-suite-tenants.ts';
+import { describeThoughts } from './ledger-suite-thoughts.ts';
+import { describeWalks } from './ledger-suite-walks.ts';
+
+/** What every ledger promises. `open` gives each test a ledger of its own, empty. */
+export function describeLedger(name: string, open: OpenLedger): void {
+  describe(`the ${name} ledger`, () => {
+    describeAppend(open);
+    describeBatches(open);
+    describeClaim(open);
+    describeLanes(open);
+    describeFailures(open);
+    describeThoughts(open);
+    describeApply(open);
+    describeOutbox(open);
+    describeMemories(open);
+    describeSources(open);
+    describeOverview(open);
+    describeTenants(open);
+    describeWalks(open);
+  });
+}

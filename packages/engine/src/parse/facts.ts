@@ -16,14 +16,17 @@ export interface RawFact {
 const LIST_KEYS = ['facts', 'memory', 'memories', 'fact', 'results', 'extracted_facts'];
 const TEXT_KEYS = ['text', 'fact', 'memory', 'content', 'data'];
 
-/** The facts of an answer to an extract call, repeats left out; null when it holds no list of facts. */
+/**
+ * The facts of an answer to an extract call; null when it holds no list of facts. The same words from the same
+ * messages count once; said in another message they may mean a return to what held before.
+ */
 export function factsIn(value: Json): readonly RawFact[] | null {
   const items = listUnder(value, LIST_KEYS);
   if (items === null) return null;
   const seen = new Set<string>();
   return items.flatMap(({ item }) => {
     const fact = factOf(item);
-    const key = fact === null ? '' : normaliseText(fact.text);
+    const key = fact === null ? '' : JSON.stringify([normaliseText(fact.text), fact.sourceIds]);
     if (fact === null || seen.has(key)) return [];
     seen.add(key);
     return [fact];

@@ -14,6 +14,7 @@ export {
   updated,
   user,
 } from './builders.ts';
+export { type BenchOptions, type EngineBench, engineBench, NEVER } from './engine-bench.ts';
 export {
   CutOff,
   type FakeChat,
@@ -28,3 +29,4 @@ export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-be
 export { describeLedger } from './ledger-suite.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
+export { echoExtract, keyedDecide } from './scripts.ts';

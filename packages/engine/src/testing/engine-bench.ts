@@ -1,0 +1,116 @@
+import type { EngineDeps, EngineSettings } from '../deps.ts';
+import type { NewMessage } from '../ports/ledger/batches.ts';
+import type { ChatModel, Embedder } from '../ports/models.ts';
+import type { Nudge, Verdict } from '../ports/schedule.ts';
+import { deletedAt, liveVersion } from '../rules/evolve.ts';
+import { takeTurn } from '../take-turn.ts';
+import { type BatchSettings, type JsonObject, type Memory, type Millis, ownerOf } from '../words.ts';
+import { newBatch, newMessage, scope, settings } from './builders.ts';
+import { fakeEmbedder } from './fake-models.ts';
+import { type FixedTools, fixedTools, recordingLog } from './fixed-tools.ts';
+import { createMemoryIndex } from './memory-index.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+
+/** The engine with nothing real around it: in-memory stores, a scripted model, a clock that is set by hand. */
+export interface EngineBench {
+  readonly deps: EngineDeps;
+  readonly tools: FixedTools;
+  /** Appends one batch; strings are user messages. */
+  post(messages: readonly (string | Partial<NewMessage>)[], given?: PostOptions): Promise<string>;
+  /** Takes turns until no lane is due any more. Answers with every verdict. */
+  run(): Promise<readonly Verdict[]>;
+  memories(userId?: string): Promise<readonly Memory[]>;
+  /** The texts that hold now, sorted. */
+  live(userId?: string): Promise<readonly string[]>;
+}
+
+export interface PostOptions {
+  readonly userId?: string;
+  readonly settings?: Partial<BatchSettings>;
+  readonly at?: Millis;
+  readonly metadata?: JsonObject;
+}
+
+export interface BenchOptions {
+  readonly chat: ChatModel;
+  readonly embedder?: Embedder;
+  readonly settings?: Partial<EngineSettings>;
+}
+
+/** No cancellation ever comes. */
+export const NEVER = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+
+const SETTINGS: EngineSettings = {
+  due: { tokens: 1_024, idleMs: 1_000, maxAgeMs: 10_000 },
+  window: { maxTokens: 8_000, maxBatches: 50 },
+  recallPerFact: 10,
+  recentMessages: 10,
+  maxAttempts: 3,
+  retryDelayMs: 1_000,
+  retryDelayMaxMs: 10_000,
+  deletesPerConsolidation: 10,
+  near: { vector: 0.1, keyword: 0.1, overlap: 0.1 },
+};
+
+/** More turns than any scenario needs: a lane that never comes to rest fails the test instead of hanging it. */
+const TURNS_MAX = 2_000;
+
+export async function engineBench(options: BenchOptions): Promise<EngineBench> {
+  const tools = fixedTools();
+  const embedder = options.embedder ?? fakeEmbedder(512);
+  const ledger = createMemoryLedger({ tools });
+  const index = createMemoryIndex();
+  await index.stamp({ ledgerId: ledger.id, fingerprint: embedder.fingerprint });
+  const deps: EngineDeps = {
+    ledger,
+    index,
+    chat: options.chat,
+    embedder,
+    tools,
+    log: recordingLog(),
+    settings: { ...SETTINGS, ...options.settings },
+  };
+  const memories = async (userId = 'ann'): Promise<readonly Memory[]> => {
+    const owner = ownerOf(scope({ userId }));
+    return (await ledger.memories.every(null, 100_000)).filter((memory) => memory.owner.id === owner.id);
+  };
+  return {
+    deps,
+    tools,
+    post: async (messages, given = {}) => {
+      const batch = newBatch(tools, {
+        scope: scope({ userId: given.userId ?? 'ann' }),
+        settings: settings(given.settings),
+        messages: messages.map((message) => messageOf(tools, message, given.at ?? null)),
+        metadata: given.metadata ?? {},
+        flush: true,
+      });
+      await ledger.batches.append(batch, deps.settings.due);
+      return batch.id;
+    },
+    run: () => runUntilQuiet(deps, tools),
+    memories,
+    live: async (userId) =>
+      (await memories(userId))
+        .filter((memory) => deletedAt(memory) === null)
+        .map((memory) => liveVersion(memory)?.text ?? '')
+        .sort(),
+  };
+}
+
+const messageOf = (tools: FixedTools, given: string | Partial<NewMessage>, at: Millis | null): NewMessage =>
+  newMessage(tools, typeof given === 'string' ? { content: given, at } : { at, ...given });
+
+async function runUntilQuiet(deps: EngineDeps, tools: FixedTools): Promise<readonly Verdict[]> {
+  const handle = takeTurn(deps);
+  const verdicts: Verdict[] = [];
+  while (verdicts.length < TURNS_MAX) {
+    const [nudge] = await deps.ledger.lanes.withWork(null, 1);
+    if (nudge === undefined) return verdicts;
+    tools.advance(Math.max(0, nudge.dueAt - tools.now()));
+    verdicts.push(await handle(turnOf(nudge), NEVER));
+  }
+  throw new Error(`lanes did not come to rest within ${TURNS_MAX} turns`);
+}
+
+const turnOf = ({ lane, generation }: Nudge) => ({ lane, generation });

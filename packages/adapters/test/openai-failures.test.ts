@@ -202,6 +202,13 @@ test('a base URL that is none is refused at the start', () => {
   expect(start).toThrow(/http:\/\/host:port\/v1, got "localhost:11434"/u);
 });
 
+test('a key that cannot be one is refused at the start, without being told', () => {
+  const start = (): unknown =>
+    openaiChat({ apiKey: 'sk-1\nsk-2', baseUrl: null, model: 'm', timeoutMs: 1, log: QUIET });
+  expect(start).toThrow(/OPENAI_API_KEY/u);
+  expect(start).not.toThrow(/sk-1/u);
+});
+
 async function failure(at: { baseUrl: string; timeoutMs?: number; cancel?: AbortSignal }): Promise<EngineError> {
   const { baseUrl, timeoutMs = 5000, cancel = NEVER } = at;
   const model = openaiChat({ apiKey: KEY, baseUrl, model: 'gpt-test', timeoutMs, log: QUIET });

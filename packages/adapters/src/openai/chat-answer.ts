@@ -1,7 +1,6 @@
-import { type ChatAnswer, EngineError } from '@slowwave/engine';
+import { type ChatAnswer, EngineError, estimateTokens } from '@slowwave/engine';
 import type { Place } from './client.ts';
 import { unreadable } from './failure.ts';
-import { estimateTokens } from './token-estimate.ts';
 
 /** A chat completion as far as servers agree on it: any field may be missing. */
 interface Completion {

@@ -32,9 +32,11 @@ export interface Connection {
 
 /** A client that reads nothing from the environment, writes nothing to the console and leaves retrying to us. */
 export function connect(options: OpenaiOptions): Connection {
-  const { apiKey, model, timeoutMs } = options;
+  const { model, timeoutMs } = options;
+  const apiKey = options.apiKey?.trim() || null;
   const baseUrl = options.baseUrl ?? OPENAI_URL;
   if (!/^https?:$/u.test(URL.parse(baseUrl)?.protocol ?? '')) throw notAUrl(baseUrl);
+  if (apiKey !== null && !/^[!-~]+$/u.test(apiKey)) throw notAKey();
   const client = new OpenAI({
     apiKey: apiKey ?? NO_KEY,
     baseURL: baseUrl,
@@ -52,5 +54,12 @@ export function connect(options: OpenaiOptions): Connection {
 
 function notAUrl(baseUrl: string): EngineError {
   const message = `expected the model's base URL to look like http://host:port/v1, got "${baseUrl}"; correct OPENAI_BASE_URL`;
+  return new EngineError(message, { code: 'model_misconfigured', retryable: false });
+}
+
+/** Says nothing of the key itself; what the library says of such a key quotes it. */
+function notAKey(): EngineError {
+  const message =
+    "expected the model's API key to be one word of ASCII characters, got others in it; correct OPENAI_API_KEY";
   return new EngineError(message, { code: 'model_misconfigured', retryable: false });
 }

@@ -1,4 +1,4 @@
-import { type Cancellation, type Embedded, type Embedder, EngineError } from '@slowwave/engine';
+import { type Cancellation, type Embedded, type Embedder, EngineError, estimateTokens } from '@slowwave/engine';
 import { type Connection, connect, type OpenaiOptions } from './client.ts';
 import { checkDimensions, type RawVectors, readVectors, unitVector } from './embedding-answer.ts';
 import {
@@ -11,7 +11,6 @@ import {
 } from './embedding-request.ts';
 import { exchange } from './exchange.ts';
 import { rejection } from './failure.ts';
-import { estimateTokens } from './token-estimate.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';

@@ -1,7 +1,6 @@
-import { EngineError, type TokenUse } from '@slowwave/engine';
+import { EngineError, estimateTokens, type TokenUse } from '@slowwave/engine';
 import type { Place } from './client.ts';
 import { unreadable } from './failure.ts';
-import { estimateTokens } from './token-estimate.ts';
 
 interface EmbeddingList {
   readonly data?: readonly { readonly index?: number; readonly embedding?: ArrayLike<number> }[] | null;

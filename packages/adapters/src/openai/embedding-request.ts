@@ -1,6 +1,6 @@
+import { estimateTokens } from '@slowwave/engine';
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
 import { type Complaint, complainsAbout } from './complaint.ts';
-import { estimateTokens, firstTokens } from './token-estimate.ts';
 
 /**
  * OpenAI's models take 8,191 tokens per text and refuse the whole request for one text that is longer. What a text is
@@ -56,4 +56,17 @@ export function inBatches(texts: readonly string[]): string[][] {
 /** A text as a server takes it: never empty, never too long, no half characters. */
 export function acceptable(text: string, tokensMax: number): string {
   return text.trim() === '' ? ' ' : firstTokens(text, tokensMax).toWellFormed();
+}
+
+/** The beginning of a text, up to about so many tokens. */
+function firstTokens(text: string, limit: number): string {
+  if (text.length <= limit || estimateTokens(text) <= limit) return text; // no character costs more than a token
+  let fits = limit;
+  let tooLong = text.length;
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (estimateTokens(text.slice(0, middle)) <= limit) fits = middle;
+    else tooLong = middle;
+  }
+  return text.slice(0, fits);
 }

@@ -1,3 +1,3 @@
 export { openaiChat } from './chat.ts';
 export type { OpenaiOptions } from './client.ts';
-export { openaiEmbedder } from './embedder.ts';
+export { type EmbedderOptions, openaiEmbedder } from './embedder.ts';

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonObject } from '@slowwave/engine';
+import { hashVector, type JsonObject } from '@slowwave/engine';
 import type { HttpReply, Raw, Reply } from './script.ts';
-import { wordVector } from './vectors.ts';
 
 const CHARS_PER_TOKEN = 4; // what English text comes to; usage only has to be plausible
 
@@ -45,7 +44,7 @@ export function embeddings(request: JsonObject, texts: readonly string[], ownDim
   return {
     object: 'list',
     model: request.model ?? 'scripted',
-    data: texts.map((text, index) => ({ object: 'embedding', index, embedding: encode(wordVector(text, dimensions)) })),
+    data: texts.map((text, index) => ({ object: 'embedding', index, embedding: encode(hashVector(text, dimensions)) })),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   };
 }

@@ -1,0 +1,1 @@
+export { createLog, type LogLevel, type LogOptions } from './log.ts';

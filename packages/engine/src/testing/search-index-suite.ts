@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, describe } from 'vitest';
+import type { SearchIndex } from '../ports/search-index.ts';
+import { describeRanking } from './search-index-suite-ranking.ts';
+import { describeSight } from './search-index-suite-sight.ts';
+import { describeStoring } from './search-index-suite-storing.ts';
+
+/** An empty index without a marker, opened for SUITE_SPACE. */
+export interface SearchIndexFixture {
+  readonly index: SearchIndex;
+  /** Called after the index is closed. */
+  close(): Promise<void>;
+}
+
+/** What every search index promises, whatever it is made of. */
+export function describeSearchIndex(name: string, open: () => Promise<SearchIndexFixture>): void {
+  describe(`the search index ${name}`, () => {
+    let fixture: SearchIndexFixture;
+
+    beforeEach(async () => {
+      fixture = await open();
+    });
+    afterEach(async () => {
+      await fixture.index.close();
+      await fixture.close();
+    });
+
+    const index = (): SearchIndex => fixture.index;
+    describeStoring(index);
+    describeSight(index);
+    describeRanking(index);
+  });
+}

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { sendProblem } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 import { type ProblemError, problem } from './problem.ts';
 import type { App } from './types.ts';
@@ -11,12 +12,18 @@ const TENANT = 'default';
 export function registerAuth(app: App, apiKey: string | null): void {
   app.decorateRequest('tenant', TENANT);
   const expected = apiKey === null ? null : digest(apiKey);
-  app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.open === true) return;
-    if (expected === null) return refuseForeignHost(request);
-    const given = keyOf(request.headers.authorization);
-    if (given === null || !timingSafeEqual(digest(given), expected)) throw unauthorized(request, given !== null);
+  app.addHook('onRequest', async (request, reply) => {
+    const refusal = request.routeOptions.config.open === true ? null : refusalOf(request, expected);
+    // Answered here and not thrown: pages of others bring error handlers of their own.
+    if (refusal !== null) return sendProblem(reply, refusal);
   });
+}
+
+function refusalOf(request: FastifyRequest, expected: Buffer | null): ProblemError | null {
+  if (expected === null) return isLoopback(request.hostname) ? null : foreignHost();
+  const given = keyOf(request.headers.authorization);
+  if (given !== null && timingSafeEqual(digest(given), expected)) return null;
+  return unauthorized(request, given !== null);
 }
 
 /** The tenant a request belongs to. */
@@ -46,9 +53,8 @@ function unauthorized(request: FastifyRequest, wasGiven: boolean): ProblemError 
  * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
  * browser with a name that resolves here; its requests name another host.
  */
-function refuseForeignHost(request: FastifyRequest): void {
-  if (isLoopback(request.hostname)) return;
-  throw problem(
+function foreignHost(): ProblemError {
+  return problem(
     'forbidden',
     'without a key only requests to localhost are answered, and this one names another host; ' +
       'set SLOWWAVE_API_KEY to use other names',

@@ -5,7 +5,7 @@ import { type ProblemError, problem, problemBody, shorten } from './problem.ts';
 import { translate } from './translate.ts';
 import type { App, HttpLog } from './types.ts';
 
-const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Answers every failure as problem+json, and writes those that are ours to the log. */
 export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {

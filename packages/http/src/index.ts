@@ -1,11 +1,12 @@
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export { requestTenant } from './auth.ts';
-export { report, sendProblem } from './errors.ts';
+export { PROBLEM_TYPE, report, sendProblem } from './errors.ts';
 export { allowPages } from './headers.ts';
 export { type ListenOptions, listen } from './listen.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { isLoopback } from './loopback.ts';
 export { listed, pageOf } from './page.ts';
+export { IdParams } from './params.ts';
 export { notFound, ProblemError, problem, problemBody } from './problem.ts';
 export { createShell } from './shell.ts';
 export { translate } from './translate.ts';

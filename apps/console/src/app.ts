@@ -1,0 +1,26 @@
+import type { Routes } from '@slowwave/http';
+import { deleteMemories } from './delete-memories.ts';
+import { deleteMemory } from './delete-memory.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { getConsolidation } from './get-consolidation.ts';
+import { listConsolidations } from './list-consolidations.ts';
+import { patchMemory } from './patch-memory.ts';
+import { postMemory } from './post-memory.ts';
+import { postReplay } from './post-replay.ts';
+import { queuePages } from './queues/pages.ts';
+
+export type { ConsoleDeps } from './deps.ts';
+
+/** Explicit writes, insight into decisions, and repair. */
+export const consoleRoutes =
+  (deps: ConsoleDeps): Routes =>
+  async (app) => {
+    postMemory(app, deps);
+    patchMemory(app, deps);
+    deleteMemory(app, deps);
+    deleteMemories(app, deps);
+    listConsolidations(app, deps);
+    getConsolidation(app, deps);
+    postReplay(app, deps);
+    await app.register(queuePages(deps));
+  };

@@ -1,0 +1,16 @@
+import type { LaneId, Ledger, Log, MemoryWriter, Nudge, Tools } from '@slowwave/engine';
+import type { Queue } from 'bullmq';
+
+/** What the manage routes work with. */
+export interface ConsoleDeps {
+  readonly ledger: Ledger;
+  readonly writer: MemoryWriter;
+  readonly tools: Tools;
+  readonly log: Log;
+  /** The queues shown at /queues. */
+  readonly queues: readonly Queue[];
+  /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */
+  nudge(nudges: readonly Nudge[]): Promise<void>;
+  /** The parked batches of a lane wait again. Returns how many. */
+  replayLane(lane: LaneId): Promise<number>;
+}

@@ -1,0 +1,34 @@
+import { MemoryView, PatchMemory } from '@slowwave/contracts';
+import { type JsonObject, type MemoryPatch, memoryView, type TenantId } from '@slowwave/engine';
+import { type App, IdParams, requestTenant } from '@slowwave/http';
+import type { z } from 'zod';
+import { categoryOf } from './category.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { written } from './refusals.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Change a memory',
+  description: 'What is left out stays as it is. The former version stays in the history.',
+  params: IdParams,
+  body: PatchMemory,
+  response: { 200: MemoryView, 202: MemoryView },
+};
+
+export function patchMemory(app: App, { writer }: ConsoleDeps): void {
+  app.patch('/v1/memories/:id', { schema }, async (request, reply) => {
+    const { id } = request.params;
+    const result = await writer.change(requestTenant(request) as TenantId, id, patchOf(request.body));
+    const { memory, searchable } = written(result, id);
+    return reply.code(searchable ? 200 : 202).send(memoryView(memory));
+  });
+}
+
+const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch => ({
+  ...(body.memory !== undefined && { text: body.memory }),
+  ...(body.metadata !== undefined && { metadata: body.metadata as JsonObject }),
+  ...(body.categories !== undefined && { category: categoryOf(body.categories) }),
+  ...(body.immutable !== undefined && { immutable: body.immutable }),
+  ...(body.expires_at !== undefined && { expiresAt: body.expires_at === null ? null : Date.parse(body.expires_at) }),
+  ...(body.version !== undefined && { expectedVersion: body.version }),
+});

@@ -1,0 +1,37 @@
+import { MemoryView, PostMemory } from '@slowwave/contracts';
+import { type JsonObject, memoryView, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
+import { type App, requestTenant } from '@slowwave/http';
+import { categoryOf } from './category.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { written } from './refusals.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Write a memory as it is',
+  description: 'No model is asked. 201: stored and searchable. 202: stored, searchable once the index is back.',
+  body: PostMemory,
+  response: { 201: MemoryView, 202: MemoryView },
+};
+
+export function postMemory(app: App, { writer }: ConsoleDeps): void {
+  app.post('/v1/memories', { schema }, async (request, reply) => {
+    const result = await writer.add(requestTenant(request) as TenantId, newMemory(request.body));
+    const { memory, searchable } = written(result, null);
+    return reply
+      .code(searchable ? 201 : 202)
+      .header('location', `/v1/memories/${memory.id}`)
+      .send(memoryView(memory));
+  });
+}
+
+const newMemory = (body: PostMemory): NewMemory => ({
+  scope: scopeOf(body),
+  text: body.memory,
+  metadata: (body.metadata ?? {}) as JsonObject,
+  category: categoryOf(body.categories ?? []),
+  immutable: body.immutable,
+  validFrom: momentOf(body.valid_from),
+  expiresAt: momentOf(body.expires_at),
+});
+
+const momentOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));

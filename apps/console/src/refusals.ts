@@ -1,0 +1,34 @@
+import type { Memory, WriteResult } from '@slowwave/engine';
+import { notFound, type ProblemError, problem } from '@slowwave/http';
+
+export interface WrittenMemory {
+  readonly memory: Memory;
+  /** Not yet: it is stored and will be found once the index is back. */
+  readonly searchable: boolean;
+}
+
+/** The memory as it was written, or the refusal as a problem. `id` is null for one that did not exist before. */
+export function written(result: WriteResult, id: string | null): WrittenMemory {
+  switch (result.kind) {
+    case 'written':
+      return { memory: result.memory, searchable: true };
+    case 'unprojected':
+      return { memory: result.memory, searchable: false };
+    case 'not_found':
+      throw notFound('memory', id ?? '');
+    case 'conflict':
+      throw overtaken();
+    case 'immutable':
+      throw problem(
+        'immutable_memory',
+        `memory ${id} is immutable and was not changed; send {"immutable": false} by PATCH first`,
+      );
+  }
+}
+
+export function overtaken(): ProblemError {
+  return problem(
+    'version_conflict',
+    'the memory was changed in between, or is not at the version that was named; read it again and decide anew',
+  );
+}

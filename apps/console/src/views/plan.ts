@@ -1,0 +1,72 @@
+import {
+  type Candidate,
+  type Fact,
+  isoOf,
+  type Json,
+  type MemoryEvent,
+  type Operation,
+  type Plan,
+} from '@slowwave/engine';
+
+/** A stored plan in the API's words. */
+export const planView = (plan: Plan): Json => ({
+  round: plan.round,
+  facts: plan.facts.map(factView),
+  discards: plan.discards.map(({ text, reason }) => ({ text, reason })),
+  candidates: plan.candidates.map(candidateView),
+  operations: plan.operations.map(operationView),
+  outcomes: plan.outcomes.map(({ fact, outcome, reason }) => ({ fact, outcome, reason })),
+  remarks: plan.remarks.map(({ asked, did }) => ({ asked, did })),
+  events: plan.events.map(eventView),
+  prompts: plan.prompts.map(({ name, version, hash }) => ({ name, version, hash })),
+  models: { chat: plan.models.chat, embedder: plan.models.embedder },
+  usage: {
+    calls: plan.usage.calls,
+    prompt_tokens: plan.usage.promptTokens,
+    completion_tokens: plan.usage.completionTokens,
+  },
+  timings_ms: { ...plan.timings },
+});
+
+const factView = (fact: Fact): Json => ({
+  id: fact.id,
+  text: fact.text,
+  source_ids: [...fact.sourceIds],
+  quote: fact.quote,
+  category: fact.category,
+  language: fact.language,
+  about: fact.about,
+  said_at: isoOf(fact.saidAt.at),
+  valid_from: isoOf(fact.validFrom),
+});
+
+const candidateView = (candidate: Candidate): Json => ({
+  short_id: candidate.shortId,
+  memory_id: candidate.memoryId,
+  version: candidate.version,
+  text: candidate.text,
+  said_at: isoOf(candidate.saidAt.at),
+  standing: candidate.standing,
+  immutable: candidate.immutable,
+  recalled_by: candidate.recalledBy.map(({ fact, vector, keyword }) => ({ fact, vector, keyword })),
+});
+
+const operationView = (operation: Operation): Json => ({
+  fact: operation.fact,
+  event: operation.event,
+  memory_id: operation.memoryId,
+  before: operation.before,
+  after: operation.after,
+  reason: operation.reason,
+  decided_by: operation.decidedBy,
+});
+
+const eventView = (event: MemoryEvent): Json => ({
+  id: event.id,
+  memory_id: event.memoryId,
+  version: event.revision,
+  event: event.kind,
+  previous: event.previous,
+  memory: event.text,
+  reason: event.reason,
+});

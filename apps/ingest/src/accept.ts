@@ -1,0 +1,74 @@
+import { hasImage, type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
+import {
+  type BatchSettings,
+  estimateTokens,
+  type JsonObject,
+  type NewBatch,
+  type NewMessage,
+  scopeOf,
+  type TenantId,
+  type Tools,
+} from '@slowwave/engine';
+import { problem } from '@slowwave/http';
+import { canonical } from './canonical.ts';
+
+interface Posted {
+  readonly tenant: TenantId;
+  readonly body: PostBatch;
+  readonly key: string | null;
+}
+
+/** A posted batch as the ledger takes it. */
+export function accept(tools: Tools, { tenant, body, key }: Posted): NewBatch {
+  refuseImages(body.messages);
+  const batchAt = momentOf(body.timestamp);
+  return {
+    id: tools.id('bat'),
+    tenant,
+    scope: scopeOf(body),
+    settings: settingsOf(body),
+    metadata: (body.metadata ?? {}) as JsonObject,
+    messages: body.messages.map((message) => newMessage(tools.id('msg'), message, batchAt)),
+    tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOf(content)), 0),
+    acceptedAt: tools.now(),
+    flush: body.flush,
+    idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
+  };
+}
+
+function refuseImages(messages: readonly MessageBody[]): void {
+  const at = messages.findIndex(({ content }) => hasImage(content));
+  if (at === -1) return;
+  throw problem(
+    'unsupported_content',
+    `messages[${at}].content holds an image, and images cannot be read yet; send a description of it as text`,
+    { errors: [{ path: `messages[${at}].content`, message: 'expected text, got an image' }] },
+  );
+}
+
+const settingsOf = (body: PostBatch): BatchSettings => ({
+  infer: body.infer,
+  mode: body.mode,
+  instructions: body.instructions ?? null,
+  includes: body.includes ?? null,
+  excludes: body.excludes ?? null,
+  memoryType: body.memory_type ?? null,
+  expiresAt: momentOf(body.expires_at),
+});
+
+const newMessage = (id: string, message: MessageBody, batchAt: number | null): NewMessage => ({
+  id,
+  clientId: message.id ?? null,
+  role: message.role,
+  content: message.content,
+  name: message.name ?? null,
+  at: momentOf(message.timestamp) ?? batchAt,
+});
+
+const momentOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
+
+/** Of everything but the key itself, which may come in the header one time and in the body another. */
+function hashOf(tools: Tools, body: PostBatch): string {
+  const { idempotency_key: _key, ...rest } = body;
+  return tools.hash(canonical(rest));
+}

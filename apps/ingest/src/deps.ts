@@ -1,0 +1,11 @@
+import type { DuePolicy, Ledger, Log, Nudge, Tools } from '@slowwave/engine';
+
+/** What the ingest routes work with. */
+export interface IngestDeps {
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+  readonly log: Log;
+  readonly due: DuePolicy;
+  /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */
+  nudge(nudges: readonly Nudge[]): Promise<void>;
+}

@@ -1,0 +1,60 @@
+import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
+import type { BatchState, TenantId } from '@slowwave/engine';
+import { type App, problem, requestTenant, waitSignal } from '@slowwave/http';
+import { z } from 'zod';
+import { accept } from './accept.ts';
+import type { IngestDeps } from './deps.ts';
+import { idempotencyOf, KeyHeader } from './idempotency.ts';
+import { scheduleTurns } from './schedule-turns.ts';
+import { outcome } from './watch-batch.ts';
+
+const Answer = z.union([BatchAccepted, BatchView]);
+
+const schema = {
+  tags: ['ingest'],
+  summary: 'Post messages to remember',
+  description:
+    'Stored before it is acknowledged; consolidated in the background. With wait, the answer is the batch as it stands ' +
+    'when it is done or the time is up.',
+  headers: KeyHeader,
+  querystring: WaitQuery.strict(),
+  body: PostBatch,
+  response: { 200: Answer, 202: Answer },
+};
+
+export function postBatch(app: App, deps: IngestDeps): void {
+  app.post('/v1/batches', { schema }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
+    const stored = await append(deps, accept(deps.tools, { tenant, body: request.body, key }));
+    reply.header('location', statusUrl(stored.id));
+    if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
+    const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
+    const batch = await outcome(deps.ledger, { tenant, id: stored.id }, how);
+    return reply.code(batch.stage === 'done' || stored.repeated ? 200 : 202).send(batch);
+  });
+}
+
+interface StoredBatch {
+  readonly id: string;
+  readonly state: BatchState;
+  readonly repeated: boolean;
+}
+
+async function append(deps: IngestDeps, batch: ReturnType<typeof accept>): Promise<StoredBatch> {
+  const appended = await deps.ledger.batches.append(batch, deps.due);
+  if (appended.kind === 'repeated') return { id: appended.batchId, state: appended.state, repeated: true };
+  if (appended.kind === 'conflict') {
+    throw problem(
+      'idempotency_conflict',
+      `the idempotency key ${JSON.stringify(batch.idempotency?.key)} came before with another body; ` +
+        'send the first body again, or choose a new key for a new batch',
+    );
+  }
+  if (appended.nudge !== null) scheduleTurns(deps, [appended.nudge]);
+  return { id: batch.id, state: 'pending', repeated: false };
+}
+
+const statusUrl = (id: string): string => `/v1/batches/${id}`;
+
+const accepted = ({ id, state }: StoredBatch) => ({ batch_id: id, state, status_url: statusUrl(id) });

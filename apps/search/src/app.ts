@@ -1,0 +1,24 @@
+import type { Routes } from '@slowwave/http';
+import type { SearchDeps } from './deps.ts';
+import { getHistory } from './get-history.ts';
+import { getMemory } from './get-memory.ts';
+import { getSources } from './get-sources.ts';
+import { getStats } from './get-stats.ts';
+import { listMemories } from './list-memories.ts';
+import { listUsers } from './list-users.ts';
+import { postSearch } from './post-search.ts';
+
+export type { SearchDeps } from './deps.ts';
+
+/** Answers questions about what is remembered. Changes nothing. */
+export const searchRoutes =
+  (deps: SearchDeps): Routes =>
+  async (app) => {
+    postSearch(app, deps);
+    listMemories(app, deps);
+    getMemory(app, deps);
+    getHistory(app, deps);
+    getSources(app, deps);
+    listUsers(app, deps);
+    getStats(app, deps);
+  };

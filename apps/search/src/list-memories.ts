@@ -1,0 +1,20 @@
+import { ListMemoriesQuery, MemoryList } from '@slowwave/contracts';
+import { memoryView, scopeOf, type TenantId } from '@slowwave/engine';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from './deps.ts';
+
+const schema = {
+  tags: ['memories'],
+  summary: "An owner's memories, newest first",
+  description: 'The owner is the first given of user_id, agent_id, run_id; the other ids only filter.',
+  querystring: ListMemoriesQuery,
+  response: { 200: MemoryList },
+};
+
+export function listMemories(app: App, { ledger, tools }: SearchDeps): void {
+  app.get('/v1/memories', { schema }, async (request) => {
+    const tenant = requestTenant(request) as TenantId;
+    const page = await ledger.memories.list(tenant, scopeOf(request.query), tools.now(), pageOf(request.query));
+    return listed(page, memoryView);
+  });
+}

@@ -1,0 +1,29 @@
+import { PostSearch, SearchResult } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import { type App, problem, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from './deps.ts';
+import { cachedQueries } from './query-cache.ts';
+import { search } from './search.ts';
+
+const schema = {
+  tags: ['search'],
+  summary: 'Find memories by meaning and words',
+  description:
+    'Searches the memories of one owner: the first given of user_id, agent_id, run_id. The other ids only filter. ' +
+    'The score orders the results of one query; scores (on request) tell whether any of them answers it.',
+  body: PostSearch,
+  response: { 200: SearchResult },
+};
+
+export function postSearch(app: App, deps: SearchDeps): void {
+  const withCache = { ...deps, embedQuery: cachedQueries((text) => deps.embedQuery(text)) };
+  app.post('/v1/search', { schema }, async (request) => {
+    if (request.body.query.trim() === '') throw emptyQuery();
+    return search(withCache, { tenant: requestTenant(request) as TenantId, body: request.body });
+  });
+}
+
+const emptyQuery = () =>
+  problem('invalid_request', 'a query needs text, got none; GET /v1/memories lists memories without a query', {
+    errors: [{ path: 'query', message: 'expected text, got none' }],
+  });

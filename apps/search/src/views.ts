@@ -1,0 +1,63 @@
+import { type HistoryEvent, type MemoryView, type SourceView, textOf, type UserView } from '@slowwave/contracts';
+import {
+  type IndexHit,
+  isoOf,
+  isoOrNull,
+  type MemoryEvent,
+  type Message,
+  type OwnerSummary,
+  scopeView,
+} from '@slowwave/engine';
+import type { z } from 'zod';
+
+/** A found version as the API shows it: the index holds enough to answer without the ledger. */
+export const hitView = (point: IndexHit['point']): MemoryView => ({
+  id: point.memoryId,
+  ...scopeView(point.scope),
+  memory: point.text,
+  version: point.version,
+  metadata: point.metadata,
+  categories: point.category === null ? [] : [point.category],
+  immutable: point.immutable,
+  said_at: isoOf(point.saidAt.at),
+  valid_from: isoOf(point.validFrom),
+  invalid_at: isoOrNull(point.invalidAt),
+  expires_at: isoOrNull(point.expiresAt),
+  confirmations: point.confirmations,
+  created_at: isoOf(point.createdAt),
+  updated_at: isoOf(point.updatedAt),
+});
+
+export const sourceView = (message: Message, isSource: boolean): z.infer<typeof SourceView> => ({
+  message_id: message.id,
+  batch_id: message.batchId,
+  id: message.clientId,
+  role: message.role,
+  name: message.name,
+  content: textOf(typeof message.content === 'string' ? message.content : [...message.content]),
+  said_at: isoOf(message.saidAt.at),
+  is_source: isSource,
+});
+
+export const historyView = (event: MemoryEvent): z.infer<typeof HistoryEvent> => ({
+  id: event.id,
+  memory_id: event.memoryId,
+  event: event.kind,
+  version: event.revision,
+  previous: event.previous,
+  memory: event.text,
+  reason: event.reason,
+  actor: event.actor,
+  consolidation_id: event.consolidationId,
+  said_at: isoOf(event.saidAt.at),
+  created_at: isoOf(event.recordedAt),
+});
+
+export const userView = ({ owner, ...summary }: OwnerSummary): z.infer<typeof UserView> => ({
+  kind: owner.kind,
+  id: owner.id,
+  memories: summary.memories,
+  pending: summary.pending,
+  created_at: isoOf(summary.createdAt),
+  updated_at: isoOf(summary.updatedAt),
+});

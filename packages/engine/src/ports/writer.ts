@@ -1,0 +1,52 @@
+import type { JsonObject, Memory, Millis, Scope, TenantId } from '../words.ts';
+
+/** A memory somebody writes themselves, without a conversation. */
+export interface NewMemory {
+  readonly scope: Scope;
+  readonly text: string;
+  readonly metadata: JsonObject;
+  readonly category: string | null;
+  readonly immutable: boolean;
+  /** When it began to hold; null: now. */
+  readonly validFrom: Millis | null;
+  readonly expiresAt: Millis | null;
+}
+
+/** What shall be different; what is left out stays as it is. */
+export interface MemoryPatch {
+  readonly text?: string;
+  readonly metadata?: JsonObject;
+  readonly category?: string | null;
+  readonly immutable?: boolean;
+  readonly expiresAt?: Millis | null;
+  /** Change it only if this is still its newest version. */
+  readonly expectedVersion?: number;
+}
+
+export type Refusal =
+  /** No such memory of this tenant, or it was deleted. */
+  | { readonly kind: 'not_found' }
+  /** Changed by somebody else in between, or not at the expected version. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'immutable' };
+
+export type WriteResult =
+  /** In the ledger, and searchable. */
+  | { readonly kind: 'written'; readonly memory: Memory }
+  /** In the ledger; searchable once the index is back. */
+  | { readonly kind: 'unprojected'; readonly memory: Memory }
+  | Refusal;
+
+export type RemoveAllResult =
+  | { readonly kind: 'written'; readonly count: number }
+  | { readonly kind: 'unprojected'; readonly count: number }
+  | { readonly kind: 'conflict' };
+
+/** Explicit writes: no model; one ledger transaction, then projected before they are answered. */
+export interface MemoryWriter {
+  add(tenant: TenantId, memory: NewMemory): Promise<WriteResult>;
+  change(tenant: TenantId, id: string, patch: MemoryPatch): Promise<WriteResult>;
+  remove(tenant: TenantId, id: string): Promise<WriteResult>;
+  /** Every live memory of an owner that also fits the other ids of the scope. */
+  removeAll(tenant: TenantId, scope: Scope): Promise<RemoveAllResult>;
+}

@@ -1,0 +1,28 @@
+import type { MemoryView } from '@slowwave/contracts';
+import { newest } from '../rules/evolve.ts';
+import { isoOf } from '../text/iso.ts';
+import type { Memory } from '../words.ts';
+import { isoOrNull } from './moments.ts';
+import { scopeView } from './scope.ts';
+
+/** A memory as the API shows it: its newest version by said_at. */
+export function memoryView(memory: Memory): MemoryView {
+  const version = newest(memory);
+  const { details } = version;
+  return {
+    id: memory.id,
+    ...scopeView(memory.scope),
+    memory: version.text,
+    version: version.number,
+    metadata: details.metadata,
+    categories: details.category === null ? [] : [details.category],
+    immutable: details.immutable,
+    said_at: isoOf(version.saidAt.at),
+    valid_from: isoOf(version.validFrom),
+    invalid_at: isoOrNull(version.invalidAt),
+    expires_at: isoOrNull(details.expiresAt),
+    confirmations: memory.confirmations,
+    created_at: isoOf(memory.createdAt),
+    updated_at: isoOf(memory.updatedAt),
+  };
+}

@@ -30,7 +30,7 @@ export interface Connection {
   readonly place: Place;
 }
 
-/** A client that reads nothing from the environment, writes nothing to the console and leaves retrying to us. */
+/** A client that takes keys and addresses from us alone, writes nothing to the console and leaves retrying to us. */
 export function connect(options: OpenaiOptions): Connection {
   const { model, timeoutMs } = options;
   const apiKey = options.apiKey?.trim() || null;

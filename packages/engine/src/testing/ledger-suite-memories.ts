@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidCursorError } from '../ports/ledger/page.ts';
-import type { Scope } from '../words.ts';
-import { added, deleted, type Happening, home, scope, updated, user } from './builders.ts';
+import { ownerOf, type Scope } from '../words.ts';
+import { added, deleted, type Happening, home, scope, updated } from './builders.ts';
 import { ALL, ANN, type Bench, MINUTE, type OpenLedger, SECOND, TENANT, useBench, write } from './ledger-bench.ts';
 
 export function describeMemories(open: OpenLedger): void {
@@ -133,9 +133,10 @@ export function describeMemories(open: OpenLedger): void {
 
     it('can be walked through in order, deleted ones too', async () => {
       const b = bench();
-      const changes = [await writeNew(b), await writeNew(b, {}, scope({ userId: 'bob' })), await writeNew(b)];
-      await write(b, deleted(b.tools, changes[2]?.memory ?? changes[0]?.memory ?? (await writeNew(b)).memory));
-      const ids = changes.map(({ memory }) => memory.id).sort();
+      const [one, two] = [await writeNew(b), await writeNew(b, {}, scope({ userId: 'bob' }))];
+      const gone = await writeNew(b);
+      await write(b, deleted(b.tools, gone.memory));
+      const ids = [one, two, gone].map(({ memory }) => memory.id).sort();
       const first = await b.ledger.memories.every(null, 2);
       const rest = await b.ledger.memories.every(first.at(-1)?.id ?? null, 2);
       expect([...first, ...rest].map((memory) => memory.id)).toEqual(ids);
@@ -171,10 +172,7 @@ export function describeMemories(open: OpenLedger): void {
 /** A new memory a second later, written. */
 async function writeNew(b: Bench, given: Happening = {}, inScope: Scope = scope()) {
   b.tools.advance(SECOND);
-  const { tenant } = { tenant: TENANT };
-  const owner =
-    inScope.userId === null ? ({ kind: 'agent', id: inScope.agentId ?? '' } as const) : user(inScope.userId);
-  const lane = await b.ledger.memories.laneOf(tenant, owner, b.tools.now());
+  const lane = await b.ledger.memories.laneOf(TENANT, ownerOf(inScope), b.tools.now());
   const born = added(b.tools, home(lane, { scope: inScope }), given);
   await write(b, born);
   return born;

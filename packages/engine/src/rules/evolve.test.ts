@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { details, fixedTools, home, MORNING } from '../testing/index.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { compareSaid, type LaneId, type Memory, type MemoryEvent, type MemoryVersion } from '../words.ts';
+import { deletedAt, evolve, liveVersion, newest } from './evolve.ts';
+
+const HOME = home('lane_1' as LaneId);
+
+/** Few texts and moments, so that repeats, near misses and ties of time happen often. */
+const TEXTS = ['Lives in Berlin', 'lives in  berlin.', 'Lives in Rome', 'Lives in Oslo'];
+const happening = fc.record({
+  kind: fc.constantFrom('UPDATE' as const, 'UPDATE' as const, 'NONE' as const, 'DELETE' as const),
+  text: fc.constantFrom(...TEXTS),
+  minute: fc.integer({ min: 0, max: 8 }),
+  resolved: fc.integer({ min: -4, max: 4 }),
+});
+type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+
+/** A life that begins with an ADD. Arrival numbers make every said_at its own. */
+const life = fc
+  .tuple(happening, fc.array(happening, { maxLength: 9 }))
+  .map(([first, rest]) => eventsOf([first, ...rest]));
+
+describe('a memory', () => {
+  it('has versions that never hold at the same time', () => {
+    fc.assert(
+      fc.property(life, (events) => {
+        const versions = inSaidOrder(evolve(HOME, null, events));
+        const spans = versions.map((version) => [version.validFrom, version.invalidAt ?? Number.POSITIVE_INFINITY]);
+        for (const [from, to] of spans) expect(to).toBeGreaterThanOrEqual(from ?? 0);
+        const holding = spans.filter(([from, to]) => from !== to);
+        const sorted = holding.toSorted(([a = 0], [b = 0]) => a - b);
+        for (const [i, span] of sorted.slice(1).entries()) expect(span[0]).toBeGreaterThanOrEqual(sorted[i]?.[1] ?? 0);
+      }),
+    );
+  });
+
+  it('is the same however its events are grouped', () => {
+    fc.assert(
+      fc.property(life, fc.nat(), (events, cut) => {
+        const at = 1 + (cut % events.length);
+        const early = evolve(HOME, null, events.slice(0, at));
+        expect(evolve(HOME, early, events.slice(at))).toEqual(evolve(HOME, null, events));
+      }),
+    );
+  });
+
+  it('tells the same versions in whatever order its events arrive', () => {
+    const shuffled = life.chain((events) =>
+      fc.tuple(fc.constant(events), fc.shuffledSubarray([...events], { minLength: events.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([events, others]) => {
+        expect(told(evolve(HOME, null, renumbered(others)))).toEqual(told(evolve(HOME, null, events)));
+      }),
+    );
+  });
+
+  it('holds what was said last, unless that was its deletion', () => {
+    fc.assert(
+      fc.property(life, (events) => {
+        const memory = evolve(HOME, null, events);
+        const last = events.toSorted((a, b) => compareSaid(a.saidAt, b.saidAt)).at(-1);
+        const live = liveVersion(memory);
+        expect(live === null).toBe(last?.kind === 'DELETE');
+        if (live !== null) expect(normaliseText(live.text)).toBe(normaliseText(last?.text ?? ''));
+        expect(deletedAt(memory)).toEqual(last?.kind === 'DELETE' ? last.saidAt : null);
+      }),
+    );
+  });
+
+  it('has one open version while it is live, and none once it is deleted', () => {
+    fc.assert(
+      fc.property(life, (events) => {
+        const memory = evolve(HOME, null, events);
+        const open = memory.versions.filter((version) => version.invalidAt === null);
+        expect(open).toEqual(liveVersion(memory) === null ? [] : [newest(memory)]);
+      }),
+    );
+  });
+
+  it('never takes a version number back or gives it to another text', () => {
+    fc.assert(
+      fc.property(life, (events) => {
+        const before = evolve(HOME, null, events.slice(0, Math.max(1, events.length - 1)));
+        const after = new Map(evolve(HOME, null, events).versions.map((version) => [version.number, version.text]));
+        for (const { number, text } of before.versions) {
+          expect(normaliseText(after.get(number) ?? '')).toBe(normaliseText(text));
+        }
+      }),
+    );
+  });
+
+  it('counts every event, and confirmations apart', () => {
+    fc.assert(
+      fc.property(life, (events) => {
+        const memory = evolve(HOME, null, events);
+        expect(memory.revision).toBe(events.length);
+        expect(memory.confirmations).toBe(events.filter((event) => event.kind === 'NONE').length);
+      }),
+    );
+  });
+});
+
+describe('a fact', () => {
+  it('that was said before what holds becomes a former version', () => {
+    const memory = evolve(HOME, null, eventsOf([say('Lives in Rome', 5), say('Lives in Berlin', 2)]));
+    expect(liveVersion(memory)?.text).toBe('Lives in Rome');
+    const [rome, berlin] = memory.versions;
+    expect(berlin).toMatchObject({ number: 2, invalidAt: rome?.validFrom, supersededBy: 1 });
+  });
+
+  it('that was said before the deletion does not bring the memory back, one said after it does', () => {
+    const deleted = eventsOf([say('Lives in Rome', 1), { ...say('', 5), kind: 'DELETE' }]);
+    const replayed = eventsOf([say('Lives in Rome', 1), { ...say('', 5), kind: 'DELETE' }, say('Lives in Rome', 3)]);
+    const again = eventsOf([say('Lives in Rome', 1), { ...say('', 5), kind: 'DELETE' }, say('Lives in Rome', 7)]);
+    expect(liveVersion(evolve(HOME, null, deleted))).toBeNull();
+    expect(liveVersion(evolve(HOME, null, replayed))).toBeNull();
+    expect(liveVersion(evolve(HOME, null, again))).toMatchObject({ number: 3, invalidAt: null });
+  });
+
+  it('that is said again confirms the version and adds its sources', () => {
+    const memory = evolve(
+      HOME,
+      null,
+      eventsOf([say('Lives in Rome', 1), { ...say('lives in rome', 4), kind: 'NONE' }]),
+    );
+    expect(memory.versions.length).toBe(1);
+    expect(memory.versions[0]).toMatchObject({ text: 'Lives in Rome', details: { sourceIds: ['msg_1', 'msg_2'] } });
+    expect(memory.confirmations).toBe(1);
+  });
+});
+
+describe('events', () => {
+  it('that skip a revision are refused', () => {
+    const [first, second] = eventsOf([say('Lives in Rome', 1), say('Lives in Oslo', 2)]);
+    const apart = [first, second]
+      .flatMap((event) => event ?? [])
+      .map((event, i) => ({ ...event, revision: 1 + 2 * i }));
+    expect(() => evolve(HOME, null, apart)).toThrow(/makes revision 3 .* expected 2/);
+  });
+
+  it('that are none make no memory', () => {
+    expect(() => evolve(HOME, null, [])).toThrow(/at least one event/);
+  });
+});
+
+const say = (text: string, minute: number): Happening => ({ kind: 'UPDATE', text, minute, resolved: 0 });
+
+function eventsOf(happenings: readonly Happening[]): MemoryEvent[] {
+  const tools = fixedTools();
+  return happenings.map(({ kind, text, minute, resolved }, i) => {
+    const saidAt = { at: MORNING + minute, seq: i + 1 };
+    const event = i === 0 ? 'ADD' : kind;
+    const sourceIds = [`msg_${i + 1}`];
+    return {
+      id: tools.id('evt'),
+      memoryId: 'mem_1',
+      revision: i + 1,
+      kind: event,
+      actor: 'consolidation',
+      consolidationId: 'con_1',
+      factId: null,
+      reason: 'a test says so',
+      previous: null,
+      saidAt,
+      validFrom: saidAt.at + resolved,
+      recordedAt: MORNING + 100 + i,
+      text: event === 'DELETE' ? null : text,
+      details: event === 'DELETE' ? null : details({ sourceIds }),
+      sourceIds,
+    };
+  });
+}
+
+/** The same events, arriving in this order. */
+const renumbered = (events: readonly MemoryEvent[]): MemoryEvent[] =>
+  events.map((event, i) => ({ ...event, revision: i + 1 }));
+
+const inSaidOrder = (memory: Memory): MemoryVersion[] =>
+  [...memory.versions].sort((a, b) => compareSaid(a.saidAt, b.saidAt));
+
+/** What the versions say, without what depends on arrival: numbers and times of recording. */
+const told = (memory: Memory) =>
+  inSaidOrder(memory).map(({ text, saidAt, validFrom, invalidAt, details: told }) => ({
+    ...{ text, saidAt, validFrom, invalidAt },
+    sourceIds: told.sourceIds,
+  }));

@@ -104,6 +104,9 @@ async function storeSeries(b: Bench, count: number): Promise<string[]> {
   return ids;
 }
 
+/** A list that turns in circles fails instead of hanging. */
+const MANY_PAGES = 20;
+
 async function allPages(b: Bench, limit: number): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | null = null;
@@ -115,6 +118,6 @@ async function allPages(b: Bench, limit: number): Promise<string[][]> {
     );
     pages.push(page.results.map((batch) => batch.id));
     cursor = page.nextCursor;
-  } while (cursor !== null);
+  } while (cursor !== null && pages.length < MANY_PAGES);
   return pages;
 }

@@ -124,7 +124,7 @@ export function describeLanes(open: OpenLedger): void {
       for (let after: LaneId | null = null; ; after = found.at(-1) ?? null) {
         const page = await b.ledger.lanes.withWork(after, 2);
         found.push(...page.map((nudge) => nudge.lane));
-        if (page.length < 2) break;
+        if (page.length < 2 || found.length > 5) break;
       }
       expect(found.length).toBe(5);
       expect(found).toEqual([...new Set(found)].sort());

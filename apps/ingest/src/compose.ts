@@ -1,0 +1,26 @@
+import { openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
+import { openSchedule } from '@slowwave/adapters/bullmq';
+import type { Config } from '@slowwave/adapters/config';
+import { createLog } from '@slowwave/adapters/pino';
+import { systemTools } from '@slowwave/adapters/system';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { ingestRoutes } from './app.ts';
+
+/** Ingest as a process of its own. */
+export async function compose(config: Config): Promise<Service> {
+  const log = createLog({ level: config.logLevel, name: 'ingest' });
+  const ledger = await openLedger(config);
+  const connection = await openQueue(config, log);
+  const schedule = await openSchedule({ connection, log });
+  const app = await createShell({
+    name: 'ingest',
+    auth: config,
+    log,
+    runsOn: runsOn(config),
+    ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    metrics: new Registry(),
+  });
+  await app.register(ingestRoutes({ ledger, tools: systemTools, log, due: config.due, nudge: schedule.nudge }));
+  return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger) };
+}

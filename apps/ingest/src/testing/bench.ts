@@ -1,0 +1,27 @@
+import type { Nudge } from '@slowwave/engine';
+import { echoExtract, engineBench, fakeChat, keyedDecide, type recordingLog } from '@slowwave/engine/testing';
+import { type App, createShell, Registry } from '@slowwave/http';
+import { ingestRoutes } from '../app.ts';
+
+const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) };
+
+/** The ingest routes over stores in memory; `nudge` may be replaced to fail. */
+export async function ingestBench(nudge?: (nudges: readonly Nudge[]) => Promise<void>) {
+  const engine = await engineBench({ chat: fakeChat(scripts) });
+  const { ledger, tools, log, settings } = engine.deps;
+  const nudged: Nudge[] = [];
+  const keep = async (nudges: readonly Nudge[]): Promise<void> => void nudged.push(...nudges);
+  const app: App = await createShell({
+    name: 'ingest',
+    auth: { apiKey: null },
+    log,
+    runsOn: {},
+    ready: {},
+    bodyLimitBytes: 1_000_000,
+    metrics: new Registry(),
+  });
+  await app.register(ingestRoutes({ ledger, tools, log, due: settings.due, nudge: nudge ?? keep }));
+  const post = (body: object, headers: Record<string, string> = {}) =>
+    app.inject({ method: 'POST', url: '/v1/batches', payload: body, headers });
+  return { app, engine, nudged, post, log: log as ReturnType<typeof recordingLog> };
+}

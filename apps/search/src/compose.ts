@@ -1,0 +1,29 @@
+import { openEmbedder, openIndex, openLedger, runsOn } from '@slowwave/adapters/assemble';
+import type { Config } from '@slowwave/adapters/config';
+import { createLog } from '@slowwave/adapters/pino';
+import { systemTools } from '@slowwave/adapters/system';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { searchRoutes } from './app.ts';
+import { embedQuery } from './embed-query.ts';
+import { indexState } from './index-state.ts';
+
+/** Search as a process of its own. */
+export async function compose(config: Config): Promise<Service> {
+  const log = createLog({ level: config.logLevel, name: 'search' });
+  const embedder = await openEmbedder(config, log);
+  const ledger = await openLedger(config);
+  const index = await openIndex(config, embedder);
+  const tools = systemTools;
+  const app = await createShell({
+    name: 'search',
+    auth: config,
+    log,
+    runsOn: runsOn(config),
+    ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    metrics: new Registry(),
+  });
+  const state = indexState({ index, ledger, embedder, tools });
+  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
+  return { url: await listen(app, config), close: () => closeInOrder(app, index, ledger) };
+}

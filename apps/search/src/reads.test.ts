@@ -1,0 +1,107 @@
+import { DEFAULT_TENANT } from '@slowwave/engine';
+import { expect, test } from 'vitest';
+import { searchBench } from './testing/bench.ts';
+
+test('the memories of an owner are listed newest first, page by page', async () => {
+  const { app, engine, remember } = await searchBench();
+  for (const text of ['one', 'two', 'three']) {
+    await remember(text);
+    engine.tools.advance(1_000);
+  }
+  await remember('of bob', { user_id: 'bob' });
+  const first = (await app.inject('/v1/memories?user_id=ann&limit=2')).json();
+  const second = (await app.inject(`/v1/memories?user_id=ann&limit=2&cursor=${first.next_cursor}`)).json();
+  const texts = [...first.results, ...second.results].map(({ memory }) => memory);
+  expect(texts).toEqual(['three', 'two', 'one']);
+  expect(second.next_cursor).toBeNull();
+});
+
+test('one memory is shown as it holds, and no longer once it was deleted', async () => {
+  const { app, writer, remember } = await searchBench();
+  const id = await remember('Ann lives in Berlin');
+  const shown = await app.inject(`/v1/memories/${id}`);
+  expect(shown.json()).toMatchObject({ id, memory: 'Ann lives in Berlin', version: 1, categories: ['home'] });
+  await writer.remove(DEFAULT_TENANT, id);
+  const gone = await app.inject(`/v1/memories/${id}`);
+  expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' });
+  expect(gone.json().detail).toContain(`/v1/memories/${id}/history`);
+});
+
+test('the life of a memory is told from its first event, even after it was deleted', async () => {
+  const { app, writer, remember } = await searchBench();
+  const id = await remember('Ann lives in Berlin');
+  await writer.change(DEFAULT_TENANT, id, { text: 'Ann lives in Paris' });
+  await writer.remove(DEFAULT_TENANT, id);
+  const { results } = (await app.inject(`/v1/memories/${id}/history`)).json();
+  expect(results).toMatchObject([
+    { event: 'ADD', version: 1, memory: 'Ann lives in Berlin', previous: null, actor: 'api' },
+    { event: 'UPDATE', version: 2, memory: 'Ann lives in Paris', previous: 'Ann lives in Berlin' },
+    { event: 'DELETE', version: 3, memory: null, previous: 'Ann lives in Paris' },
+  ]);
+});
+
+test('the sources of a memory come with their neighbours on request', async () => {
+  const { app, engine } = await searchBench();
+  await engine.post([
+    { role: 'assistant', content: 'Hello!' },
+    'Ann lives in Berlin',
+    { role: 'assistant', content: 'Nice.' },
+  ]);
+  await engine.run();
+  const [memory] = await engine.memories();
+  const sources = async (query: string) =>
+    (await app.inject(`/v1/memories/${memory?.id}/sources${query}`)).json().results;
+  expect(await sources('')).toMatchObject([{ content: 'Ann lives in Berlin', is_source: true }]);
+  expect((await sources('?before=1&after=1')).map((source: { is_source: boolean }) => source.is_source)).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
+test('owners are listed with what they have', async () => {
+  const { app, remember } = await searchBench();
+  await remember('Ann lives in Berlin');
+  await remember('is polite', { agent_id: 'helper' });
+  const { results } = (await app.inject('/v1/users')).json();
+  expect(results).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'user', id: 'ann', memories: 1, pending: 0 }),
+      expect.objectContaining({ kind: 'agent', id: 'helper', memories: 1 }),
+    ]),
+  );
+});
+
+test('the counts add up', async () => {
+  const { app, engine } = await searchBench();
+  await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  await engine.post(['Ann likes tea']);
+  const stats = (await app.inject('/v1/stats')).json();
+  expect(stats.batches).toMatchObject({ accepted: 2, consolidated: 1, pending: 1, gap: 0 });
+  expect(stats).toMatchObject({ memories: { live: 1, versions: 1 }, owners: 1, outbox: 0 });
+  expect(stats.usage.calls).toBeGreaterThan(0);
+});
+
+test.each([
+  ['/v1/memories', 400, 'invalid_request'],
+  ['/v1/memories?app_id=x', 400, 'invalid_request'],
+  ['/v1/memories?user_id=', 400, 'invalid_request'],
+  ['/v1/memories?user_id=ann&limit=none', 400, 'invalid_request'],
+  ['/v1/memories?user_id=ann&limit=-1', 400, 'invalid_request'],
+  ['/v1/memories?user_id=ann&sort=up', 400, 'invalid_request'],
+  ['/v1/memories?user_id=ann&cursor=x', 400, 'invalid_cursor'],
+  ['/v1/memories/mem_unknown', 404, 'not_found'],
+  ['/v1/memories/mem_unknown?expand=all', 400, 'invalid_request'],
+  ['/v1/memories/mem_unknown/history', 404, 'not_found'],
+  ['/v1/memories/mem_unknown/sources', 404, 'not_found'],
+  ['/v1/memories/mem_unknown/sources?before=many', 400, 'invalid_request'],
+  ['/v1/memories/mem_unknown/future', 404, 'route_not_found'],
+  ['/v1/users?cursor=x', 400, 'invalid_cursor'],
+  ['/v1/users?limit=0', 400, 'invalid_request'],
+  ['/v1/stats?all=1', 400, 'invalid_request'],
+  ['/v1/search', 405, 'method_not_allowed'],
+])('GET %s answers %i %s', async (url, status, code) => {
+  const { app } = await searchBench();
+  expect((await app.inject(url)).json()).toMatchObject({ status, code });
+});

@@ -1,0 +1,153 @@
+import { EngineError } from '@slowwave/engine';
+import type { FakeEmbedder } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import { searchBench } from './testing/bench.ts';
+
+const question = { query: 'where does she live: Berlin?', user_id: 'ann' };
+const away = async (): Promise<never> => {
+  throw new EngineError('connect ECONNREFUSED 10.0.0.7', { code: 'model_unreachable', retryable: true });
+};
+
+test('a search finds the memory that answers, and shows it whole', async () => {
+  const { search, remember } = await searchBench();
+  const id = await remember('Ann lives in Berlin');
+  await remember('Ann likes green tea');
+  const answer = await search(question);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json().degraded).toBeUndefined();
+  expect(answer.json().results[0]).toMatchObject({
+    id,
+    memory: 'Ann lives in Berlin',
+    version: 1,
+    user_id: 'ann',
+    agent_id: null,
+    metadata: { from: 'test' },
+    categories: ['home'],
+    invalid_at: null,
+    valid_from: '2026-03-01T09:00:00.000Z',
+    created_at: '2026-03-01T09:00:00.000Z',
+  });
+  expect(answer.json().results[0].scores).toBeUndefined();
+  expect(answer.json().results[0].sources).toBeUndefined();
+});
+
+test.each(['hybrid', 'vector', 'keyword'])('%s mode finds it too, and shows raw scores on request', async (mode) => {
+  const { search, remember } = await searchBench();
+  await remember('Ann lives in Berlin');
+  const { results } = (await search({ ...question, mode, include: ['scores'] })).json();
+  expect(results[0].memory).toBe('Ann lives in Berlin');
+  expect(results[0].scores.vector === null).toBe(mode === 'keyword');
+  expect(results[0].scores.keyword === null).toBe(mode === 'vector');
+});
+
+test('no more than top_k results come back, the best first', async () => {
+  const { search, remember } = await searchBench();
+  for (const city of ['Berlin', 'Paris', 'Rome', 'Oslo']) await remember(`Ann has been to ${city}`);
+  const { results } = (await search({ query: 'Rome', user_id: 'ann', top_k: 2 })).json();
+  expect(results).toHaveLength(2);
+  expect(results[0].memory).toContain('Rome');
+  expect(results[0].score).toBeGreaterThanOrEqual(results[1].score);
+});
+
+test('a threshold leaves out what scores less', async () => {
+  const { search, remember } = await searchBench();
+  await remember('Ann lives in Berlin');
+  await remember('Ann likes green tea');
+  const { results } = (await search({ ...question, threshold: 0.9 })).json();
+  expect(results.map(({ memory }: { memory: string }) => memory)).toEqual(['Ann lives in Berlin']);
+});
+
+test('nobody finds the memories of another owner', async () => {
+  const { search, remember } = await searchBench();
+  await remember('Ann lives in Berlin', { user_id: 'ann', agent_id: 'helper' });
+  for (const ids of [{ user_id: 'bob' }, { agent_id: 'helper' }, { agent_id: 'ann' }, { run_id: 'ann' }]) {
+    expect((await search({ query: 'Berlin', ...ids })).json().results).toEqual([]);
+  }
+});
+
+test('the other ids only filter', async () => {
+  const { search, remember } = await searchBench();
+  await remember('Ann lives in Berlin', { user_id: 'ann', agent_id: 'helper' });
+  await remember('Ann works in Berlin', { user_id: 'ann', run_id: 'r1' });
+  const found = async (ids: object) =>
+    (await search({ query: 'Berlin', user_id: 'ann', ...ids }))
+      .json()
+      .results.map((hit: { memory: string }) => hit.memory);
+  expect(await found({})).toHaveLength(2);
+  expect(await found({ agent_id: 'helper' })).toEqual(['Ann lives in Berlin']);
+  expect(await found({ run_id: 'r1' })).toEqual(['Ann works in Berlin']);
+  expect(await found({ app_id: 'x' })).toEqual([]);
+});
+
+test('as_of shows what held then', async () => {
+  const { search, engine } = await searchBench();
+  const at = (text: string) => Date.parse(text);
+  await engine.post([{ content: 'Ann lives in Berlin', at: at('2026-01-01T00:00:00Z') }]);
+  await engine.run();
+  await engine.post([{ content: 'Ann lives in Paris', at: at('2026-02-01T00:00:00Z') }]);
+  await engine.run();
+  const texts = async (more: object) =>
+    (await search({ ...question, ...more })).json().results.map((hit: { memory: string }) => hit.memory);
+  expect(await texts({})).toEqual(['Ann lives in Paris']);
+  expect(await texts({ as_of: '2026-01-15T00:00:00Z' })).toEqual(['Ann lives in Berlin']);
+  expect(await texts({ as_of: '2025-12-15T00:00:00Z' })).toEqual([]);
+});
+
+test('sources on request are the messages it came from', async () => {
+  const { search, engine } = await searchBench();
+  await engine.post([{ content: 'Ann lives in Berlin', clientId: 'm1' }]);
+  await engine.run();
+  const { results } = (await search({ ...question, include: ['sources'] })).json();
+  expect(results[0].sources).toMatchObject([
+    { id: 'm1', role: 'user', content: 'Ann lives in Berlin', is_source: true },
+  ]);
+});
+
+test('the same question is embedded once', async () => {
+  const { search, embedder } = await searchBench();
+  await search(question);
+  await search(question);
+  expect((embedder as FakeEmbedder).calls).toHaveLength(1);
+});
+
+test('an index that cannot be believed is said so', async () => {
+  const { search } = await searchBench({ indexState: async () => 'the index was made from another ledger' });
+  expect((await search(question)).json().degraded).toEqual(['the index was made from another ledger']);
+});
+
+test('without its model a hybrid search still finds by keyword, and says so', async () => {
+  const { search, remember } = await searchBench({ embedQuery: away });
+  await remember('Ann lives in Berlin');
+  const answer = await search(question);
+  expect(answer.json().results).toHaveLength(1);
+  expect(answer.json().degraded[0]).toContain('model_unreachable');
+  expect(answer.body).not.toContain('10.0.0.7');
+});
+
+test('without its model a vector search fails, with when to come back', async () => {
+  const { search } = await searchBench({ embedQuery: away });
+  const answer = await search({ ...question, mode: 'vector' });
+  expect(answer.json()).toMatchObject({ status: 502, code: 'model_unavailable' });
+  expect(answer.headers['retry-after']).toBe('2');
+});
+
+test.each([
+  ['no query', { user_id: 'ann' }, 'query'],
+  ['an empty query', { user_id: 'ann', query: '' }, 'query'],
+  ['a blank query', { user_id: 'ann', query: ' \n' }, 'query'],
+  ['a number as query', { user_id: 'ann', query: 5 }, 'query'],
+  ['no ids', { query: 'Berlin' }, 'user_id'],
+  ['a blank user', { query: 'Berlin', user_id: ' ' }, 'user_id'],
+  ['no results wanted', { ...question, top_k: 0 }, 'top_k'],
+  ['half a result wanted', { ...question, top_k: 1.5 }, 'top_k'],
+  ['too many wanted', { ...question, top_k: 100_000 }, 'top_k'],
+  ['a threshold above one', { ...question, threshold: 2 }, 'threshold'],
+  ['an unknown mode', { ...question, mode: 'magic' }, 'mode'],
+  ['an unknown include', { ...question, include: ['all'] }, 'include[0]'],
+  ['a moment that is none', { ...question, as_of: 'then' }, 'as_of'],
+  ['a setting that is not honoured', { ...question, rerank: true }, 'rerank'],
+])('a search with %s is refused, naming the place', async (_name, body, path) => {
+  const { search } = await searchBench();
+  const answer = await search(body);
+  expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
+});

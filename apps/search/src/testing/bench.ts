@@ -1,0 +1,49 @@
+import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, scopeOf } from '@slowwave/engine';
+import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine/testing';
+import { type App, createShell, Registry } from '@slowwave/http';
+import { type SearchDeps, searchRoutes } from '../app.ts';
+
+/** Two texts are about the same thing when they share their first three words. */
+const keyOf = (text: string): string => text.split(' ').slice(0, 3).join(' ');
+const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) };
+
+/** The read routes over stores in memory, and a writer to fill them. */
+export async function searchBench(given: Partial<SearchDeps> = {}) {
+  const engine = await engineBench({ chat: fakeChat(scripts) });
+  const { ledger, index, tools, log, embedder } = engine.deps;
+  const writer = memoryWriter(engine.deps);
+  const embedQuery = async (text: string): Promise<Float32Array> => {
+    const { vectors } = await embedder.embed([text], NEVER);
+    return vectors[0] ?? new Float32Array();
+  };
+  const app: App = await createShell({
+    name: 'search',
+    auth: { apiKey: null },
+    log,
+    runsOn: {},
+    ready: {},
+    bodyLimitBytes: 100_000,
+    metrics: new Registry(),
+  });
+  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery, indexState: async () => null, ...given }));
+  const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
+  return { app, engine, embedder, writer, search, remember: remembering(writer) };
+}
+
+type Ids = Parameters<typeof scopeOf>[0];
+
+const remembering =
+  (writer: MemoryWriter) =>
+  async (text: string, ids: Ids = { user_id: 'ann' }): Promise<string> => {
+    const result = await writer.add(DEFAULT_TENANT, {
+      scope: scopeOf(ids),
+      text,
+      metadata: { from: 'test' },
+      category: 'home',
+      immutable: false,
+      validFrom: null,
+      expiresAt: null,
+    });
+    if (result.kind !== 'written') throw new Error(`expected the memory to be written, got ${result.kind}`);
+    return result.memory.id;
+  };

@@ -1,1 +1,2 @@
-export {};
+export { measureLedger } from './measure-ledger.ts';
+export { startWork, type Work } from './work.ts';

@@ -1,3 +1,4 @@
+export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export type * from './plan.ts';
@@ -19,6 +20,7 @@ export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.t
 export { scan } from './rules/scan.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export { project } from './steps/project.ts';
+export { sweepLanes, sweepOutbox } from './sweep.ts';
 export { takeTurn } from './take-turn.ts';
 export { best, type Scored } from './text/best.ts';
 export { bm25, type KeywordTable, keywordTable } from './text/bm25.ts';

@@ -8,6 +8,7 @@ export { isLoopback } from './loopback.ts';
 export { listed, pageOf } from './page.ts';
 export { IdParams } from './params.ts';
 export { notFound, ProblemError, problem, problemBody } from './problem.ts';
+export { BODY_LIMIT_BYTES, closeInOrder, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
 export { translate } from './translate.ts';
 export type { App, HttpLog, Routes, ShellOptions } from './types.ts';

@@ -27,6 +27,9 @@ export {
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
+export { createMemoryIndex } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
 export { echoExtract, keyedDecide } from './scripts.ts';
+export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';
+export { point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';

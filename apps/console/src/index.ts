@@ -1,0 +1,2 @@
+export { consoleRoutes } from './app.ts';
+export { replayLane } from './replay-lane.ts';

@@ -1,0 +1,7 @@
+import { readServiceConfig } from '@slowwave/adapters/config';
+import { serve } from '@slowwave/http';
+import { compose } from './compose.ts';
+
+const PORT = 7074;
+
+await serve(() => compose(readServiceConfig(PORT)));

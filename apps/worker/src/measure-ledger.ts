@@ -1,0 +1,46 @@
+import { DEFAULT_TENANT, type Ledger, type Tools } from '@slowwave/engine';
+import { Gauge, type Registry } from '@slowwave/http';
+
+const SECOND_MS = 1_000;
+
+/** Figures of the ledger, read when metrics are asked for. */
+export function measureLedger(metrics: Registry, ledger: Ledger, tools: Tools): void {
+  const registers = [metrics];
+  new Gauge({
+    name: 'slowwave_batches',
+    help: 'Batches by state; accepted is the sum of all the others.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      for (const [state, count] of Object.entries(await ledger.overview.batches(DEFAULT_TENANT)))
+        this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'slowwave_conservation_gap',
+    help: 'Accepted batches that are in no state: anything but 0 means loss.',
+    registers,
+    async collect() {
+      const { accepted, ...states } = await ledger.overview.batches(DEFAULT_TENANT);
+      this.set(accepted - Object.values(states).reduce((sum, count) => sum + count, 0));
+    },
+  });
+  new Gauge({
+    name: 'slowwave_outbox_entries',
+    help: 'Changes the index has not been told yet.',
+    registers,
+    async collect() {
+      this.set(await ledger.overview.outbox());
+    },
+  });
+  new Gauge({
+    name: 'slowwave_oldest_due_seconds',
+    help: 'How long the oldest due lane has been waiting: whether workers make progress.',
+    registers,
+    async collect() {
+      const now = tools.now();
+      const oldest = await ledger.overview.oldestDue(now);
+      this.set(oldest === null ? 0 : (now - oldest) / SECOND_MS);
+    },
+  });
+}

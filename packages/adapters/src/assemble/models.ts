@@ -1,0 +1,22 @@
+import type { ChatModel, Embedder, Log, NearThresholds } from '@slowwave/engine';
+import { builtinChat, builtinEmbedder } from '../builtin/index.ts';
+import type { Config } from '../config/index.ts';
+import { openaiChat, openaiEmbedder } from '../openai/index.ts';
+
+/** Hashed vectors know words, not meanings: what shares next to no word may still be about the same thing. */
+const NEAR_HASHED: NearThresholds = { vector: 0.08, keyword: 0.2, overlap: 0.1 };
+/** Real embeddings of unrelated facts about one person seldom fall below this. */
+const NEAR_EMBEDDED: NearThresholds = { vector: 0.3, keyword: 0.5, overlap: 0.1 };
+
+export function openChat({ chatModel, openai }: Config, log: Log): ChatModel {
+  return chatModel === null ? builtinChat() : openaiChat({ ...openai, model: chatModel, log });
+}
+
+export async function openEmbedder(config: Config, log: Log): Promise<Embedder> {
+  const { embeddingModel, embeddingDimensions, openai } = config;
+  if (embeddingModel === null) return builtinEmbedder(embeddingDimensions ?? undefined);
+  return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
+}
+
+export const nearOf = ({ embeddingModel }: Config): NearThresholds =>
+  embeddingModel === null ? NEAR_HASHED : NEAR_EMBEDDED;

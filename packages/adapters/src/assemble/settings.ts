@@ -1,0 +1,30 @@
+import type { EngineSettings } from '@slowwave/engine';
+import type { Config } from '../config/index.ts';
+import { nearOf } from './models.ts';
+
+/** One consolidation reads at most this much at once: what a small model still extracts from with care. */
+const WINDOW = { maxTokens: 6_000, maxBatches: 100 };
+const RECENT_MESSAGES = 10;
+const RETRY_DELAY_MAX_MS = 300_000;
+const DELETES_PER_CONSOLIDATION = 10;
+
+export const engineSettings = (config: Config): EngineSettings => ({
+  due: config.due,
+  window: WINDOW,
+  recallPerFact: config.recallPerFact,
+  recentMessages: RECENT_MESSAGES,
+  maxAttempts: config.maxAttempts,
+  retryDelayMs: config.retryDelayMs,
+  retryDelayMaxMs: RETRY_DELAY_MAX_MS,
+  deletesPerConsolidation: DELETES_PER_CONSOLIDATION,
+  near: nearOf(config),
+});
+
+/** What a process runs on, in words, for people: printed at the start and shown at /healthz. */
+export const runsOn = (config: Config): Record<string, string> => ({
+  ledger: `sqlite in ${config.dataDir}`,
+  index: `sqlite in ${config.dataDir}`,
+  queue: config.redisUrl === null ? 'bullmq in process' : `bullmq on redis ${new URL(config.redisUrl).host}`,
+  chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
+  embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
+});

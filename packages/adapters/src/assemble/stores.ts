@@ -1,0 +1,23 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
+import { pgliteConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
+import type { Config } from '../config/index.ts';
+import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
+import { systemTools } from '../system/index.ts';
+
+export async function openLedger({ dataDir }: Config): Promise<Ledger> {
+  await mkdir(dataDir, { recursive: true });
+  return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
+}
+
+export async function openIndex({ dataDir }: Config, { fingerprint, dimensions }: Embedder): Promise<SearchIndex> {
+  await mkdir(dataDir, { recursive: true });
+  return openSqliteIndex({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+}
+
+/** The queue of the configuration; in process only where one process does everything. */
+export async function openQueue({ redisUrl, dataDir }: Config, log: Log): Promise<QueueConnection> {
+  if (redisUrl !== null) return redisConnection(redisUrl);
+  return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
+}

@@ -1,0 +1,129 @@
+import { homedir } from 'node:os';
+import { isAbsolute, resolve } from 'node:path';
+import type { z } from 'zod';
+import { ENVIRONMENT, type Environment, NOT_YET } from './environment.ts';
+
+/** Everything a process can be told, checked. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly apiKey: string | null;
+  readonly redisUrl: string | null;
+  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null; readonly timeoutMs: number };
+  /** null: builtin. */
+  readonly chatModel: string | null;
+  readonly embeddingModel: string | null;
+  readonly embeddingDimensions: number | null;
+  readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
+  readonly recallPerFact: number;
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly retryDelayMs: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** What differs between the programs. */
+interface Program {
+  readonly port: number;
+  readonly idleMs: number;
+  /** Where relative paths begin: the root of the repository, wherever the program was started. */
+  readonly root: string;
+}
+
+/** Says all mistakes in the settings at once, each with what was expected. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`the settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';
+const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
+
+/** Reads the settings from the environment, with flags of the command line over it. */
+function readConfig(program: Program, flags: Readonly<Record<string, string>> = {}): Config {
+  const given = Object.fromEntries(
+    Object.entries({ ...process.env, ...flags }).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = ENVIRONMENT.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map(problemOf);
+  for (const [name, why] of Object.entries(NOT_YET)) if (name in given) problems.push(`${name}: ${why}`);
+  if (parsed.success) problems.push(...contradictions(parsed.data));
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  return configOf(parsed.data, program);
+}
+
+/** An owner of a chat is left alone for this long before what was said is consolidated. */
+const SERVICE_IDLE_MS = 60_000;
+const ROOT = resolve(import.meta.dirname, '../../../..');
+
+/** The settings of one of several processes, which share a queue. */
+export function readServiceConfig(port: number, needs: { readonly queue: boolean } = { queue: true }): Config {
+  const config = readConfig({ port, idleMs: SERVICE_IDLE_MS, root: ROOT });
+  if (!needs.queue || config.redisUrl !== null) return config;
+  throw new ConfigError(['REDIS_URL: separate processes share a queue; set it, or run the standalone app instead']);
+}
+
+const STANDALONE_PORT = 7_070;
+/** One person trying things out should not wait. */
+const STANDALONE_IDLE_MS = 1_000;
+
+/** The settings of the one process that does everything. */
+export const readStandaloneConfig = (flags: Readonly<Record<string, string>>): Config =>
+  readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, flags);
+
+const problemOf = (issue: z.core.$ZodIssue): string => `${issue.path.join('.')}: ${issue.message}`;
+
+const hasServer = (env: Environment): boolean => env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
+
+function contradictions(env: Environment): string[] {
+  const models = {
+    SLOWWAVE_CHAT_MODEL: env.SLOWWAVE_CHAT_MODEL,
+    SLOWWAVE_EMBEDDING_MODEL: env.SLOWWAVE_EMBEDDING_MODEL,
+  };
+  return Object.entries(models)
+    .filter(([, model]) => model !== undefined && model !== 'builtin' && !hasServer(env))
+    .map(([name]) => `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin`);
+}
+
+/** builtin where it is said, or where there is no server. */
+function modelOf(named: string | undefined, usual: string, server: boolean): string | null {
+  const model = named ?? (server ? usual : 'builtin');
+  return model === 'builtin' ? null : model;
+}
+
+function configOf(env: Environment, program: Program): Config {
+  const server = hasServer(env);
+  return {
+    host: env.SLOWWAVE_HOST,
+    port: env.SLOWWAVE_PORT ?? program.port,
+    dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
+    apiKey: env.SLOWWAVE_API_KEY ?? null,
+    redisUrl: env.REDIS_URL ?? null,
+    openai: {
+      apiKey: env.OPENAI_API_KEY ?? null,
+      baseUrl: env.OPENAI_BASE_URL ?? null,
+      timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
+    },
+    chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, server),
+    embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
+    embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
+    due: {
+      tokens: env.SLOWWAVE_BATCH_TOKENS,
+      idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
+      maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
+    },
+    recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
+    concurrency: env.SLOWWAVE_CONCURRENCY,
+    maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
+    retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
+    logLevel: env.SLOWWAVE_LOG_LEVEL,
+  };
+}
+
+function pathOf(given: string, root: string): string {
+  const path = given.startsWith('~/') ? resolve(homedir(), given.slice(2)) : given;
+  return isAbsolute(path) ? path : resolve(root, path);
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+
+const Count = (min: number, max: number) =>
+  z.coerce.number(`must be a number from ${min} to ${max}`).int('must be a whole number').min(min).max(max);
+const Url = (...protocols: string[]) =>
+  z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), {
+    message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+
+const HOUR_MS = 3_600_000;
+
+/** Every setting there is. A description is what --help and .env.example say of it. */
+export const ENVIRONMENT = z.object({
+  SLOWWAVE_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address to listen on; anything but loopback needs SLOWWAVE_API_KEY.'),
+  SLOWWAVE_PORT: Count(0, 65_535)
+    .optional()
+    .describe('Port to listen on: 7070 standalone; 7071 ingest, 7072 search, 7073 console, 7074 worker.'),
+  SLOWWAVE_DATA_DIR: z
+    .string()
+    .default('.slowwave')
+    .describe('Folder of ledger and index; relative to the root of the repository.'),
+  SLOWWAVE_API_KEY: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    .optional()
+    .describe('Secret that callers send as "Authorization: Bearer …".'),
+  SLOWWAVE_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('How much is logged; contents of messages and memories never are.'),
+  REDIS_URL: Url('redis:', 'rediss:')
+    .optional()
+    .describe('Queue on Redis; without it the queue runs in process (standalone only).'),
+  OPENAI_API_KEY: z.string().optional().describe('Key of the model server.'),
+  OPENAI_BASE_URL: Url('http:', 'https:')
+    .optional()
+    .describe('Any OpenAI-compatible API, e.g. http://127.0.0.1:11434/v1.'),
+  SLOWWAVE_CHAT_MODEL: z
+    .string()
+    .optional()
+    .describe('Model that extracts and decides, or builtin: no model, for trying out.'),
+  SLOWWAVE_EMBEDDING_MODEL: z
+    .string()
+    .optional()
+    .describe('Model that embeds, or builtin: hashed words, for trying out.'),
+  SLOWWAVE_EMBEDDING_DIMENSIONS: Count(8, 8_192)
+    .optional()
+    .describe("Length of the vectors; by default the model's own."),
+  SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 120_000).default(60_000).describe('Longest wait for one answer of a model.'),
+  SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
+    .default(1_024)
+    .describe('An owner is consolidated as soon as this many tokens wait…'),
+  SLOWWAVE_BATCH_IDLE_MS: Count(0, HOUR_MS)
+    .optional()
+    .describe('…or nothing new came for this long (60000; standalone 1000)…'),
+  SLOWWAVE_BATCH_MAX_AGE_MS: Count(0, 24 * HOUR_MS)
+    .default(600_000)
+    .describe('…or the oldest batch has waited this long.'),
+  SLOWWAVE_RECALL_PER_FACT: Count(1, 20).default(10).describe('Memories looked at for each new fact.'),
+  SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
+  SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed tries before a batch is parked.'),
+  SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
+    .default(2_000)
+    .describe('Wait after a first failed try; it doubles up to five minutes.'),
+});
+
+export type Environment = z.infer<typeof ENVIRONMENT>;
+
+/** Settings that will mean something one day: until then they are refused, never ignored. */
+export const NOT_YET: Readonly<Record<string, string>> = {
+  QDRANT_URL: 'this release keeps its index in a SQLite file; unset it',
+  QDRANT_API_KEY: 'this release keeps its index in a SQLite file; unset it',
+  DATABASE_URL: 'this release keeps its ledger in a SQLite file; unset it',
+  SLOWWAVE_RPM: 'this release does not limit requests to the model; unset it',
+  SLOWWAVE_TPM: 'this release does not limit tokens to the model; unset it',
+};

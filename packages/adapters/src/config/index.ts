@@ -1,0 +1,2 @@
+export { type Config, ConfigError, readServiceConfig, readStandaloneConfig } from './config.ts';
+export { ENVIRONMENT, NOT_YET } from './environment.ts';

@@ -1,0 +1,38 @@
+import type { EngineDeps } from './deps.ts';
+import type { Nudge, Schedule } from './ports/schedule.ts';
+import type { Cancellation } from './ports/tools.ts';
+import { project } from './steps/project.ts';
+
+/** Lanes looked at in one pass; the rest comes with the next, a second later. */
+const LANES_MAX = 1_000;
+/** Memories told to the index in one go: small enough that a stop never waits long. */
+const OUTBOX_MAX = 100;
+
+/**
+ * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
+ * without its lane moving on. Selects from the ledger alone. Answers with how many turns it scheduled.
+ */
+export async function sweepLanes(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+): Promise<number> {
+  const missing: Nudge[] = [];
+  for (const due of await ledger.lanes.due(tools.now(), LANES_MAX)) {
+    const state = await schedule.stateOf(due);
+    // A kept job of the same name would make the queue ignore a new one: only another generation is heard.
+    const nudge = state === 'finished' ? await ledger.lanes.raise(due) : state === 'absent' ? due : null;
+    if (nudge !== null) missing.push(nudge);
+  }
+  await schedule.nudge(missing);
+  return missing.length;
+}
+
+/** Tells the index what it missed, oldest first. Answers with how many changes it told. */
+export async function sweepOutbox(
+  deps: Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>,
+  cancel: Cancellation,
+): Promise<number> {
+  const entries = await deps.ledger.outbox.pending(OUTBOX_MAX);
+  await project(deps, entries, cancel);
+  return entries.length;
+}

@@ -3,23 +3,20 @@ import { newBatch, newMessage, scope, user } from './builders.ts';
 import {
   append,
   apply,
+  type Bench,
   batchOf,
   claimedBatch,
   expectKind,
   laneOf,
   MINUTE,
   nextTurn,
-  type OpenLedger,
   POLICY,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeAppend(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeAppend(bench: () => Bench): void {
   describe('a batch that arrives', () => {
     it('is stored as pending, with everything that was sent', async () => {
       const b = bench();

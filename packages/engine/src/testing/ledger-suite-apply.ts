@@ -4,24 +4,21 @@ import {
   ALL,
   ANN,
   apply,
+  type Bench,
   batchOf,
   claim,
   claimedBatch,
   expectKind,
   laneOf,
-  type OpenLedger,
   POLICY,
   project,
   SECOND,
   store,
   TENANT,
-  useBench,
   write,
 } from './ledger-bench.ts';
 
-export function describeApply(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeApply(bench: () => Bench): void {
   describe('applying a plan', () => {
     it('writes memories, history and outbox, and lets the batches wait for the index', async () => {
       const b = bench();

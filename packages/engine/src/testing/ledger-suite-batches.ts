@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidCursorError } from '../ports/ledger/page.ts';
 import { added, confirmed, home, newMessage, scope, updated, user } from './builders.ts';
-import {
-  ALL,
-  apply,
-  type Bench,
-  claimedBatch,
-  nextTurn,
-  type OpenLedger,
-  SECOND,
-  store,
-  TENANT,
-  useBench,
-} from './ledger-bench.ts';
+import { ALL, apply, type Bench, claimedBatch, nextTurn, SECOND, store, TENANT } from './ledger-bench.ts';
 
-export function describeBatches(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeBatches(bench: () => Bench): void {
   describe('the list of batches', () => {
     it('gives the newest first, page by page, each exactly once', async () => {
       const b = bench();

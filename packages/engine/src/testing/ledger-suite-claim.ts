@@ -4,6 +4,7 @@ import { scope, settings } from './builders.ts';
 import {
   ANN,
   apply,
+  type Bench,
   batchOf,
   claim,
   claimedBatch,
@@ -11,17 +12,13 @@ import {
   expectThere,
   laneOf,
   nextTurn,
-  type OpenLedger,
   POLICY,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeClaim(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeClaim(bench: () => Bench): void {
   describe('a claim', () => {
     it('pins the waiting batches to one consolidation', async () => {
       const b = bench();

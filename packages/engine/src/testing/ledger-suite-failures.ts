@@ -16,16 +16,12 @@ import {
   MAX_ATTEMPTS,
   MINUTE,
   nextTurn,
-  type OpenLedger,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeFailures(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeFailures(bench: () => Bench): void {
   describe('a failed try', () => {
     it('is repeated later with the same window', async () => {
       const b = bench();

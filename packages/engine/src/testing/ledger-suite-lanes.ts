@@ -4,6 +4,7 @@ import { scope, user } from './builders.ts';
 import {
   ANN,
   apply,
+  type Bench,
   claim,
   claimedBatch,
   expectKind,
@@ -12,17 +13,13 @@ import {
   laneOf,
   MINUTE,
   nextTurn,
-  type OpenLedger,
   POLICY,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeLanes(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeLanes(bench: () => Bench): void {
   describe('a flush', () => {
     it('makes waiting batches due now', async () => {
       const b = bench();

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { InvalidCursorError } from '../ports/ledger/page.ts';
 import { ownerOf, type Scope } from '../words.ts';
 import { added, deleted, type Happening, home, scope, updated } from './builders.ts';
-import { ALL, ANN, type Bench, MINUTE, type OpenLedger, SECOND, TENANT, useBench, write } from './ledger-bench.ts';
+import { ALL, ANN, type Bench, MINUTE, SECOND, TENANT, write } from './ledger-bench.ts';
 
-export function describeMemories(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeMemories(bench: () => Bench): void {
   describe('an explicit write', () => {
     it('adds a memory and its first event', async () => {
       const b = bench();

@@ -7,18 +7,14 @@ import {
   batchOf,
   claimedBatch,
   nextTurn,
-  type OpenLedger,
   project,
   SECOND,
   store,
   TENANT,
-  useBench,
   write,
 } from './ledger-bench.ts';
 
-export function describeOutbox(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeOutbox(bench: () => Bench): void {
   describe('the outbox', () => {
     it('gives every change an entry of its own, oldest first', async () => {
       const b = bench();

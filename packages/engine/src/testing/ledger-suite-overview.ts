@@ -5,18 +5,17 @@ import {
   ALL,
   ANN,
   apply,
+  type Bench,
   claimedBatch,
   expectKind,
   fail,
   MINUTE,
   nextTurn,
-  type OpenLedger,
   POLICY,
   project,
   SECOND,
   store,
   TENANT,
-  useBench,
   write,
 } from './ledger-bench.ts';
 
@@ -31,9 +30,7 @@ const NO_BATCHES = {
   erased: 0,
 };
 
-export function describeOverview(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeOverview(bench: () => Bench): void {
   describe('the counts', () => {
     it('are all zero in a new ledger', async () => {
       const { ledger, tools } = bench();

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope, updated } from './builders.ts';
-import { type Bench, claimedBatch, type OpenLedger, store, TENANT, useBench, write } from './ledger-bench.ts';
+import { type Bench, claimedBatch, store, TENANT, write } from './ledger-bench.ts';
 
-export function describeSources(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeSources(bench: () => Bench): void {
   describe('the sources of a memory', () => {
     it('are the messages it came from', async () => {
       const b = bench();

@@ -9,17 +9,13 @@ import {
   fail,
   laneOf,
   nextTurn,
-  type OpenLedger,
   OTHER_TENANT,
   project,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeTenants(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeTenants(bench: () => Bench): void {
   describe('a tenant', () => {
     it('has lanes of its own for owners of the same name', async () => {
       const b = bench();

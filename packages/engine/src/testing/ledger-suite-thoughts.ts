@@ -5,22 +5,19 @@ import {
   ALL,
   ANN,
   apply,
+  type Bench,
   batchOf,
   claim,
   claimedBatch,
   expectKind,
   fail,
   nextTurn,
-  type OpenLedger,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
-export function describeThoughts(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeThoughts(bench: () => Bench): void {
   describe('what a consolidation reads', () => {
     it('is the messages of its batches in the order of the lane, as they were sent', async () => {
       const b = bench();

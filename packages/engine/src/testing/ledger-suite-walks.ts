@@ -12,21 +12,17 @@ import {
   fail,
   laneOf,
   MINUTE,
-  type OpenLedger,
   project,
   SECOND,
   store,
   TENANT,
-  useBench,
 } from './ledger-bench.ts';
 
 const USERS = ['ann', 'bob'];
 const STEPS = 120;
 
 /** Random lives of two lanes, with lost workers, failures, flushes and replays. The seed repeats a walk. */
-export function describeWalks(open: OpenLedger): void {
-  const bench = useBench(open);
-
+export function describeWalks(bench: () => Bench): void {
   describe('whatever happens', () => {
     it.each([1, 2, 3, 4, 5])('nothing is lost, doubled or out of order (walk %i)', async (seed) => {
       const b = bench();

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { OpenLedger } from './ledger-bench.ts';
+import { type OpenLedger, useBench } from './ledger-bench.ts';
 import { describeAppend } from './ledger-suite-append.ts';
 import { describeApply } from './ledger-suite-apply.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
@@ -17,18 +17,19 @@ import { describeWalks } from './ledger-suite-walks.ts';
 /** What every ledger promises. `open` gives each test a ledger of its own, empty. */
 export function describeLedger(name: string, open: OpenLedger): void {
   describe(`the ${name} ledger`, () => {
-    describeAppend(open);
-    describeBatches(open);
-    describeClaim(open);
-    describeLanes(open);
-    describeFailures(open);
-    describeThoughts(open);
-    describeApply(open);
-    describeOutbox(open);
-    describeMemories(open);
-    describeSources(open);
-    describeOverview(open);
-    describeTenants(open);
-    describeWalks(open);
+    const bench = useBench(open);
+    describeAppend(bench);
+    describeBatches(bench);
+    describeClaim(bench);
+    describeLanes(bench);
+    describeFailures(bench);
+    describeThoughts(bench);
+    describeApply(bench);
+    describeOutbox(bench);
+    describeMemories(bench);
+    describeSources(bench);
+    describeOverview(bench);
+    describeTenants(bench);
+    describeWalks(bench);
   });
 }

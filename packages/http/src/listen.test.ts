@@ -1,5 +1,8 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { listen } from './listen.ts';
+import { longPoll, waitSignal } from './long-poll.ts';
 import { testShell } from './testing.ts';
 
 test.each(['0.0.0.0', '::', '192.168.1.5', 'memory.example'])('without a key %s is refused', async (host) => {
@@ -12,5 +15,36 @@ test('loopback needs no key', async () => {
   const { app } = await testShell();
   const address = await listen(app, { host: '127.0.0.1', port: 0, apiKey: null });
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  await app.close();
+});
+
+test.each([
+  ['a line that is no HTTP', 'HELLO\r\n\r\n', 400],
+  ['headers that are too large', `GET / HTTP/1.1\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+])('%s is answered as a problem', async (_name, request, status) => {
+  const { app } = await testShell();
+  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0, apiKey: null }));
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(request);
+  const answer = await text(socket);
+  expect(answer).toContain(`HTTP/1.1 ${status} `);
+  expect(answer).toContain('application/problem+json');
+  await app.close();
+});
+
+test('a caller who hangs up is no longer waited for', async () => {
+  const { app } = await testShell();
+  const gone = Promise.withResolvers<void>();
+  app.get('/v1/slow', async (_request, reply) => {
+    await longPoll(async () => ({ done: false, value: null }), 60_000, waitSignal(reply));
+    gone.resolve();
+    return reply.send({});
+  });
+  const address = await listen(app, { host: '127.0.0.1', port: 0, apiKey: null });
+  const caller = new AbortController();
+  const request = fetch(`${address}/v1/slow`, { signal: caller.signal });
+  setTimeout(() => caller.abort(), 50);
+  await expect(request).rejects.toThrow();
+  await expect(gone.promise).resolves.toBeUndefined();
   await app.close();
 });

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { consoleBench } from './testing/bench.ts';
+
+test('a consolidation shows what was thought, decided and changed', async () => {
+  const { app, engine } = await consoleBench();
+  const batchId = await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  const { results } = (await app.inject('/v1/consolidations?user_id=ann&state=applied')).json();
+  expect(results).toMatchObject([{ user_id: 'ann', state: 'applied', batch_ids: [batchId], error: null }]);
+  const shown = (await app.inject(`/v1/consolidations/${results[0].id}`)).json();
+  expect(shown.plan).toMatchObject({
+    round: 1,
+    facts: [{ text: 'Ann lives in Berlin' }],
+    outcomes: [{ outcome: 'ADD' }],
+    events: [{ event: 'ADD', memory: 'Ann lives in Berlin', version: 1 }],
+  });
+  expect(shown.answers[0]).toMatchObject({ model: 'scripted' });
+  expect(shown.answers[0].output).toContain('Ann lives in Berlin');
+});
+
+test('parked batches are counted first, then replayed and scheduled', async () => {
+  const broken = { now: true };
+  const { send, engine, nudged, batchState } = await consoleBench({ broken });
+  const id = await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  expect(await batchState(id)).toBe('parked');
+  const rehearsed = await send('POST', '/v1/replays', { filter: { user_id: 'ann' }, dry_run: true });
+  expect(rehearsed.json()).toEqual({ dry_run: true, matched: 1, replayed: 0, batch_ids: [id] });
+  expect(await batchState(id)).toBe('parked');
+
+  broken.now = false;
+  const replayed = await send('POST', '/v1/replays', { filter: { batch_ids: [id] } });
+  expect(replayed.json()).toEqual({ dry_run: false, matched: 1, replayed: 1, batch_ids: [id] });
+  expect(nudged).toHaveLength(1);
+  await engine.run();
+  expect(await batchState(id)).toBe('consolidated');
+});
+
+test('a filter that fits nothing replays nothing', async () => {
+  const { send, nudged } = await consoleBench();
+  const filter = { user_id: 'nobody', error_code: 'x', since: '2026-01-01T00:00:00Z' };
+  expect((await send('POST', '/v1/replays', { filter })).json()).toMatchObject({ matched: 0, replayed: 0 });
+  expect(nudged).toEqual([]);
+});
+
+test.each([
+  ['POST', '/v1/replays', {}, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/replays', { filter: { state: 'consolidated' } }, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/replays', { filter: { batch_ids: [] } }, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/replays', { filter: {}, model: 'x' }, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/consolidations', {}, { status: 405, code: 'method_not_allowed' }],
+  ['GET', '/v1/consolidations/con_unknown', undefined, { status: 404, code: 'not_found' }],
+  ['GET', '/v1/consolidations?state=done', undefined, { status: 400, code: 'invalid_request' }],
+  ['GET', '/v1/consolidations?cursor=x', undefined, { status: 400, code: 'invalid_cursor' }],
+] as const)('%s %s with %j is refused as the mistake it is', async (...[method, url, payload, told]) => {
+  const { app } = await consoleBench();
+  const answer = await app.inject({ method, url, ...(payload !== undefined && { payload }) });
+  expect(answer.json()).toMatchObject(told);
+});

@@ -1,0 +1,128 @@
+import type { MemoryWriter } from '@slowwave/engine';
+import { expect, test } from 'vitest';
+import { consoleBench } from './testing/bench.ts';
+
+const berlin = { memory: 'Ann lives in Berlin', user_id: 'ann' };
+
+test('a memory is written as it is, and its address told', async () => {
+  const { send } = await consoleBench();
+  const answer = await send('POST', '/v1/memories', {
+    ...berlin,
+    metadata: { source: 'form' },
+    categories: ['home'],
+    valid_from: '2025-01-01T00:00:00Z',
+    expires_at: '2030-01-01T01:00:00+01:00',
+  });
+  expect(answer.statusCode).toBe(201);
+  expect(answer.headers.location).toBe(`/v1/memories/${answer.json().id}`);
+  expect(answer.json()).toMatchObject({
+    memory: 'Ann lives in Berlin',
+    user_id: 'ann',
+    version: 1,
+    metadata: { source: 'form' },
+    categories: ['home'],
+    immutable: false,
+    valid_from: '2025-01-01T00:00:00.000Z',
+    expires_at: '2030-01-01T00:00:00.000Z',
+  });
+});
+
+test('a change makes a new version', async () => {
+  const { send, engine } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', berlin)).json();
+  engine.tools.advance(1_000);
+  const answer = await send('PATCH', `/v1/memories/${id}`, { memory: 'Ann lives in Paris', version: 1 });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toMatchObject({ id, memory: 'Ann lives in Paris', version: 2 });
+});
+
+test('what is left out of a change stays, what is in it is shown', async () => {
+  const { send, engine } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', { ...berlin, categories: ['home'] })).json();
+  engine.tools.advance(1_000);
+  await send('PATCH', `/v1/memories/${id}`, { metadata: { seen: true } });
+  const answer = await send('PATCH', `/v1/memories/${id}`, { expires_at: '2030-01-01T00:00:00Z' });
+  expect(answer.json()).toMatchObject({
+    memory: 'Ann lives in Berlin',
+    categories: ['home'],
+    metadata: { seen: true },
+    expires_at: '2030-01-01T00:00:00.000Z',
+  });
+});
+
+test('a change of a version that is no longer the newest is refused', async () => {
+  const { send } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', berlin)).json();
+  const answer = await send('PATCH', `/v1/memories/${id}`, { memory: 'Ann lives in Paris', version: 7 });
+  expect(answer.json()).toMatchObject({ status: 409, code: 'version_conflict' });
+});
+
+test('an immutable memory keeps its text until it is made mutable', async () => {
+  const { send } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', { ...berlin, immutable: true })).json();
+  const refused = await send('PATCH', `/v1/memories/${id}`, { memory: 'Ann lives in Paris' });
+  expect(refused.json()).toMatchObject({ status: 422, code: 'immutable_memory' });
+});
+
+test('a deleted memory is gone for every later write', async () => {
+  const { send } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', berlin)).json();
+  expect((await send('DELETE', `/v1/memories/${id}`)).json()).toEqual({ deleted: 1 });
+  expect((await send('DELETE', `/v1/memories/${id}`)).json()).toMatchObject({ status: 404, code: 'not_found' });
+  expect((await send('PATCH', `/v1/memories/${id}`, { memory: 'x' })).statusCode).toBe(404);
+});
+
+test('all memories of an owner are deleted, and nobody else', async () => {
+  const { send, engine } = await consoleBench();
+  await send('POST', '/v1/memories', berlin);
+  await send('POST', '/v1/memories', { ...berlin, memory: 'Ann likes tea' });
+  await send('POST', '/v1/memories', { ...berlin, user_id: 'bob' });
+  expect((await send('DELETE', '/v1/memories?user_id=ann')).json()).toEqual({ deleted: 2 });
+  expect(await engine.live('ann')).toEqual([]);
+  expect(await engine.live('bob')).toHaveLength(1);
+});
+
+test('a write whose projection has to wait is answered as accepted', async () => {
+  const { deps } = await consoleBench();
+  const late: MemoryWriter = {
+    ...deps.writer,
+    add: async (tenant, memory) => {
+      const result = await deps.writer.add(tenant, memory);
+      return result.kind === 'written' ? { ...result, kind: 'unprojected' } : result;
+    },
+  };
+  const { send } = await consoleBench({ writer: late });
+  const answer = await send('POST', '/v1/memories', berlin);
+  expect(answer.statusCode).toBe(202);
+  expect(answer.json().memory).toBe('Ann lives in Berlin');
+});
+
+test.each([
+  ['no text', { user_id: 'ann' }, 'memory'],
+  ['a blank text', { ...berlin, memory: '  ' }, 'memory'],
+  ['a text that is too long', { ...berlin, memory: 'a'.repeat(9_000) }, 'memory'],
+  ['no ids', { memory: 'x' }, 'user_id'],
+  ['two categories', { ...berlin, categories: ['a', 'b'] }, 'categories'],
+  ['an unknown field', { ...berlin, score: 1 }, 'score'],
+  ['a day for a moment', { ...berlin, expires_at: '2030-01-01' }, 'expires_at'],
+])('a memory with %s is refused, naming the place', async (_name, body, path) => {
+  const { send } = await consoleBench();
+  const answer = await send('POST', '/v1/memories', body);
+  expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
+});
+
+test.each([
+  ['PATCH', '/v1/memories/mem_unknown', { memory: 'x' }, { status: 404, code: 'not_found' }],
+  ['PATCH', '/v1/memories/mem_unknown', {}, { status: 400, code: 'invalid_request' }],
+  ['PATCH', '/v1/memories/mem_unknown', { version: 1 }, { status: 400, code: 'invalid_request' }],
+  ['PATCH', '/v1/memories/mem_unknown', { memory: null }, { status: 400, code: 'invalid_request' }],
+  ['PATCH', '/v1/memories/mem_unknown', { user_id: 'bob' }, { status: 400, code: 'invalid_request' }],
+  ['PATCH', '/v1/memories/mem_unknown', undefined, { status: 400, code: 'invalid_request' }],
+  ['DELETE', '/v1/memories/mem_unknown', undefined, { status: 404, code: 'not_found' }],
+  ['DELETE', '/v1/memories', undefined, { status: 400, code: 'invalid_request' }],
+  ['DELETE', '/v1/memories?user_id=', undefined, { status: 400, code: 'invalid_request' }],
+  ['DELETE', '/v1/memories?all=true', undefined, { status: 400, code: 'invalid_request' }],
+] as const)('%s %s with %j is refused as the mistake it is', async (...[method, url, body, told]) => {
+  const { send } = await consoleBench();
+  expect((await send(method, url, body)).json()).toMatchObject(told);
+});

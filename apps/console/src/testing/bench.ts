@@ -1,0 +1,46 @@
+import { DEFAULT_TENANT, memoryWriter, type Nudge } from '@slowwave/engine';
+import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
+import { type App, createShell, Registry } from '@slowwave/http';
+import { type ConsoleDeps, consoleRoutes } from '../app.ts';
+
+const BROKEN: Script = () => 'no JSON at all';
+const decide = keyedDecide((text) => text);
+
+interface BenchOptions extends Partial<ConsoleDeps> {
+  readonly apiKey?: string;
+  /** The model answers nothing usable until it is mended: what is posted before ends parked. */
+  readonly broken?: { now: boolean };
+}
+
+/** The manage routes over stores in memory. */
+export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = {}) {
+  const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
+  const scripts = { extract_facts: extract, repair_answer: BROKEN, decide_operations: decide };
+  const engine = await engineBench({ chat: fakeChat(scripts) });
+  const { ledger, tools, log } = engine.deps;
+  const nudged: Nudge[] = [];
+  const deps: ConsoleDeps = {
+    ledger,
+    writer: memoryWriter(engine.deps),
+    tools,
+    log,
+    queues: [],
+    nudge: async (nudges) => void nudged.push(...nudges),
+    replayLane: async () => 0,
+    ...given,
+  };
+  const app: App = await createShell({
+    name: 'console',
+    auth: { apiKey: apiKey ?? null },
+    log,
+    runsOn: {},
+    ready: {},
+    bodyLimitBytes: 100_000,
+    metrics: new Registry(),
+  });
+  await app.register(consoleRoutes(deps));
+  const send = (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
+    app.inject({ method, url, ...(payload !== undefined && { payload }) });
+  const batchState = async (id: string) => (await ledger.batches.get(DEFAULT_TENANT, id))?.state;
+  return { app, engine, deps, nudged, send, batchState };
+}

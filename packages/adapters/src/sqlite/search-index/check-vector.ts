@@ -1,0 +1,12 @@
+import { EngineError } from '@slowwave/engine';
+import type { IndexSpace } from './protocol.ts';
+
+/** A vector that cannot be compared is a mistake of the caller's or of its model. */
+export function checkVector(vector: Float32Array, { dimensions }: IndexSpace): void {
+  const problem = vector.length === dimensions ? 'one with numbers that are not finite' : `one of ${vector.length}`;
+  if (vector.length === dimensions && vector.every(Number.isFinite)) return;
+  throw new EngineError(
+    `expected vectors of ${dimensions} dimensions, got ${problem}; check the embedding model and its dimensions`,
+    { code: 'index_unavailable', retryable: false },
+  );
+}

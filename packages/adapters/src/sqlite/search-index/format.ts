@@ -1,0 +1,119 @@
+import { EngineError, type IndexMarker, type IndexPoint, TERMS_VERSION } from '@slowwave/engine';
+import type { Sql } from '../ledger/sql.ts';
+import { unusable } from './errors.ts';
+import type { IndexSpace } from './protocol.ts';
+
+/** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
+const FORMAT = 1;
+/** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
+const APPLICATION = 0x53_57_69_78;
+
+/** Versions one owner may have: the low part of a row id, so that an owner's rows lie side by side. */
+export const SLOTS = 2 ** 24;
+
+/**
+ * owners.id       as JSON: half characters in an id would else become one and the same replacement character
+ * owners.changes  grows with every write to the owner's points: who has read up to it has read everything
+ * owners.points   how many there are; they have the slots 0 … points − 1
+ * points.change   the owner's count when the point was last written
+ * points.vector   32-bit floats, little end first; last, because long ones lie on pages of their own
+ */
+const TABLES = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE owners (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  changes INTEGER NOT NULL,
+  points INTEGER NOT NULL,
+  UNIQUE (tenant, kind, id)
+) STRICT;
+CREATE TABLE points (
+  row INTEGER PRIMARY KEY CHECK (row / ${SLOTS} = owner),
+  owner INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  live INTEGER NOT NULL,
+  said_at INTEGER NOT NULL,
+  said_seq INTEGER NOT NULL,
+  valid_from INTEGER NOT NULL,
+  invalid_at INTEGER,
+  expires_at INTEGER,
+  deleted_at INTEGER,
+  deleted_seq INTEGER,
+  scope TEXT NOT NULL,
+  terms TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  vector BLOB NOT NULL,
+  UNIQUE (owner, memory_id, version)
+) STRICT;
+CREATE INDEX points_by_change ON points (owner, change);
+`;
+
+/** Makes a new file an index, and refuses what is not one. Safe when several processes open it at once. */
+export function prepareFile(sql: Sql, space: IndexSpace): void {
+  const prepare = sql.db.transaction(() => {
+    if (isEmpty(sql)) create(sql, space);
+    refuseForeign(sql);
+  });
+  prepare.immediate();
+}
+
+/** The space the points were written for, as one text; equal texts are the same space. */
+export const spaceText = ({ dimensions, fingerprint }: IndexSpace): string =>
+  JSON.stringify({ dimensions, fingerprint, terms: TERMS_VERSION });
+
+export const isOfSpace = (sql: Sql, space: IndexSpace): boolean => metaOf(sql, 'space') === spaceText(space);
+
+/** Vectors and terms of two spaces are never mixed or compared. */
+export function requireSpace(sql: Sql, space: IndexSpace): void {
+  if (isOfSpace(sql, space)) return;
+  throw new EngineError(
+    `expected the index ${sql.db.name} to be of ${spaceText(space)}, got one of ${metaOf(sql, 'space')}; ` +
+      'it must be cleared and rebuilt from the ledger, which a start with these settings does',
+    { code: 'index_unavailable', retryable: true },
+  );
+}
+
+/** How an owner is named in the file. */
+export const ownerKey = ({ tenant, owner }: Pick<IndexPoint, 'tenant' | 'owner'>) => ({
+  tenant,
+  kind: owner.kind,
+  id: JSON.stringify(owner.id),
+});
+
+export function markerOf(sql: Sql): IndexMarker | null {
+  const text = metaOf(sql, 'marker');
+  return text === null ? null : (JSON.parse(text) as IndexMarker);
+}
+
+export function setMeta(sql: Sql, key: 'space' | 'marker', value: string): void {
+  sql.run('INSERT OR REPLACE INTO meta (key, value) VALUES (@key, @value)', { key, value });
+}
+
+const metaOf = (sql: Sql, key: 'space' | 'marker'): string | null =>
+  sql.get<{ value: string }>('SELECT value FROM meta WHERE key = @key', { key })?.value ?? null;
+
+const isEmpty = (sql: Sql): boolean => sql.get('SELECT 1 FROM sqlite_schema LIMIT 1') === null;
+
+function create(sql: Sql, space: IndexSpace): void {
+  sql.db.exec(TABLES);
+  sql.db.pragma(`application_id = ${APPLICATION}`);
+  sql.db.pragma(`user_version = ${FORMAT}`);
+  setMeta(sql, 'space', spaceText(space));
+}
+
+function refuseForeign(sql: Sql): void {
+  if (sql.db.pragma('application_id', { simple: true }) !== APPLICATION) {
+    throw new EngineError(`expected ${sql.db.name} to be a search index, got another kind of file; give another path`, {
+      code: 'index_unavailable',
+      retryable: false,
+    });
+  }
+  const format = sql.db.pragma('user_version', { simple: true });
+  if (format === FORMAT) return;
+  throw unusable(`the index file ${sql.db.name} has format ${format}, this release knows only format ${FORMAT}`);
+}

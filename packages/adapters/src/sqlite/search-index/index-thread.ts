@@ -1,0 +1,37 @@
+import { hostThread, methodHost, type ThreadHost } from '../../system/index.ts';
+import { connectToWrite } from '../ledger/sql.ts';
+import { asIndexError } from './errors.ts';
+import { prepareFile } from './format.ts';
+import type { IndexThreadInit } from './protocol.ts';
+import { indexReader } from './reader.ts';
+import { indexWriter } from './writer.ts';
+
+/** A thread of the index: one writes, one reads, so that a search never waits for a disk. */
+hostThread<IndexThreadInit>((init) => orIndexError(init.path, () => setUp(init)));
+
+/** Both make sure of the file, whoever comes first: neither waits for the other to start. */
+function setUp(init: IndexThreadInit): ThreadHost {
+  const { role, path, space } = init;
+  const sql = connectToWrite(path);
+  prepareFile(sql, space);
+  if (role === 'reader') sql.db.pragma('query_only = ON');
+  const methods = role === 'reader' ? indexReader(sql, init) : indexWriter(sql, space);
+  return host(path, { ...methods }, () => sql.db.close());
+}
+
+type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+function host(path: string, methods: Methods, close: () => void): ThreadHost {
+  const guarded = Object.entries(methods).map(
+    ([name, method]) => [name, (...args: never[]) => orIndexError(path, () => method(...args))] as const,
+  );
+  return methodHost(Object.fromEntries(guarded), close);
+}
+
+function orIndexError<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asIndexError(error, path);
+  }
+}

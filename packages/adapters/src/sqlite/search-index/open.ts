@@ -1,0 +1,78 @@
+import { EngineError, type IndexHit, type SearchIndex } from '@slowwave/engine';
+import { startThread, type Thread } from '../../system/index.ts';
+import type { IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
+
+/** Decoded owners that stay in memory: about 20,000 memories with vectors of 1,536 dimensions. */
+const CACHE_BYTES = 160 * 2 ** 20;
+
+export interface SqliteIndexOptions extends IndexSpace {
+  readonly path: string;
+  readonly cacheBytes?: number;
+}
+
+/** A search index in one SQLite file, exact, for several processes on one machine. */
+export async function openSqliteIndex(options: SqliteIndexOptions): Promise<SearchIndex> {
+  const { path, dimensions, fingerprint, cacheBytes = CACHE_BYTES } = options;
+  const init = { path, space: { dimensions, fingerprint }, cacheBytes };
+  const [writing, reading] = await startAll([
+    { ...init, role: 'writer' },
+    { ...init, role: 'reader' },
+  ]);
+  const write = callsTo<WriterMethods>(writing, path);
+  const read = callsTo<ReaderMethods>(reading, path);
+  return {
+    marker: () => read('marker'),
+    stamp: (marker) => write('stamp', marker),
+    upsert: (points) => write('upsert', points),
+    search: async (queries) => (await read('search', queries)).map((hits) => hits.map(hitOf)),
+    clear: () => write('clear'),
+    count: (tenant) => read('count', tenant),
+    close: async () => {
+      await Promise.all([writing.close(), reading.close()]);
+    },
+  };
+}
+
+const SCRIPT = new URL('./index-thread.ts', import.meta.url);
+
+/** All of the threads, or none. */
+async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Promise<[Thread, Thread]> {
+  const starting = inits.map((init) => startThread(SCRIPT, init));
+  const started = (await Promise.allSettled(starting)).flatMap((one) =>
+    one.status === 'fulfilled' ? [one.value] : [],
+  );
+  const [first, second] = started;
+  if (first !== undefined && second !== undefined) return [first, second];
+  await first?.close();
+  throw (await Promise.allSettled(starting)).find((one) => one.status === 'rejected')?.reason;
+}
+
+type Method = (...args: never[]) => unknown;
+type Call<Methods> = <Name extends keyof Methods & string>(
+  name: Name,
+  ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
+) => Promise<Methods[Name] extends Method ? ReturnType<Methods[Name]> : never>;
+
+/** The thread sends EngineErrors; anything else says that the thread itself is gone. */
+function callsTo<Methods>(thread: Thread, path: string): Call<Methods> {
+  return async (name, ...args) => {
+    try {
+      return await thread.call(name, ...args);
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(
+        `the index ${path} is closed in this process, or its thread has died; restart the process`,
+        {
+          code: 'index_unavailable',
+          retryable: true,
+          cause: error,
+        },
+      );
+    }
+  };
+}
+
+function hitOf(found: Awaited<ReturnType<ReaderMethods['search']>>[number][number]): IndexHit {
+  const { payload, vectorScore, keywordScore } = found;
+  return { point: JSON.parse(payload) as IndexHit['point'], vectorScore, keywordScore };
+}

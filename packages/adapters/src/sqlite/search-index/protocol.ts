@@ -1,0 +1,36 @@
+import type { IndexHit, IndexMarker, IndexPoint, IndexQuery, TenantId } from '@slowwave/engine';
+
+/** The vector space an index is opened for. */
+export interface IndexSpace {
+  readonly dimensions: number;
+  /** Names the space: vectors of two fingerprints are never compared. */
+  readonly fingerprint: string;
+}
+
+export interface IndexThreadInit {
+  readonly role: 'writer' | 'reader';
+  readonly path: string;
+  readonly space: IndexSpace;
+  /** How much the reader may keep decoded. */
+  readonly cacheBytes: number;
+}
+
+/** A hit as it crosses the thread: one string is cheaper to hand over than its object. */
+export interface FoundPoint {
+  /** The point as JSON, see IndexHit. */
+  readonly payload: string;
+  readonly vectorScore: IndexHit['vectorScore'];
+  readonly keywordScore: IndexHit['keywordScore'];
+}
+
+export interface WriterMethods {
+  upsert(points: readonly IndexPoint[]): void;
+  stamp(marker: IndexMarker): void;
+  clear(): void;
+}
+
+export interface ReaderMethods {
+  marker(): IndexMarker | null;
+  count(tenant: TenantId): number;
+  search(queries: readonly IndexQuery[]): readonly (readonly FoundPoint[])[];
+}

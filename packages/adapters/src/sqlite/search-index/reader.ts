@@ -1,0 +1,57 @@
+import { best, bm25, cosineOf, dot, type IndexQuery, lengthOf, type Scored, visible } from '@slowwave/engine';
+import type { Sql } from '../ledger/sql.ts';
+import { checkVector } from './check-vector.ts';
+import { isOfSpace, markerOf, requireSpace } from './format.ts';
+import { ownerCache } from './owner-cache.ts';
+import type { OwnerTable } from './owner-table.ts';
+import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
+
+/** Everything that only reads the index, each call on one snapshot. */
+export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace; cacheBytes: number }): ReaderMethods {
+  const snapshot = sql.db.transaction((read: () => unknown) => read());
+  const cache = ownerCache(sql, { dimensions: space.dimensions, bytes: cacheBytes });
+  const answer = (query: IndexQuery): FoundPoint[] => found(sql, cache.tableOf(query), query);
+  return {
+    // An index of another space must not be believed, as if it were not stamped.
+    marker: () => snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : null)) as ReturnType<ReaderMethods['marker']>,
+    count: (tenant) =>
+      sql.get<{ count: number }>('SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant', {
+        tenant,
+      })?.count ?? 0,
+    search: (queries) => {
+      for (const { vector } of queries) if (vector !== null) checkVector(vector, space);
+      return snapshot(() => {
+        requireSpace(sql, space);
+        return queries.map(answer);
+      }) as FoundPoint[][];
+    },
+  };
+}
+
+/** The points either leg found, with only their payloads read from the file. */
+function found(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
+  const seen = table.points.map((point) => visible(point, query));
+  const vector = new Map(best(vectorScores(table, seen, query), query.limit));
+  const keyword = new Map(best(keywordScores(table, seen, query), query.limit));
+  const positions = [...new Set([...vector.keys(), ...keyword.keys()])].sort((a, b) => a - b);
+  return positions.flatMap((i) => {
+    const row = table.points[i]?.row ?? null;
+    const stored = sql.get<{ payload: string }>('SELECT payload FROM points WHERE row = @row', { row });
+    if (stored === null) return [];
+    return [{ payload: stored.payload, vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
+  });
+}
+
+function vectorScores(table: OwnerTable, seen: readonly boolean[], { vector }: IndexQuery): Scored[] {
+  if (vector === null) return [];
+  const asked = lengthOf(vector);
+  return table.points.flatMap((point, i): Scored[] => {
+    if (seen[i] !== true) return [];
+    const product = dot(table.vectors, vector, point.slot * vector.length);
+    return [[i, cosineOf(product, point.length * asked)]];
+  });
+}
+
+function keywordScores(table: OwnerTable, seen: readonly boolean[], { terms }: IndexQuery): Iterable<Scored> {
+  return terms === null ? [] : bm25(table.keywords, terms, (i) => seen[i] === true);
+}

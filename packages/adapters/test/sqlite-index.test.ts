@@ -1,0 +1,164 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
+import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
+import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqliteIndex } from '../src/sqlite/index.ts';
+
+describeSearchIndex('in a SQLite file', async () => {
+  const folder = await tempDir();
+  const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SUITE_SPACE });
+  return { index, close: folder.remove };
+});
+
+describe('a SQLite index', () => {
+  let folder: TempDir;
+  let path: string;
+  let opened: SearchIndex[];
+
+  beforeEach(async () => {
+    folder = await tempDir();
+    path = join(folder.path, 'index.db');
+    opened = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((index) => index.close()));
+    await folder.remove();
+  });
+
+  const open = async (changed: Partial<Parameters<typeof openSqliteIndex>[0]> = {}): Promise<SearchIndex> => {
+    const index = await openSqliteIndex({ path, ...SUITE_SPACE, ...changed });
+    opened.push(index);
+    return index;
+  };
+  const names = async (index: SearchIndex, given: Parameters<typeof indexQuery>[0] = {}): Promise<string[]> => {
+    const [hits] = await index.search([indexQuery(given)]);
+    return (hits ?? []).map((hit) => hit.point.memoryId);
+  };
+
+  test('what was written is there after closing and opening again', async () => {
+    const first = await open();
+    await first.stamp({ ledgerId: 'led_1', fingerprint: 'suite' });
+    await first.upsert([indexPoint({ memoryId: 'm' })]);
+    await first.close();
+    const second = await open();
+    expect(await second.marker()).toEqual({ ledgerId: 'led_1', fingerprint: 'suite' });
+    expect(await names(second, { terms: ['tea'] })).toEqual(['m']);
+  });
+
+  test('what others write is seen at once, also by who has the owner in memory', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    for (const memoryId of ['m1', 'm2', 'm3']) {
+      await one.upsert([indexPoint({ memoryId })]);
+      expect(await names(other)).toContain(memoryId);
+    }
+    await one.upsert([indexPoint({ memoryId: 'm2', revision: 2, live: false })]);
+    expect(await names(other)).toEqual(['m1', 'm3']);
+    await one.clear();
+    expect(await names(other)).toEqual([]);
+    await one.upsert([indexPoint({ memoryId: 'new' })]);
+    expect(await names(other)).toEqual(['new']);
+  });
+
+  test('several may open a new file at once, and write at once', async () => {
+    const indexes = await Promise.all([open(), open(), open()]);
+    await Promise.all(
+      indexes.flatMap((index, i) =>
+        Array.from({ length: 10 }, (_, n) => index.upsert([indexPoint({ memoryId: `m${i}-${n}` })])),
+      ),
+    );
+    const counts = await Promise.all(indexes.map((index) => index.count(DEFAULT_TENANT)));
+    expect(counts).toEqual([30, 30, 30]);
+  });
+
+  test('a process that is killed while it writes loses nothing it was told is written', async () => {
+    const main = new URL('./sqlite-index-writer.ts', import.meta.url);
+    const writer = await spawnService({ main, args: [path], ready: { line: /written 30/ } });
+    const index = await open();
+    expect(await names(index, { limit: 1_000 })).toContain('m30');
+    await writer.kill();
+    const written = writer.output().match(/written \d+/g)?.length ?? 0;
+    const found = await names(index, { limit: 100_000 });
+    expect(found.length).toBeGreaterThanOrEqual(written);
+    expect(await index.count(DEFAULT_TENANT)).toBe(found.length);
+  });
+
+  test('an index too small to remember its owners answers all the same', async () => {
+    const index = await open({ cacheBytes: 0 });
+    const owners = ['a', 'b', 'c'].map((id) => ({ kind: 'user' as const, id }));
+    await index.upsert(owners.map((owner) => indexPoint({ memoryId: `of-${owner.id}`, owner })));
+    const asked = [0, 1, 2, 1, 0].map((i) => owners[i] ?? { kind: 'user' as const, id: '' });
+    const answers = await index.search(asked.map((owner) => indexQuery({ owner })));
+    expect(answers.map((hits) => hits[0]?.point.memoryId)).toEqual(['of-a', 'of-b', 'of-c', 'of-b', 'of-a']);
+  });
+
+  test('an index of another vector space is not believed, not searched, not written, until it is cleared', async () => {
+    const old = await open();
+    await old.stamp({ ledgerId: 'led_1', fingerprint: 'suite' });
+    await old.upsert([indexPoint({ memoryId: 'm' })]);
+    const renewed = await open({ dimensions: 2, fingerprint: 'other' });
+    const vector = Float32Array.of(1, 0);
+    expect(await renewed.marker()).toBeNull();
+    await expect(renewed.search([indexQuery({ vector })])).rejects.toMatchObject({
+      code: 'index_unavailable',
+      message: expect.stringMatching(/expected .*"dimensions":2.* got .*"dimensions":4.* rebuilt/),
+    });
+    await expect(renewed.upsert([indexPoint({ memoryId: 'n', vector })])).rejects.toThrow('rebuilt');
+    await renewed.clear();
+    await renewed.upsert([indexPoint({ memoryId: 'n', vector })]);
+    expect(await names(renewed, { vector })).toEqual(['n']);
+    await expect(old.search([indexQuery()])).rejects.toThrow('rebuilt');
+  });
+
+  test('owners whose ids are told apart by half characters only are strangers', async () => {
+    const index = await open();
+    const owners = ['a\ud800', 'a\udfff', 'a\ufffd'].map((id) => ({ kind: 'user' as const, id }));
+    await index.upsert(owners.map((owner, i) => indexPoint({ memoryId: `m${i}`, owner })));
+    const answers = await index.search(owners.map((owner) => indexQuery({ owner })));
+    expect(answers.map((hits) => hits.map((hit) => hit.point.memoryId))).toEqual([['m0'], ['m1'], ['m2']]);
+  });
+
+  test('vectors with numbers that are not finite are refused', async () => {
+    const index = await open();
+    const vector = Float32Array.of(1, Number.NaN, 0, 0);
+    await expect(index.upsert([indexPoint({ memoryId: 'm', vector })])).rejects.toMatchObject({ retryable: false });
+  });
+
+  test('a file of another format is refused with what to do', async () => {
+    const index = await open();
+    await index.close();
+    const file = new Database(path);
+    file.pragma('user_version = 99');
+    file.close();
+    await expect(open()).rejects.toMatchObject({
+      name: 'EngineError',
+      retryable: false,
+      message: expect.stringMatching(/format 99.*delete it: it is rebuilt from the ledger/),
+    });
+  });
+
+  test('a database that is no index is refused and left as it is', async () => {
+    const file = new Database(path);
+    file.exec('CREATE TABLE precious (x)');
+    await expect(open()).rejects.toThrow('got another kind of file');
+    expect(file.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'precious' }]);
+    file.close();
+  });
+
+  test('a damaged file is refused with what to do', async () => {
+    await writeFile(path, 'this is no database, and long enough to be looked at'.repeat(100));
+    await expect(open()).rejects.toMatchObject({ retryable: false, message: expect.stringContaining('is damaged') });
+  });
+
+  test('a closed index says so', async () => {
+    const index = await open();
+    await index.close();
+    await index.close();
+    await expect(index.count(DEFAULT_TENANT)).rejects.toMatchObject({
+      code: 'index_unavailable',
+      message: expect.stringContaining('closed'),
+    });
+  });
+});

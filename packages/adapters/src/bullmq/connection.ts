@@ -1,0 +1,31 @@
+import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+
+/** Options of a worker that hold on every backend. */
+export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
+
+/** Options of a queue that hold on every backend. */
+export const QUEUE_OPTIONS = {
+  // Events are for views only, nothing is driven by them: a short history is enough.
+  streams: { events: { maxLen: 2_000 } },
+} as const satisfies Omit<QueueOptions, 'connection'>;
+
+/** A place that queues live in. Everything above it is the same for every backend. */
+export interface QueueConnection {
+  /** Which server it is, for messages; never with a password. */
+  readonly place: string;
+  /** Resolves when the server answers and is set up as a queue needs it; throws EngineError 'queue_unavailable'. */
+  ready(): Promise<void>;
+  /** The writing side: fails at once when the server is away. Works only after `ready`. */
+  openQueue(name: string): Queue;
+  /** The reading side: waits for the server as long as it takes. */
+  openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
+  /** Called after every queue and worker of it is closed. */
+  close(): Promise<void>;
+}
+
+/** A queue as such, for an operator's view of it. Its calls report their own errors. */
+export function queueFor(connection: QueueConnection, name: string): Queue {
+  const queue = connection.openQueue(name);
+  queue.on('error', () => {}); // without a listener the library prints every reconnect to the console
+  return queue;
+}

@@ -1,0 +1,99 @@
+import { QUEUES } from '@slowwave/contracts';
+import type { LaneId, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { recordingLog } from '@slowwave/engine/testing';
+import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { workTurn } from './turn.ts';
+
+const NEXT: Nudge = { lane: 'lane_a' as LaneId, generation: 2, dueAt: 0 };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** One job and what becomes of it. */
+function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generation: 1 }) {
+  const moved: number[] = [];
+  const nudged: (Nudge | null)[] = [];
+  const log = recordingLog();
+  const closing = new AbortController();
+  const job = { id: 'lane_a~1', data, moveToDelayed: async (at: number) => void moved.push(at) } as unknown as Job;
+  const run = (isClosing = false): Promise<void> =>
+    workTurn(
+      { job, token: 'token', signal: closing.signal },
+      { handler, nudgeNext: async (next) => void nudged.push(next), isClosing: () => isClosing, log },
+    );
+  return { run, moved, nudged, log, closing };
+}
+
+const saying = (verdict: Verdict): TurnHandler => vi.fn(async () => verdict);
+const cancelled: TurnHandler = (_turn, cancel) =>
+  new Promise((_, reject) => cancel.addEventListener('abort', () => reject(new Error('cancelled'))));
+
+describe('one turn', () => {
+  test('done nudges the next turn and completes the job', async () => {
+    const { run, moved, nudged } = stage(saying({ kind: 'done', next: NEXT }));
+    await run();
+    expect(nudged).toEqual([NEXT]);
+    expect(moved).toEqual([]);
+  });
+
+  test('later puts the job back until then', async () => {
+    const { run, moved } = stage(saying({ kind: 'later', at: 77 }));
+    await expect(run()).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toEqual([77]);
+  });
+
+  test('parked nudges the next turn and fails the job with the reason', async () => {
+    const { run, nudged } = stage(saying({ kind: 'parked', reason: 'poison', next: NEXT }));
+    const failed = run();
+    await expect(failed).rejects.toThrow('poison');
+    await expect(failed).rejects.toBeInstanceOf(UnrecoverableError);
+    expect(nudged).toEqual([NEXT]);
+  });
+
+  test('a handler that throws gets the turn again after a while', async () => {
+    vi.useFakeTimers({ now: 1_000 });
+    const { run, moved } = stage(() => Promise.reject(new Error('a bug')));
+    await expect(run()).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toEqual([6_000]);
+  });
+
+  test('a turn that was cancelled goes back at once', async () => {
+    vi.useFakeTimers({ now: 1_000 });
+    const { run, moved, closing } = stage(cancelled);
+    const running = run();
+    closing.abort();
+    await expect(running).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toEqual([1_000]);
+  });
+
+  test('a turn is cancelled when its time is up, and tried again', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { run, moved, log } = stage(cancelled);
+    const ended = expect(run()).rejects.toBeInstanceOf(DelayedError);
+    await vi.advanceTimersByTimeAsync(QUEUES.consolidate.timeoutMs);
+    await ended;
+    expect(moved).toEqual([QUEUES.consolidate.timeoutMs + 5_000]);
+    expect(log.lines[0]?.message).toContain('the limit of one turn');
+  });
+
+  test('a turn taken in the moment of the close goes back without being begun', async () => {
+    const handler = saying({ kind: 'done', next: null });
+    const { run, moved } = stage(handler);
+    await expect(run(true)).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toHaveLength(1);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('optional fields of a newer release are no obstacle', async () => {
+    const handler = vi.fn<TurnHandler>(async () => ({ kind: 'done', next: null }));
+    await stage(handler, { lane: 'lane_a', generation: 1, newer: true }).run();
+    expect(handler.mock.calls[0]?.[0]).toEqual({ lane: 'lane_a', generation: 1 });
+  });
+
+  test.each([[null], [{}], [{ lane: 'lane_a', generation: 0 }]])('the payload %j fails the job', async (data) => {
+    const { run } = stage(saying({ kind: 'done', next: null }), data);
+    await expect(run()).rejects.toBeInstanceOf(UnrecoverableError);
+  });
+});

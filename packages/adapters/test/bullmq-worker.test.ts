@@ -1,0 +1,133 @@
+import type { LaneId, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { recordingLog } from '@slowwave/engine/testing';
+import { startRedis, type TestRedis } from '@slowwave/testkit';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openSchedule, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
+const DONE: Verdict = { kind: 'done', next: null };
+let redis: TestRedis;
+let client: Redis;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new Redis(redis.url);
+});
+beforeEach(async () => {
+  await client.flushall();
+});
+afterAll(async () => {
+  await client.quit();
+  await redis.stop();
+});
+
+const nudgeOf = (lane: string): Nudge => ({ lane: `lane_${lane}` as LaneId, generation: 1, dueAt: Date.now() });
+const open = (log = recordingLog()) => openSchedule({ connection: redisConnection(redis.url), log });
+const work = (handler: TurnHandler, options: { handOverMs?: number; log?: ReturnType<typeof recordingLog> } = {}) =>
+  startTurnWorker({ connection: redisConnection(redis.url), concurrency: 5, handler, log: recordingLog(), ...options });
+
+describe('the worker of turns', () => {
+  test('a turn that does not stop is left behind when the time for handing over is up', async () => {
+    const log = recordingLog();
+    const schedule = await open();
+    const gate = Promise.withResolvers<Verdict>();
+    const begun = Promise.withResolvers<void>();
+    const worker = work(
+      () => {
+        begun.resolve();
+        return gate.promise;
+      },
+      { handOverMs: 50, log },
+    );
+    await schedule.nudge([nudgeOf('a')]);
+    await begun.promise;
+    await worker.close();
+    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields: { turns: 1 } }));
+    expect(await schedule.stateOf(nudgeOf('a'))).toBe('active');
+    gate.resolve(DONE); // ends as if nobody waited: its lock will expire
+    await schedule.close();
+  });
+
+  test('a handler that throws leaves a line in the log, and its turn in the queue', async () => {
+    const log = recordingLog();
+    const schedule = await open();
+    const worker = work(() => Promise.reject(new Error('a bug')), { log });
+    await schedule.nudge([nudgeOf('a')]);
+    await vi.waitFor(
+      () =>
+        expect(log.lines).toContainEqual({
+          level: 'error',
+          fields: { lane: 'lane_a', generation: 1, error: 'a bug' },
+          message: 'a turn failed unexpectedly; it is tried again',
+        }),
+      PATIENCE,
+    );
+    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('scheduled'), PATIENCE);
+    await Promise.all([worker.close(), schedule.close()]);
+  });
+
+  test('a turn that lost its lock and cannot be handed back is not failed by this worker', async () => {
+    const log = recordingLog();
+    const schedule = await open();
+    const worker = work(
+      async () => {
+        const [lock] = await client.keys('{slowwave}:consolidate:*:lock');
+        await client.set(lock ?? '', 'another worker');
+        throw new Error('too late');
+      },
+      { log },
+    );
+    await schedule.nudge([nudgeOf('a')]);
+    await vi.waitFor(
+      () =>
+        expect(log.lines.map((line) => line.message)).toContain(
+          'could not hand a turn back; it is due when its lock expires',
+        ),
+      PATIENCE,
+    );
+    await worker.close();
+    expect(await schedule.stateOf(nudgeOf('a'))).toBe('active');
+    await schedule.close();
+  });
+
+  test('the turn ends as usual when the next one cannot be nudged', async () => {
+    const log = recordingLog();
+    const schedule = await open();
+    const broken = { lane: 'not:allowed' as LaneId, generation: 1, dueAt: 0 };
+    const worker = work(async () => ({ kind: 'done', next: broken }), { log });
+    await schedule.nudge([nudgeOf('a')]);
+    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    expect(log.lines.map((line) => line.message)).toContain('could not nudge the next turn; the sweep will find it');
+    await Promise.all([worker.close(), schedule.close()]);
+  });
+
+  test('jobs hold ids and nothing else', async () => {
+    const schedule = await open();
+    await schedule.nudge([nudgeOf('a')]);
+    const job = await client.hgetall('{slowwave}:consolidate:lane_a~1');
+    expect(JSON.parse(job.data ?? '')).toEqual({ lane: 'lane_a', generation: 1 });
+    await schedule.close();
+  });
+
+  test('four workers close together and every running turn is worked by somebody else', async () => {
+    const schedule = await open();
+    const lanes = Array.from({ length: 20 }, (_, i) => nudgeOf(String(i)));
+    const workers = Array.from({ length: 4 }, () =>
+      work((_turn, cancel) => new Promise((_, reject) => cancel.addEventListener('abort', () => reject(new Error())))),
+    );
+    await schedule.nudge(lanes);
+    for (const lane of lanes) {
+      await vi.waitFor(async () => expect(await schedule.stateOf(lane)).toBe('active'), PATIENCE);
+    }
+    await Promise.all(workers.map((worker) => worker.close()));
+    const done: string[] = [];
+    const heir = work(async ({ lane }) => {
+      done.push(lane);
+      return DONE;
+    });
+    await vi.waitFor(() => expect(done).toHaveLength(20), PATIENCE);
+    expect(new Set(done).size).toBe(20);
+    await Promise.all([heir.close(), schedule.close()]);
+  });
+});

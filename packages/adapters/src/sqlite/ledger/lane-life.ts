@@ -1,0 +1,129 @@
+import type { DuePolicy, Millis, Nudge } from '@slowwave/engine';
+import { type LaneRow, nudgeFrom } from './rows/lane.ts';
+
+/**
+ * The life of a lane, as pure steps from one row to the next. The files in write/ load a row, take a step, save it.
+ *
+ *   idle           no batch waits; due_at is null.
+ *                  append, replay            → waiting, generation + 1, nudge
+ *   waiting        pending > 0, due_at says when; a job for `generation` is or will be scheduled.
+ *                  append                    → waiting, due_at later (lazy: the job finds "not due yet") or,
+ *                                              when it comes earlier, generation + 1 and nudge
+ *                  flush, replay             → waiting, due now: generation + 1 and nudge, unless it was due already
+ *                  raise                     → waiting, generation + 1
+ *                  claim                     → consolidating, epoch + 1, a window pinned
+ *   consolidating  consolidation_id names the pinned window; due_at is when it was or is to be claimed.
+ *                  append, flush, replay     only count; what was flushed is remembered in flush_through
+ *                  claim (same generation)   → consolidating, epoch + 1, the same window
+ *                  fail with tries left      → consolidating, due_at = the time of the next try
+ *                  release                   → consolidating, due now
+ *                  raise                     → consolidating, generation + 1
+ *                  apply, park               → waiting, generation + 1, nudge; or idle when nothing waits
+ *                  split                     → waiting, due now, generation + 1, nudge, window_limit set
+ *
+ * Invariants: consolidation_id is set exactly while consolidating. `generation` and `epoch` never fall. Of two claims
+ * only the one with the higher epoch may write. flush_through > 0 exactly while a flushed batch waits.
+ */
+export interface Step {
+  readonly lane: LaneRow;
+  readonly nudge: Nudge | null;
+}
+
+/** What waits in a lane, counted from its batches. */
+export interface Waiting {
+  readonly pending: number;
+  readonly pending_tokens: number;
+  readonly oldest_at: Millis | null;
+  readonly newest_at: Millis | null;
+  readonly first_position: number | null;
+}
+
+/** One batch more waits. */
+export function append(
+  lane: LaneRow,
+  batch: { tokens: number; messages: number; acceptedAt: Millis; flush: boolean },
+  policy: DuePolicy,
+): Step {
+  const { acceptedAt } = batch;
+  const longer: LaneRow = {
+    ...lane,
+    next_position: lane.next_position + 1,
+    next_seq: lane.next_seq + batch.messages,
+    pending: lane.pending + 1,
+    pending_tokens: lane.pending_tokens + batch.tokens,
+    oldest_at: lane.pending === 0 ? acceptedAt : Math.min(lane.oldest_at ?? acceptedAt, acceptedAt),
+    newest_at: lane.pending === 0 ? acceptedAt : Math.max(lane.newest_at ?? acceptedAt, acceptedAt),
+    flush_through: batch.flush ? lane.next_position : lane.flush_through,
+    updated_at: Math.max(lane.updated_at, acceptedAt),
+  };
+  return schedule(longer, dueOf(longer, policy, acceptedAt));
+}
+
+/** Everything that waits up to `through` is due now. */
+export function flush(lane: LaneRow, through: number, now: Millis): Step {
+  return schedule({ ...lane, flush_through: Math.max(lane.flush_through, through) }, atOnce(lane, now));
+}
+
+/** A worker takes the lane: with a new window when `consolidationId` is not the pinned one. */
+export function claim(lane: LaneRow, consolidationId: string): LaneRow {
+  return {
+    ...lane,
+    state: 'consolidating',
+    epoch: lane.epoch + 1,
+    consolidation_id: consolidationId,
+    window_limit: null,
+  };
+}
+
+/** A try failed: the pinned window is tried again at `at`. */
+export function retry(lane: LaneRow, at: Millis): LaneRow {
+  return { ...lane, due_at: at, attempts: lane.attempts + 1 };
+}
+
+/** The pinned window is given back unharmed. */
+export function release(lane: LaneRow, now: Millis): LaneRow {
+  return { ...lane, due_at: now };
+}
+
+/** The pinned window is done with; the lane goes on with what waits. */
+export function finish(lane: LaneRow, policy: DuePolicy, now: Millis): Step {
+  const free: LaneRow = { ...lane, state: 'idle', consolidation_id: null, due_at: null, attempts: 0 };
+  return free.pending === 0 ? { lane: free, nudge: null } : schedule(free, dueOf(free, policy, now));
+}
+
+/** The pinned window, up to position `through`, goes back to those that wait: due already, `limit` batches at a time. */
+export function split(lane: LaneRow, { limit, through, now }: { limit: number; through: number; now: Millis }): Step {
+  const free: LaneRow = { ...lane, state: 'idle', consolidation_id: null, attempts: 0, window_limit: limit };
+  return flush(free, through, now);
+}
+
+/** The job of the current generation is gone; another one takes its place. */
+export function raise(lane: LaneRow): Step {
+  const raised = { ...lane, generation: lane.generation + 1 };
+  return { lane: raised, nudge: nudgeFrom(raised) };
+}
+
+/** Counters as the batches say. */
+export function recount(lane: LaneRow, { first_position, ...waiting }: Waiting): LaneRow {
+  const flushed = first_position !== null && first_position <= lane.flush_through;
+  return { ...lane, ...waiting, flush_through: flushed ? lane.flush_through : 0 };
+}
+
+/** Nudges when the lane was idle, or becomes due earlier than the job that is already scheduled would come. */
+function schedule(lane: LaneRow, dueAt: Millis): Step {
+  if (lane.state === 'consolidating') return { lane, nudge: null };
+  const planned = lane.state === 'waiting' ? lane.due_at : null;
+  const waiting: LaneRow = { ...lane, state: 'waiting', due_at: dueAt };
+  return planned !== null && planned <= dueAt ? { lane: waiting, nudge: null } : raise(waiting);
+}
+
+function dueOf(lane: LaneRow, policy: DuePolicy, now: Millis): Millis {
+  const full = lane.flush_through > 0 || lane.pending_tokens >= policy.tokens;
+  if (full) return atOnce(lane, now);
+  return Math.min((lane.newest_at ?? now) + policy.idleMs, (lane.oldest_at ?? now) + policy.maxAgeMs);
+}
+
+/** Now, or since when a waiting lane has been due already. */
+function atOnce(lane: LaneRow, now: Millis): Millis {
+  return lane.state === 'waiting' ? Math.min(lane.due_at ?? now, now) : now;
+}

@@ -1,0 +1,79 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { LaneId, Ledger, Tools } from '@slowwave/engine';
+import { startThread, type Thread } from '../../system/index.ts';
+import { type Access, accessOf } from './access.ts';
+import { asLedgerError } from './errors.ts';
+import { ledgerIdOf, requireSchema } from './migrate.ts';
+import { connectToRead, type Sql } from './sql.ts';
+import { batchStore, laneStore, outboxStore } from './stores.ts';
+import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
+import { COMMITTED, type Committed, type WriterInit } from './writer-protocol.ts';
+
+export interface SqliteLedgerOptions {
+  /** The file; it and its folder are made if missing. Not on a network file system: those break SQLite's locks. */
+  readonly path: string;
+  readonly tools: Tools;
+  /** For a process that never writes: the file must exist, and be migrated by one that does. */
+  readonly readOnly?: boolean;
+}
+
+export interface SqliteLedger extends Ledger {
+  /** How many calls shared how many commits so far. */
+  committed(): Promise<Committed>;
+}
+
+/** The ledger in one SQLite file. Reads run on the calling thread, writes on one thread of their own. */
+export async function openSqliteLedger({ path, tools, readOnly = false }: SqliteLedgerOptions): Promise<SqliteLedger> {
+  const writer = readOnly ? null : await startWriter(path, tools);
+  try {
+    const reader = openReader(path, readOnly);
+    return ledgerOf({ reader, writer, tools });
+  } catch (error) {
+    await writer?.close();
+    throw asLedgerError(error);
+  }
+}
+
+async function startWriter(path: string, tools: Tools): Promise<Thread> {
+  await mkdir(dirname(path), { recursive: true });
+  const init: WriterInit = { path, newLedgerId: tools.id('led') };
+  return startThread(new URL('./writer-thread.ts', import.meta.url), init);
+}
+
+function openReader(path: string, readOnlyFile: boolean): Sql {
+  const reader = connectToRead(path, { readOnlyFile });
+  try {
+    requireSchema(reader);
+    return reader;
+  } catch (error) {
+    reader.db.close();
+    throw error;
+  }
+}
+
+function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | null; tools: Tools }): SqliteLedger {
+  const access = accessOf(reader, writer);
+  const newLaneId = (): LaneId => tools.id('lane') as LaneId;
+  return {
+    id: ledgerIdOf(reader),
+    batches: batchStore(access, newLaneId),
+    lanes: laneStore(access),
+    thoughts: thoughtStore(access),
+    memories: memoryStore(access, newLaneId),
+    outbox: outboxStore(access),
+    overview: overviewStore(access),
+    check: () => check(access, { writable: writer !== null, now: tools.now() }),
+    committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
+    // The reader first: the last connection to close tidies the file, which needs to write.
+    close: async () => {
+      reader.db.close();
+      await writer?.close();
+    },
+  };
+}
+
+async function check(access: Access, { writable, now }: { writable: boolean; now: number }): Promise<void> {
+  await access.read(ledgerIdOf);
+  if (writable) await access.write('proveWritable', { now });
+}

@@ -1,0 +1,58 @@
+import type { Batch, BatchSettings, LaneId, TenantId } from '@slowwave/engine';
+import { type ScopeColumns, scopeFrom } from './scope.ts';
+
+export interface BatchRow extends ScopeColumns {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly settings: string;
+  readonly metadata: string;
+  readonly position: number;
+  readonly state: Batch['state'];
+  readonly stage: Batch['stage'];
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly consolidation_id: string | null;
+  readonly message_count: number;
+  readonly accepted_at: number;
+  readonly claimed_at: number | null;
+  readonly applied_at: number | null;
+  readonly searchable_at: number | null;
+}
+
+/** Batches with their scope's columns; add a WHERE on `b`. */
+export const SELECT_BATCHES = `
+  SELECT b.*, s.user_id, s.agent_id, s.run_id, s.app_id
+  FROM batches b JOIN scopes s ON s.id = b.scope`;
+
+export const batchFrom = (row: BatchRow): Batch => ({
+  id: row.id,
+  tenant: row.tenant,
+  lane: row.lane,
+  scope: scopeFrom(row),
+  settings: JSON.parse(row.settings),
+  metadata: JSON.parse(row.metadata),
+  position: row.position,
+  state: row.state,
+  stage: row.stage,
+  attempts: row.attempts,
+  failure: row.failure === null ? null : JSON.parse(row.failure),
+  consolidationId: row.consolidation_id,
+  messageCount: row.message_count,
+  acceptedAt: row.accepted_at,
+  claimedAt: row.claimed_at,
+  appliedAt: row.applied_at,
+  searchableAt: row.searchable_at,
+});
+
+/** Equal for equal settings only: keys in a fixed order. */
+export const settingsText = (settings: BatchSettings): string =>
+  JSON.stringify({
+    infer: settings.infer,
+    mode: settings.mode,
+    instructions: settings.instructions,
+    includes: settings.includes,
+    excludes: settings.excludes,
+    memoryType: settings.memoryType,
+    expiresAt: settings.expiresAt,
+  } satisfies BatchSettings);

@@ -1,0 +1,53 @@
+import type { Consolidation, LaneId, StoredAnswer, TenantId } from '@slowwave/engine';
+import { type ScopeColumns, scopeFrom } from './scope.ts';
+
+export interface ConsolidationRow extends ScopeColumns {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly state: Consolidation['state'];
+  readonly batch_ids: string;
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly created_at: number;
+  readonly applied_at: number | null;
+}
+
+/** Consolidations with their scope's columns; add a WHERE on `c`. */
+export const SELECT_CONSOLIDATIONS = `
+  SELECT c.*, s.user_id, s.agent_id, s.run_id, s.app_id
+  FROM consolidations c JOIN scopes s ON s.id = c.scope`;
+
+export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
+  id: row.id,
+  tenant: row.tenant,
+  lane: row.lane,
+  scope: scopeFrom(row),
+  state: row.state,
+  batchIds: JSON.parse(row.batch_ids),
+  attempts: row.attempts,
+  failure: row.failure === null ? null : JSON.parse(row.failure),
+  createdAt: row.created_at,
+  appliedAt: row.applied_at,
+});
+
+export interface AnswerRow {
+  readonly step: string;
+  readonly input_hash: string;
+  readonly text: string;
+  readonly truncated: 0 | 1;
+  readonly model: string;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly at: number;
+}
+
+export const answerFrom = (row: AnswerRow): StoredAnswer => ({
+  step: row.step,
+  inputHash: row.input_hash,
+  text: row.text,
+  truncated: row.truncated === 1,
+  model: row.model,
+  usage: { promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens },
+  at: row.at,
+});

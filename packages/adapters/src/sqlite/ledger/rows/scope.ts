@@ -1,0 +1,26 @@
+import type { Owner, Scope } from '@slowwave/engine';
+
+export interface ScopeColumns {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+}
+
+export interface OwnerColumns {
+  readonly owner_kind: Owner['kind'];
+  readonly owner_id: string;
+}
+
+export const scopeFrom = (row: ScopeColumns): Scope => ({
+  userId: row.user_id,
+  agentId: row.agent_id,
+  runId: row.run_id,
+  appId: row.app_id,
+});
+
+/** Equal for equal scopes only. */
+export const scopeKey = (scope: Scope): string =>
+  JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+
+export const ownerFrom = (row: OwnerColumns): Owner => ({ kind: row.owner_kind, id: row.owner_id });

@@ -1,0 +1,54 @@
+import type { BatchStore, LaneId, LaneStore, OutboxStore } from '@slowwave/engine';
+import type { Access } from './access.ts';
+import * as batches from './read/batches.ts';
+import * as lanes from './read/lanes.ts';
+import * as outbox from './read/outbox.ts';
+
+/** One transaction of a refill takes so many memories: a few milliseconds. */
+const REFILL_SLICE = 1_000;
+
+export function batchStore({ read, write }: Access, newLaneId: () => LaneId): BatchStore {
+  return {
+    append: (batch, policy) => write('append', { batch, policy, newLaneId: newLaneId() }),
+    get: (tenant, id) => read((sql) => batches.getBatch(sql, tenant, id)),
+    list: (tenant, filter, page) => read((sql) => batches.listBatches(sql, { tenant, filter, page })),
+    events: (tenant, id) => read((sql) => batches.eventsOfBatch(sql, tenant, id)),
+    parked: (tenant, filter, limit) => read((sql) => batches.parkedBatches(sql, { tenant, filter, limit })),
+    replay: (tenant, ids, now) => write('replay', { tenant, ids, now }),
+  };
+}
+
+export function laneStore({ read, write }: Access): LaneStore {
+  return {
+    claim: ({ lane, generation }, how) => write('claim', { job: { lane, generation }, ...how }),
+    fail: (turn, how) => write('fail', { turn, ...how }),
+    release: (turn, now) => write('release', { turn, now }),
+    due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
+    withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
+    raise: ({ lane, generation }) => write('raiseLane', { lane, generation }),
+    flush: (tenant, owner, now) => write('flush', { tenant, owner, now }),
+    find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
+    get: (id) => read((sql) => lanes.getLane(sql, id)),
+  };
+}
+
+export function outboxStore({ read, write }: Access): OutboxStore {
+  return {
+    pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
+    ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
+    ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
+    clear: (seqs, now) => write('clearOutbox', { seqs, now }),
+    refill: async () => {
+      let filled = 0;
+      for (let after: string | null = ''; after !== null; ) {
+        const slice: { last: string | null; filled: number } = await write('refillOutbox', {
+          after,
+          limit: REFILL_SLICE,
+        });
+        after = slice.last;
+        filled += slice.filled;
+      }
+      return filled;
+    },
+  };
+}

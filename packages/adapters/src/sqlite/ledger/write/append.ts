@@ -1,0 +1,110 @@
+import { type Appended, type DuePolicy, type LaneId, type NewBatch, type NewMessage, ownerOf } from '@slowwave/engine';
+import { append as appendTo } from '../lane-life.ts';
+import { settingsText } from '../rows/batch.ts';
+import type { LaneRow } from '../rows/lane.ts';
+import type { Sql } from '../sql.ts';
+import { count } from './counters.ts';
+import { openLane, saveLane } from './lanes.ts';
+import { openScope } from './scopes.ts';
+
+export interface Append {
+  readonly batch: NewBatch;
+  readonly policy: DuePolicy;
+  /** The id of the owner's lane, if it has none yet. */
+  readonly newLaneId: LaneId;
+}
+
+/** Stores a batch at the end of its owner's lane. */
+export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended {
+  const before = answerOfKey(sql, batch);
+  if (before !== null) return before;
+  const { tenant, acceptedAt } = batch;
+  const lane = openLane(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
+  const scope = openScope(sql, lane.id, batch.scope);
+  insertBatch(sql, batch, { lane, scope });
+  for (const [i, message] of batch.messages.entries()) {
+    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
+  }
+  rememberKey(sql, batch);
+  count(sql, tenant, { accepted: 1 });
+  const messages = batch.messages.length;
+  const step = appendTo(lane, { tokens: batch.tokens, messages, acceptedAt, flush: batch.flush }, policy);
+  saveLane(sql, step.lane);
+  return { kind: 'stored', nudge: step.nudge };
+}
+
+/** What the same idempotency key led to, or null when it is new. */
+function answerOfKey(sql: Sql, { tenant, idempotency }: NewBatch): Appended | null {
+  if (idempotency === null) return null;
+  const known = sql.get<KeyRow>(SELECT_KEY, { tenant, key: idempotency.key });
+  if (known === null) return null;
+  if (known.body_hash !== idempotency.bodyHash) return { kind: 'conflict' };
+  return { kind: 'repeated', batchId: known.batch_id, state: known.state };
+}
+
+function rememberKey(sql: Sql, { tenant, idempotency, id }: NewBatch): void {
+  if (idempotency === null) return;
+  sql.run(INSERT_KEY, { tenant, key: idempotency.key, bodyHash: idempotency.bodyHash, id });
+}
+
+function insertBatch(sql: Sql, batch: NewBatch, place: { lane: LaneRow; scope: number }): void {
+  sql.run(INSERT_BATCH, {
+    id: batch.id,
+    tenant: batch.tenant,
+    lane: place.lane.id,
+    scope: place.scope,
+    settings: settingsText(batch.settings),
+    metadata: JSON.stringify(batch.metadata),
+    position: place.lane.next_position,
+    tokens: batch.tokens,
+    messageCount: batch.messages.length,
+    acceptedAt: batch.acceptedAt,
+  });
+}
+
+function insertMessage(
+  sql: Sql,
+  message: NewMessage,
+  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneRow; scope: number; seq: number },
+): void {
+  const { id, clientId, role, name } = message;
+  sql.run(INSERT_MESSAGE, {
+    ...{ id, clientId, role, name, scope, seq },
+    tenant: batch.tenant,
+    lane: lane.id,
+    batchId: batch.id,
+    content: JSON.stringify(message.content),
+    saidAt: message.at ?? batch.acceptedAt,
+    resent: clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null ? 1 : 0,
+  });
+}
+
+interface KeyRow {
+  readonly body_hash: string;
+  readonly batch_id: string;
+  readonly state: Extract<Appended, { kind: 'repeated' }>['state'];
+}
+
+const SELECT_KEY = `
+  SELECT k.body_hash, k.batch_id, b.state FROM idempotency_keys k JOIN batches b ON b.id = k.batch_id
+  WHERE k.tenant = @tenant AND k.key = @key`;
+
+const INSERT_KEY = `
+  INSERT INTO idempotency_keys (tenant, key, body_hash, batch_id) VALUES (@tenant, @key, @bodyHash, @id)`;
+
+const INSERT_BATCH = `
+  INSERT INTO batches (
+    id, tenant, lane, scope, settings, metadata, position, tokens, state, stage, attempts, message_count, accepted_at
+  ) VALUES (
+    @id, @tenant, @lane, @scope, @settings, @metadata, @position, @tokens, 'pending', 'waiting', 0,
+    @messageCount, @acceptedAt
+  )`;
+
+const INSERT_MESSAGE = `
+  INSERT INTO messages (
+    id, tenant, lane, scope, batch_id, seq, client_id, role, content, name, said_at, resent
+  ) VALUES (
+    @id, @tenant, @lane, @scope, @batchId, @seq, @clientId, @role, @content, @name, @saidAt, @resent
+  )`;
+
+const SELECT_SAME_CLIENT_ID = 'SELECT 1 FROM messages WHERE scope = @scope AND client_id = @clientId LIMIT 1';

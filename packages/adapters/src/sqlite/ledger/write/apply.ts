@@ -1,0 +1,65 @@
+import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { finish } from '../lane-life.ts';
+import type { Sql } from '../sql.ts';
+import { conflicts, writeChanges } from './changes.ts';
+import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
+import { finishProjected } from './outbox.ts';
+
+/** Carries a plan out: everything or nothing. */
+export function apply(sql: Sql, { turn, application }: { turn: Turn; application: Application }): Applied {
+  if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
+  const { changes, now, policy } = application;
+  requireOneLane(turn, changes);
+  const memoryIds = conflicts(sql, turn.tenant, changes);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
+  endConsolidation(sql, turn, application);
+  const lane = loadLane(sql, turn.lane);
+  if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);
+  const step = finish(lane, policy, now);
+  saveLane(sql, step.lane);
+  return { kind: 'applied', next: step.nudge };
+}
+
+/** An explicit write: the same rows without a turn. */
+export function write(
+  sql: Sql,
+  input: {
+    tenant: TenantId;
+    changes: readonly MemoryChange[];
+    tombstones: readonly Tombstone[];
+    now: number;
+  },
+): Written {
+  const memoryIds = conflicts(sql, input.tenant, input.changes);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  writeChanges(sql, input, { tenant: input.tenant, consolidationId: null, now: input.now });
+  return { kind: 'written' };
+}
+
+/** A turn writes inside its own lane only: what another lane knows is another owner's. */
+function requireOneLane(turn: Turn, changes: readonly MemoryChange[]): void {
+  const stray = changes.find(({ memory }) => memory.lane !== turn.lane);
+  if (stray === undefined) return;
+  throw new Error(
+    `consolidation ${turn.consolidationId} of ${turn.lane} would change ${stray.memory.id} of another lane`,
+  );
+}
+
+function endConsolidation(sql: Sql, turn: Turn, { batches, timings, now }: Application): void {
+  const id = turn.consolidationId;
+  for (const batchId of turn.batchIds) {
+    const outcome = batches.get(batchId);
+    if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
+    sql.run(END_BATCH, { id, batchId, outcome, now });
+  }
+  sql.run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now });
+  finishProjected(sql, [id], now);
+}
+
+const END_BATCH = `
+  UPDATE batches SET stage = 'project', outcome = @outcome, applied_at = @now, failure = NULL
+  WHERE id = @batchId AND consolidation_id = @id`;
+
+const END_CONSOLIDATION = `
+  UPDATE consolidations SET state = 'applied', timings = @timings, applied_at = @now, failure = NULL WHERE id = @id`;

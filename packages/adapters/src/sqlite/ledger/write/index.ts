@@ -1,0 +1,33 @@
+import { append } from './append.ts';
+import { apply, write } from './apply.ts';
+import { claim } from './claim.ts';
+import { fail, release } from './fail.ts';
+import { flush, replay } from './flush.ts';
+import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
+import { clearOutbox, refillOutbox } from './outbox.ts';
+import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
+
+/** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
+export const WRITES = {
+  append,
+  apply,
+  claim,
+  clearOutbox,
+  countFailedCall,
+  fail,
+  flush,
+  openLaneId,
+  proveWritable,
+  raiseLane,
+  refillOutbox,
+  release,
+  replay,
+  storeAnswer,
+  storePlan,
+  storeVectors,
+  write,
+} as const;
+
+export type WriteName = keyof typeof WRITES;
+export type WriteInput<Name extends WriteName> = Parameters<(typeof WRITES)[Name]>[1];
+export type WriteResult<Name extends WriteName> = ReturnType<(typeof WRITES)[Name]>;

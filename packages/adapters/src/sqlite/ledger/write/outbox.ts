@@ -1,0 +1,52 @@
+import type { Sql } from '../sql.ts';
+
+/** These entries are projected. */
+export function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): void {
+  const params = { seqs: JSON.stringify(seqs) };
+  const rows = sql.all<{ id: string }>(SELECT_CONSOLIDATIONS, params);
+  sql.run('DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(@seqs))', params);
+  finishProjected(
+    sql,
+    rows.map((row) => row.id),
+    now,
+  );
+}
+
+/** Applied batches whose consolidation has nothing left to project become what apply said. */
+export function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): void {
+  for (const id of consolidationIds) sql.run(FINISH, { id, now });
+}
+
+/**
+ * All memories again, a slice at a time so that no transaction is long. Entries get new numbers: one that was read
+ * before may still be projected into the index that was lost, and cleared.
+ */
+export function refillOutbox(
+  sql: Sql,
+  { after, limit }: { after: string; limit: number },
+): { last: string | null; filled: number } {
+  const slice = sql.all<{ id: string }>('SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit', {
+    after,
+    limit,
+  });
+  const ids = JSON.stringify(slice.map((row) => row.id));
+  sql.run(FORGET_EXPLICIT, { ids });
+  sql.run(REFILL, { ids });
+  return { last: slice.at(-1)?.id ?? null, filled: slice.length };
+}
+
+const SELECT_CONSOLIDATIONS = `
+  SELECT DISTINCT consolidation_id AS id FROM outbox
+  WHERE seq IN (SELECT value FROM json_each(@seqs)) AND consolidation_id IS NOT NULL`;
+
+const FINISH = `
+  UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
+  WHERE consolidation_id = @id AND state = 'consolidating' AND outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM outbox WHERE consolidation_id = @id)`;
+
+const FORGET_EXPLICIT = `
+  DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN (SELECT value FROM json_each(@ids))`;
+
+const REFILL = `
+  INSERT INTO outbox (memory_id, tenant, lane)
+  SELECT id, tenant, lane FROM memories WHERE id IN (SELECT value FROM json_each(@ids)) ORDER BY id`;

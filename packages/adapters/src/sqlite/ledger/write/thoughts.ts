@@ -1,0 +1,73 @@
+import type { LaneId, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import type { Sql } from '../sql.ts';
+import { count } from './counters.ts';
+import { laneOfTurn } from './lanes.ts';
+
+/** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
+export function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: StoredAnswer }): Stored {
+  if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
+  const { usage, truncated, ...columns } = answer;
+  const id = turn.consolidationId;
+  const added = sql.run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
+  if (added === 0) return { kind: 'stored' };
+  const { step, model, at } = answer;
+  sql.run(INSERT_USAGE, { id, tenant: turn.tenant, step, model, failed: 0, ...usage, at });
+  const tokens = { prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens };
+  count(sql, turn.tenant, { calls: 1, ...tokens });
+  if (step.startsWith('extract')) setStage(sql, id, 'decide');
+  return { kind: 'stored' };
+}
+
+/** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
+export function countFailedCall(
+  sql: Sql,
+  { turn, step, model, now }: { turn: Turn; step: string; model: string; now: number },
+): void {
+  const row = { id: turn.consolidationId, tenant: turn.tenant, step, model, at: now };
+  sql.run(INSERT_USAGE, { ...row, failed: 1, promptTokens: 0, completionTokens: 0 });
+  count(sql, turn.tenant, { calls: 1, failed_calls: 1 });
+}
+
+/** A plan is stored before anything changes. */
+export function storePlan(sql: Sql, { turn, plan }: { turn: Turn; plan: Plan }): Stored {
+  if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
+  const id = turn.consolidationId;
+  sql.run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) });
+  sql.run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id });
+  setStage(sql, id, 'apply');
+  return { kind: 'stored' };
+}
+
+/** Keeps vectors of texts, so that they are embedded once. */
+export function storeVectors(
+  sql: Sql,
+  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: ReadonlyMap<string, Float32Array> },
+): void {
+  for (const [textHash, vector] of vectors) {
+    const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+    sql.run(INSERT_VECTOR, { lane, fingerprint, textHash, vector: bytes });
+  }
+}
+
+function setStage(sql: Sql, id: string, stage: 'decide' | 'apply'): void {
+  sql.run("UPDATE batches SET stage = @stage WHERE consolidation_id = @id AND state = 'consolidating'", { id, stage });
+}
+
+const INSERT_ANSWER = `
+  INSERT INTO answers (
+    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at
+  ) VALUES (
+    @id, @step, @inputHash, @text, @truncated, @model, @promptTokens, @completionTokens, @at
+  ) ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
+
+const INSERT_USAGE = `
+  INSERT INTO usage (tenant, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
+  VALUES (@tenant, @id, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
+
+const UPSERT_PLAN = `
+  INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan)
+  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
+
+const INSERT_VECTOR = `
+  INSERT INTO vectors (lane, fingerprint, text_hash, vector) VALUES (@lane, @fingerprint, @textHash, @vector)
+  ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING`;

@@ -1,0 +1,16 @@
+/** What the writer thread is started with. */
+export interface WriterInit {
+  readonly path: string;
+  /** The id of the ledger, if the file is new. */
+  readonly newLedgerId: string;
+}
+
+/** The call that asks how much was committed; answered at once, it touches no row. */
+export const COMMITTED = 'committed';
+
+export interface Committed {
+  /** Transactions that were committed. */
+  readonly commits: number;
+  /** Calls that were answered by them. */
+  readonly calls: number;
+}

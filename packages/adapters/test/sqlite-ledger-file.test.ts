@@ -1,0 +1,178 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
+import { expectConserved, newBatch, user } from '@slowwave/engine/testing';
+import { spawnService } from '@slowwave/testkit';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
+
+const POLICY = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };
+
+let file: LedgerFile;
+beforeEach(async () => {
+  file = await ledgerFile();
+});
+afterEach(() => file.remove());
+
+const append = async (ledger: SqliteLedger): Promise<string> => {
+  const batch = newBatch(systemTools);
+  const appended = await ledger.batches.append(batch, POLICY);
+  expect(appended.kind).toBe('stored');
+  return batch.id;
+};
+
+const positionsOf = async (ledger: SqliteLedger): Promise<number[]> => {
+  const { results } = await ledger.batches.list(DEFAULT_TENANT, {}, { limit: 1_000, cursor: null });
+  return results.map((batch) => batch.position).sort((a, b) => a - b);
+};
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+describe('batches posted at the same time', () => {
+  it('share a commit', async () => {
+    const ledger = await file.open();
+    await Promise.all(upTo(200).map(() => append(ledger)));
+    const { commits, calls } = await ledger.committed();
+    expect(calls).toBe(200);
+    expect(commits).toBeLessThan(100);
+    expect(await positionsOf(ledger)).toEqual(upTo(200));
+  });
+
+  it('do not fail with one among them that is refused', async () => {
+    const ledger = await file.open();
+    const twice = newBatch(systemTools);
+    const batches = [newBatch(systemTools), twice, newBatch(systemTools), twice, newBatch(systemTools)];
+    const settled = await Promise.allSettled(batches.map((batch) => ledger.batches.append(batch, POLICY)));
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await positionsOf(ledger)).toEqual([1, 2, 3, 4]);
+    await expectConserved(ledger, DEFAULT_TENANT);
+  });
+
+  it('are all answered before the ledger closes', async () => {
+    const ledger = await file.open();
+    const answers = upTo(50).map(() => append(ledger));
+    await ledger.close();
+    expect(new Set(await Promise.all(answers)).size).toBe(50);
+    await expect(append(ledger)).rejects.toThrow(/closed/);
+  });
+});
+
+describe('two ledgers on one file', () => {
+  it('opened at the same time find one schema and one id', async () => {
+    const ledgers = await Promise.all(upTo(3).map(() => file.open()));
+    expect(new Set(ledgers.map(({ id }) => id)).size).toBe(1);
+    await Promise.all(ledgers.map((ledger) => ledger.check()));
+  });
+
+  it('write one lane in turns, without gaps', async () => {
+    const [one, other] = [await file.open(), await file.open()];
+    await Promise.all(upTo(60).map((i) => append(i % 2 === 0 ? one : other)));
+    expect(await positionsOf(other)).toEqual(upTo(60));
+    await expectConserved(one, DEFAULT_TENANT);
+  });
+
+  it('see at once what the other has acknowledged', async () => {
+    const [one, other] = [await file.open(), await file.open()];
+    const id = await append(one);
+    expect((await other.batches.get(DEFAULT_TENANT, id))?.state).toBe('pending');
+  });
+});
+
+describe('a ledger opened for reading only', () => {
+  it('reads, and refuses to write with a reason', async () => {
+    const writing = await file.open();
+    const id = await append(writing);
+    const reading = await file.open({ readOnly: true });
+    expect(reading.id).toBe(writing.id);
+    expect((await reading.batches.get(DEFAULT_TENANT, id))?.id).toBe(id);
+    await reading.check();
+    await expect(append(reading)).rejects.toThrow(/for reading only/);
+    const lane = await writing.lanes.find(DEFAULT_TENANT, user('ann'));
+    expect(await reading.memories.laneOf(DEFAULT_TENANT, user('ann'), 0)).toBe(lane?.id);
+  });
+
+  it('needs a file that somebody has made', async () => {
+    const failure = await file.open({ readOnly: true }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(EngineError);
+  });
+});
+
+describe('a killed process', () => {
+  it('loses nothing it had acknowledged', async () => {
+    const child = await spawnService({
+      main: new URL('./sqlite-ledger-crash-child.ts', import.meta.url),
+      args: [file.path, '16'],
+    });
+    await child.waitForLine(/^ack 200 /);
+    await child.kill();
+    // The last line may be cut off in the middle.
+    const lines = child.output().split('\n').slice(0, -1);
+    const acked = lines.flatMap((line) => /^ack \d+ (bat_\w+)$/.exec(line)?.[1] ?? []);
+    const ledger = await file.open();
+    const found = await Promise.all(acked.map((id) => ledger.batches.get(DEFAULT_TENANT, id)));
+    expect(found.filter((batch) => batch === null)).toEqual([]);
+    const { accepted } = await ledger.overview.batches(DEFAULT_TENANT);
+    expect(accepted).toBeGreaterThanOrEqual(acked.length);
+    await expectConserved(ledger, DEFAULT_TENANT);
+    await append(ledger);
+  });
+});
+
+describe('the schema', () => {
+  it('of a newer release is refused with advice', async () => {
+    await (await file.open()).close();
+    editFile((db) => db.pragma('user_version = 99'));
+    for (const readOnly of [false, true]) {
+      await expect(file.open({ readOnly })).rejects.toThrow(/schema 99.*start that release, or restore a backup/s);
+    }
+  });
+
+  it('that is missing tells a reader who makes it', async () => {
+    await (await file.open()).close();
+    editFile((db) => db.pragma('user_version = 0'));
+    await expect(file.open({ readOnly: true })).rejects.toThrow(/start a process of this release that writes/);
+  });
+
+  it('is made once, however often the ledger is opened', async () => {
+    const first = await file.open();
+    const id = await append(first);
+    await first.close();
+    const again = await file.open();
+    expect(again.id).toBe(first.id);
+    expect((await again.batches.get(DEFAULT_TENANT, id))?.position).toBe(1);
+  });
+});
+
+describe('a ledger that cannot be written', () => {
+  it('says so as an outage worth another try while another process holds it', { timeout: 30_000 }, async () => {
+    const ledger = await file.open();
+    const db = new Database(file.path);
+    db.exec('BEGIN IMMEDIATE');
+    const failure = await append(ledger).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'ledger_unavailable', retryable: true });
+    db.exec('ROLLBACK');
+    db.close();
+    await append(ledger);
+  });
+
+  it('is refused for good when the file is no database', async () => {
+    await mkdir(dirname(file.path), { recursive: true });
+    await writeFile(file.path, 'these are my notes, '.repeat(500));
+    await expect(file.open()).rejects.toMatchObject({ code: 'ledger_unavailable', retryable: false });
+  });
+});
+
+function editFile(edit: (db: Database.Database) => void): void {
+  const db = new Database(file.path);
+  edit(db);
+  db.close();
+}

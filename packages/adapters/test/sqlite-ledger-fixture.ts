@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import type { Ledger } from '@slowwave/engine';
+import type { OpenedLedger } from '@slowwave/engine/testing';
+import { tempDir } from '@slowwave/testkit';
+import Database from 'better-sqlite3';
+import { openSqliteLedger, type SqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+
+export interface LedgerFile {
+  readonly path: string;
+  /** One more ledger on the same file, as another process has it; closed with the file at the latest. */
+  open(given?: { readOnly?: boolean }): Promise<SqliteLedger>;
+  remove(): Promise<void>;
+}
+
+/** A new file for ledgers. */
+export async function ledgerFile(): Promise<LedgerFile> {
+  const dir = await tempDir();
+  const path = join(dir.path, 'data', 'ledger.db');
+  const opened: SqliteLedger[] = [];
+  return {
+    path,
+    open: async (given = {}) => {
+      const ledger = await openSqliteLedger({ path, tools: systemTools, ...given });
+      opened.push(ledger);
+      return ledger;
+    },
+    remove: async () => {
+      for (const ledger of opened) await ledger.close();
+      await dir.remove();
+    },
+  };
+}
+
+/** One ledger that is emptied for every test: starting a writer thread each time would take most of the time. */
+export async function emptiedLedger(): Promise<{ open(): Promise<OpenedLedger>; remove(): Promise<void> }> {
+  const file = await ledgerFile();
+  let current = await file.open();
+  const ledger = following(() => current);
+  const reopen = async () => {
+    await current.close();
+    current = await file.open();
+    return ledger;
+  };
+  return {
+    open: async () => {
+      emptyTables(file.path);
+      return { ledger, reopen, close: async () => {} };
+    },
+    remove: file.remove,
+  };
+}
+
+/** A ledger that is whichever is open now. */
+function following(current: () => Ledger): Ledger {
+  return {
+    get id() {
+      return current().id;
+    },
+    get batches() {
+      return current().batches;
+    },
+    get lanes() {
+      return current().lanes;
+    },
+    get thoughts() {
+      return current().thoughts;
+    },
+    get memories() {
+      return current().memories;
+    },
+    get outbox() {
+      return current().outbox;
+    },
+    get overview() {
+      return current().overview;
+    },
+    check: () => current().check(),
+    close: () => current().close(),
+  };
+}
+
+/** Deletes every row but the ledger's id. */
+function emptyTables(path: string): void {
+  const db = new Database(path);
+  db.pragma('foreign_keys = OFF');
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'").pluck().all();
+  for (const table of tables) db.exec(`DELETE FROM ${table}`);
+  db.close();
+}

@@ -1,0 +1,206 @@
+import type { Dated, Found } from '../found.ts';
+import { DOES, isOccupation, POINTING, TALK } from './words.ts';
+
+type Groups = Readonly<Record<string, string | undefined>>;
+export interface ChineseRule {
+  readonly pattern: RegExp;
+  readonly category: string;
+  readonly reads: 'state' | 'event' | 'raw';
+  /** It says so plainly that no 我 is needed before it. */
+  readonly plain: boolean;
+  readonly tell: (groups: Groups) => string | readonly string[] | null;
+}
+
+const KIND = '(?:其实|现在|目前|一直|也|都|还|真的|特别|非常|很|超级?|最近|已经|就|比较|挺|最)*';
+const state = (pattern: RegExp, category: string, tell: ChineseRule['tell']): ChineseRule => ({
+  pattern,
+  category,
+  reads: 'state',
+  plain: true,
+  tell,
+});
+
+/** What is told of the user when 我 is followed by it. */
+export const CHINESE: readonly ChineseRule[] = [
+  {
+    pattern: /^(?:今年|刚|刚满|已经|快|马上|都)*(?<age>\d{1,3}|[一二三四五六七八九十百]{1,4})(?:周)?岁了?$/u,
+    category: 'personal_details',
+    reads: 'raw',
+    plain: true,
+    tell: ({ age }) => `今年${age}岁`,
+  },
+  {
+    pattern: /^(?:出生于|生于)(?<when>.*\d.*)$|^(?<born>\d.*[年日号])出?生(?:的)?$/u,
+    category: 'personal_details',
+    reads: 'raw',
+    plain: true,
+    tell: ({ when, born }) => `出生于${(when ?? born ?? '').replace(/^在/u, '')}`,
+  },
+  state(/^(?:的?名字?(?:是|叫做?)|叫做?|姓名是|大名叫?)(?<name>[\p{L}·. ]{1,20})$/u, 'personal_details', ({ name }) =>
+    value(name, (text) => `名字是${text}`),
+  ),
+  state(
+    /^(?:是|就是)(?<name>(?:小|阿|老)[\p{Script=Han}]{1,2}|[\p{Lu}][\p{L}]+(?: [\p{Lu}][\p{L}]+)?)$/u,
+    'personal_details',
+    ({ name = '' }) => (/^(?:小学|小孩|老师|老板|老人|老大|小时)/u.test(name) ? null : `名字是${name}`),
+  ),
+  state(
+    /^(?:刚刚?|又)?从(?<from>.+?)(?:搬|移居|移民)(?:家)?(?:到|去|来|回)(?<to>.+)$/u,
+    'personal_details',
+    ({ from, to }) => place(to, (name) => `住在${name}（从${from}搬来）`),
+  ),
+  state(
+    /^(?:刚刚?|又|后来)?(?:搬家?(?:到|去|来|回)了?|移居到?|移民到?了?|定居(?:在|到)?了?)(?<to>.+)$/u,
+    'personal_details',
+    ({ to }) => place(to, (name) => `住在${name}`),
+  ),
+  state(
+    new RegExp(`^${KIND}(?:居?住在|家住在?|家在|住(?!院)|在(?=.+(?:生活|定居)$))(?<to>.+?)(?:生活|定居)?$`, 'u'),
+    'personal_details',
+    ({ to }) => place(to, (name) => `住在${name}`),
+  ),
+  state(/^(?:以前|之前|曾经|过去)(?:住在|在(?=.+住))(?<to>.+?)(?:住过?)?$/u, 'personal_details', ({ to }) =>
+    place(to, (name) => `以前住在${name}`),
+  ),
+  state(/^(?:来自)(?:于)?(?<to>.+)$/u, 'personal_details', ({ to }) => place(to, (name) => `来自${name}`)),
+  state(/^是(?<from>.{1,8}[^个的些家]人)$/u, 'personal_details', ({ from = '' }) =>
+    /(?:男|女|好|坏|大|老|年轻|中年|单身|机器|的)人$/u.test(from) ? null : `是${from}`,
+  ),
+  state(/^(?:出生在|在(?=.+出生))(?<to>.+?)(?:出生(?:的|，.*)?)?$/u, 'personal_details', ({ to }) =>
+    place(to, (name) => `出生在${name}`),
+  ),
+  state(/^(?:从小)?在(?<to>.+?)长大(?:的)?$/u, 'personal_details', ({ to }) => place(to, (name) => `在${name}长大`)),
+  state(
+    new RegExp(
+      `^${KIND}(?:就职于|任职于|供职于|在)(?<at>.+?)(?:工作|上班|任职|就职|做事)?[，,]?(?:当|做|担任)(?:一[名个位])?(?<job>.+)$`,
+      'u',
+    ),
+    'professional_details',
+    ({ at, job = '' }) => (isOccupation(job) ? value(at, (text) => `在${text}工作，职位是${job}`) : null),
+  ),
+  state(
+    new RegExp(
+      `^${KIND}(?:就职于|任职于|供职于|入职了?|加入了?(?=.*公司)|在(?=.+(?:工作|上班|任职|就职|实习)))(?<at>.+?)(?:工作|上班|任职|就职|实习)?(?:的)?$`,
+      'u',
+    ),
+    'professional_details',
+    ({ at }) => value(at, (text) => (/^家$|家里$/u.test(text) ? null : `在${text}工作`)),
+  ),
+  state(
+    new RegExp(`^${KIND}(?:是|当|做|担任|成为了?)(?:一[名个位])?(?<job>.+?)(?:的)?$`, 'u'),
+    'professional_details',
+    ({ job = '' }) => (isOccupation(job) ? `工作是${job}` : null),
+  ),
+  state(
+    /^(?:在(?<at>.+?)(?:读书|上学|念书|读大学|上大学|读研究?生?|读博士?|留学)|是(?<of>.+?)的?(?:大?学生|研究生|博士生))$/u,
+    'professional_details',
+    ({ at, of }) => (at === undefined ? `是${of}的学生` : `在${at}读书`),
+  ),
+  state(/^(?:学|读|学的是|读的是|主修)(?<what>.+?)专业?(?:的)?$/u, 'professional_details', ({ what = '' }) =>
+    POINTING.test(what) || /^(?:了|过|书|会|习|完|到)/u.test(what) ? null : `学${what}`,
+  ),
+  state(/^对(?<what>.+?)过敏$/u, 'health', ({ what }) => list(what, (text) => `对${text}过敏`)),
+  state(
+    /^(?:患有|得了|有)(?<what>.*(?:病|症|炎|糖尿病|高血压|哮喘|抑郁|近视|失眠|癌|贫血).*)$/u,
+    'health',
+    ({ what }) => value(what, (text) => `有${text}`),
+  ),
+  state(/^(?:是个?|在)?(?<what>吃素|素食者|素食主义者|纯素食者|纯素食主义者)(?:的)?$/u, 'food', ({ what }) =>
+    what === '吃素' ? '吃素' : `是${what}`,
+  ),
+  state(
+    new RegExp(`^(?:${KIND.replace('|最', '')})最(?<verb>喜欢|爱)的(?<kind>.+?)是(?<what>.+)$`, 'u'),
+    'user_preferences',
+    ({ verb, kind, what }) => value(what, (text) => `最${verb}的${kind}是${text}`),
+  ),
+  state(
+    new RegExp(
+      `^${KIND}(?<verb>喜欢上?|热爱|喜爱|爱(?=[吃喝看玩听打跑学旅唱跳游爬画读]|上)|偏爱|讨厌|厌恶|害怕|怕|受不了|迷上)了?(?<what>.+)$`,
+      'u',
+    ),
+    'user_preferences',
+    ({ verb, what }) => list(what, (text) => `${verb}${text}`),
+  ),
+  state(/^(?:(?:能|可以|会)说|会|说)(?<what>[\p{L}、和跟,，]+?[语文话])$/u, 'personal_details', ({ what }) =>
+    list(what, (text) => `会说${text.replace(/^(?:说|讲)/u, '')}`),
+  ),
+  state(/^会(?<what>[弹拉做开打跳唱画写游吹骑滑修].+)$/u, 'hobbies', ({ what }) => value(what, (text) => `会${text}`)),
+  state(
+    /^(?:已经|刚刚?|去年|是)*(?<what>已婚|未婚|单身|结婚|离婚|订婚)(?:的|了)?(?:状态)?$/u,
+    'family',
+    ({ what }) => ({ 结婚: '已婚', 离婚: '离婚了', 订婚: '订婚了' })[what ?? ''] ?? what ?? null,
+  ),
+  {
+    pattern:
+      /^(?<verb>打算|计划|准备|想要?(?=去|学|买|换|搬|考|成为|当|开)|决定|希望(?=能|去|学|买|成为)|要(?=去|搬|结婚|毕业|考|参加|生))(?<what>.+)$/u,
+    category: 'milestones',
+    reads: 'event',
+    plain: false,
+    tell: ({ verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${verb}${text}`)),
+  },
+  {
+    pattern: /^(?<when>.*\d日?|.*前后)?(?<verb>打算|计划|准备|要|想)(?<what>(?:去|搬|学|买|换|考|结婚|参加|开).*)$/u,
+    category: 'milestones',
+    reads: 'event',
+    plain: false,
+    tell: ({ when = '', verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${when}${verb}${text}`)),
+  },
+  {
+    pattern:
+      /^(?<verb>家里?有|有|养了?)(?<what>(?:一|两|二|三|四|五|六|几|\d+|很多|不少)(?:个|只|条|位|辆|套|台|匹|头|对|把|间|名|部|架|盆).+)$/u,
+    category: 'misc',
+    reads: 'event',
+    plain: true,
+    tell: ({ verb, what = '' }) =>
+      /问题|想法|疑问|请求|建议|事|主意|办法/u.test(what) ? null : value(what, (text) => `${verb}${text}`),
+  },
+  { pattern: /^(?<what>.+)$/u, category: 'misc', reads: 'event', plain: false, tell: ({ what = '' }) => doing(what) },
+];
+
+/** What the first rule that has something to say tells. */
+export function firstInChinese(predicate: Dated, options: { readonly plain: boolean }): readonly Found[] {
+  for (const { pattern, category, reads, plain, tell } of CHINESE) {
+    if (options.plain && !plain) continue;
+    const text = { raw: predicate.raw, state: predicate.without, event: predicate.labelled }[reads];
+    const match = pattern.exec(text);
+    const texts = match === null ? null : tell(match.groups ?? {});
+    const found = typeof texts === 'string' ? [texts] : (texts ?? []);
+    const validFrom = reads === 'raw' ? null : predicate.validFrom;
+    if (found.length > 0) return found.map((said) => ({ text: said, category, validFrom }));
+  }
+  return [];
+}
+
+/** An object without what trails it; null when it only points elsewhere. */
+export function tidyChinese(text: string | undefined): string | null {
+  const tidied = (text ?? '').trim().replace(/(?:了|啦|呢|哦|哈|啊|呀|吧|嘛|噢|喔|~|～|！|。|\s)+$/u, '');
+  return tidied === '' || POINTING.test(tidied) || tidied.length > 60 ? null : tidied;
+}
+
+function value(text: string | undefined, told: (text: string) => string | null): string | null {
+  const tidied = tidyChinese(text);
+  return tidied === null ? null : told(tidied);
+}
+
+function place(text: string | undefined, told: (name: string) => string): string | null {
+  return value(text, (name) =>
+    /^(?:一起|这里|那里|这儿|那儿|外面|家里|酒店|学校|宿舍)$/u.test(name)
+      ? null
+      : told(name.replace(/(?:居住|生活|工作|住)$/u, '')),
+  );
+}
+
+function list(text: string | undefined, told: (item: string) => string): readonly string[] {
+  const tidied = tidyChinese(text);
+  if (tidied === null) return [];
+  return tidied
+    .split(/[、和跟及与]|以及/u)
+    .flatMap((item) => tidyChinese(item) ?? [])
+    .map(told);
+}
+
+function doing(what: string): string | null {
+  const dateless = what.replace(/^\d{4}年(?:\d+月(?:\d+日)?)?(?:前后)?/u, '');
+  if (!DOES.test(dateless) || TALK.test(what)) return null;
+  return value(what, (text) => (/^(?:辞职|失业|升职|退休|怀孕)$/u.test(text) ? `${text}了` : text));
+}

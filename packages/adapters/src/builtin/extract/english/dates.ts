@@ -1,0 +1,171 @@
+import { type Day, dayAt, isoOf, shifted, startOf, type Unit, weekdayFrom, yearless } from '../calendar.ts';
+import type { Dated } from '../found.ts';
+
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const COUNTS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const MONTH = `(?<month>${MONTHS.join('|')}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?`;
+const COUNT = `(?<count>\\d{1,3}|an?|a couple of|a few|${COUNTS.slice(1).join('|')})`;
+const YEAR = '(?<year>(?:19|20)\\d\\d)';
+
+interface Moment {
+  readonly day: Day;
+  readonly label: string;
+}
+interface Asked {
+  readonly today: Day;
+  /** The clause speaks of what is to come. */
+  readonly ahead: boolean;
+  readonly groups: Readonly<Record<string, string | undefined>>;
+}
+interface Pattern {
+  readonly source: string;
+  readonly resolve: (asked: Asked) => Moment;
+}
+
+const onDay = (day: Day): Moment => ({ day, label: `on ${day.day} ${monthName(day)} ${day.year}` });
+const inMonth = (day: Day): Moment => ({ day, label: `in ${monthName(day)} ${day.year}` });
+const inYear = (day: Day): Moment => ({ day, label: `in ${day.year}` });
+const about = (day: Day): Moment => ({ day, label: `around ${day.day} ${monthName(day)} ${day.year}` });
+
+const PATTERNS: readonly Pattern[] = [
+  { source: '(?:on )?(?<iso>(?:19|20)\\d\\d-\\d\\d-\\d\\d)', resolve: ({ groups }) => onDay(isoDay(groups.iso ?? '')) },
+  { source: 'the day before yesterday', resolve: ({ today }) => onDay(shifted(today, -2, 'day')) },
+  { source: 'the day after tomorrow', resolve: ({ today }) => onDay(shifted(today, 2, 'day')) },
+  {
+    source: 'yesterday(?: morning| afternoon| evening)?|last night',
+    resolve: ({ today }) => onDay(shifted(today, -1, 'day')),
+  },
+  {
+    source: 'tomorrow(?: morning| afternoon| evening| night)?',
+    resolve: ({ today }) => onDay(shifted(today, 1, 'day')),
+  },
+  { source: 'today|tonight|this (?:morning|afternoon|evening)', resolve: ({ today }) => onDay(today) },
+  { source: `${COUNT} (?<unit>day|week|month|year)s? ago`, resolve: (asked) => byUnit(asked, -countOf(asked)) },
+  { source: `in ${COUNT} (?<unit>day|week|month|year)s?(?: time)?`, resolve: (asked) => byUnit(asked, countOf(asked)) },
+  { source: '(?<which>last|next|this) (?<unit>week|month|year)', resolve: (asked) => whole(asked) },
+  { source: '(?<which>last|next|this) (?<season>spring|summer|autumn|fall|winter)', resolve: season },
+  {
+    source: '(?<which>last|next|this) weekend',
+    resolve: (asked) => about(weekdayFrom(asked.today, 6, direction(asked))),
+  },
+  {
+    source: `(?<which>last|next|this|on) (?<weekday>${WEEKDAYS.join('|')})`,
+    resolve: (asked) => onDay(weekdayFrom(asked.today, WEEKDAYS.indexOf(word(asked, 'weekday')), direction(asked))),
+  },
+  { source: `since ${YEAR}`, resolve: (asked) => ({ ...inYear(yearDay(asked)), label: `since ${asked.groups.year}` }) },
+  {
+    source: `(?:on |by )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? ${YEAR})?`,
+    resolve: (asked) => onDay(calendarDay(asked)),
+  },
+  {
+    source: `(?:on |by )?${MONTH} (?<date>\\d{1,2})(?:st|nd|rd|th)?(?:,? ${YEAR})?`,
+    resolve: (asked) => onDay(calendarDay(asked)),
+  },
+  {
+    source: `(?:back )?(?:in|since|last|next) (?:early |late )?${MONTH}(?: ${YEAR})?`,
+    resolve: (asked) => inMonth(calendarDay(asked)),
+  },
+  { source: `(?:back )?in (?:early |late )?${YEAR}`, resolve: (asked) => inYear(yearDay(asked)) },
+];
+
+const COMPILED = PATTERNS.map(({ source, resolve }) => ({
+  resolve,
+  anywhere: new RegExp(`(?<![\\w-])(?:${source})(?![\\w-])`, 'iu'),
+}));
+/** How long something has been so: only after "have", where it says when it began. */
+const FOR_YEARS = new RegExp(
+  `(?<=\\bhave\\b.*) for (?:about |over |almost )?${COUNT} (?<unit>day|week|month|year)s?(?: now)?`,
+  'iu',
+);
+const AHEAD = /\b(?:will|going to|plan|planning|want|next|hope|would like|flying|leaving|moving|am \w+ing)\b/iu;
+
+/** Takes the first date out of a clause, and resolves it against the day the clause was said. */
+export function datedEnglish(raw: string, today: Day): Dated {
+  const found = firstDate(raw, today);
+  if (found === null) return { raw, without: raw, labelled: raw, validFrom: null };
+  const put = (text: string) => raw.replace(found.phrase, text).replaceAll(/\s+/gu, ' ').trim();
+  return { raw, without: put(' '), labelled: put(` ${found.moment.label} `), validFrom: isoOf(found.moment.day) };
+}
+
+/** Whether a piece of a sentence is a date and nothing else. */
+export function isOnlyDate(piece: string): boolean {
+  return COMPILED.some(({ anywhere }) => piece.replace(anywhere, '').trim() === '');
+}
+
+function firstDate(raw: string, today: Day): { readonly phrase: string; readonly moment: Moment } | null {
+  const ahead = AHEAD.test(raw);
+  const lasting = FOR_YEARS.exec(raw);
+  if (lasting !== null) {
+    const asked = { today, ahead, groups: lasting.groups ?? {} };
+    const { day } = byUnit(asked, -countOf(asked));
+    return { phrase: lasting[0], moment: { day, label: `since ${day.year}` } };
+  }
+  for (const { anywhere, resolve } of COMPILED) {
+    const match = anywhere.exec(raw);
+    if (match !== null) return { phrase: match[0], moment: resolve({ today, ahead, groups: match.groups ?? {} }) };
+  }
+  return null;
+}
+
+/** The further away, the rougher people count. */
+function byUnit(asked: Asked, count: number): Moment {
+  const unit = word(asked, 'unit') as Unit;
+  const day = shifted(asked.today, count, unit);
+  if (unit === 'day') return onDay(day);
+  if (unit === 'week') return about(day);
+  return unit === 'month' ? inMonth(day) : inYear(day);
+}
+
+function whole(asked: Asked): Moment {
+  const unit = word(asked, 'unit') as Unit;
+  const step = { last: -1, this: 0, next: 1 }[word(asked, 'which')] ?? 0;
+  const day = startOf(shifted(startOf(asked.today, unit), step, unit), unit);
+  if (unit === 'week') return about(day);
+  return unit === 'month' ? inMonth(day) : inYear(day);
+}
+
+/** Seasons of the northern half, by their first month. */
+const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 };
+
+function season(asked: Asked): Moment {
+  const name = word(asked, 'season');
+  const ahead = direction(asked) === 1;
+  // A season that still lasts is not the last one.
+  const from = ahead ? asked.today : shifted(asked.today, -3, 'month');
+  const day = yearless(from, SEASONS[name] ?? 0, { day: 1, ahead });
+  return { day, label: `in ${name} ${day.year}` };
+}
+
+function direction(asked: Asked): -1 | 1 {
+  const which = word(asked, 'which');
+  if (which === 'last') return -1;
+  return which === 'next' || asked.ahead ? 1 : -1;
+}
+
+function calendarDay(asked: Asked): Day {
+  const month = MONTHS.findIndex((name) => name.startsWith(word(asked, 'month').slice(0, 3)));
+  const day = Number(asked.groups.date ?? 1);
+  if (asked.groups.year !== undefined) return dayAt(Number(asked.groups.year), month, day);
+  return yearless(asked.today, month, { day, ahead: asked.ahead });
+}
+
+function countOf(asked: Asked): number {
+  const said = word(asked, 'count');
+  if (/^\d+$/u.test(said)) return Number(said);
+  const named = COUNTS.indexOf(said);
+  if (named >= 0) return named;
+  return said === 'a few' ? 3 : said === 'a couple of' ? 2 : 1;
+}
+
+const yearDay = (asked: Asked): Day => dayAt(Number(asked.groups.year), 0);
+const word = (asked: Asked, name: string): string => (asked.groups[name] ?? '').toLowerCase();
+const monthName = (day: Day): string => {
+  const name = MONTHS[day.month] ?? '';
+  return name.charAt(0).toUpperCase() + name.slice(1);
+};
+
+function isoDay(text: string): Day {
+  const [year, month, day] = text.split('-').map(Number);
+  return dayAt(year ?? 0, (month ?? 1) - 1, day ?? 1);
+}

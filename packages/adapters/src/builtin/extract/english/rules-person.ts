@@ -1,0 +1,127 @@
+import { place, tidy } from './grammar.ts';
+import type { Groups, Rule } from './rule.ts';
+import { FEELINGS, NOT_NAMES } from './words.ts';
+
+/** Who the user is, and where. */
+export const PERSON: readonly Rule[] = [
+  {
+    pattern:
+      /^(?:am|turned|just turned|have turned) (?<age>\d{1,3})(?: years? old| years?)?(?: today| now| already| this \w+| last \w+| yesterday)?$/iu,
+    category: 'personal_details',
+    reads: 'raw',
+    tell: ({ age }) => `is ${age} years old`,
+  },
+  {
+    pattern:
+      /^was born (?:on|in) (?<when>(?:the )?(?:\d.*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b.*\d.*))$/iu,
+    category: 'personal_details',
+    reads: 'raw',
+    tell: ({ when = '' }) => `was born ${/^(?:19|20)\d\d$|^[a-z]+ (?:19|20)\d\d$/iu.test(when) ? 'in' : 'on'} ${when}`,
+  },
+  {
+    pattern:
+      /^(?:am(?: called| named)? |go by |am known as )(?<name>\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}.'-]*){0,3})(?: (?:and|the|here|by the way)\b.*|,.*)?$/u,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ name = '' }) => (NOT_NAMES.test(name) ? null : `'s name is ${name}`),
+  },
+  {
+    pattern:
+      /^(?:live|am living|reside|am residing|am based|am staying|have lived|have been living|have been based|settled(?: down)?|settled) (?<at>in|near|on|at|outside) (?<where>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ at, where = '' }) => (/\band\b/iu.test(where) ? null : withPlace(where, (name) => `lives ${at} ${name}`)),
+  },
+  {
+    pattern:
+      /^(?:have |had )?(?:moved|relocated|emigrated|immigrated)(?: back| over| house)?(?: from (?<from>.+?))? (?:in)?to (?<to>.+?)(?: from (?<origin>.+))?$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: movedTo,
+  },
+  {
+    pattern: /^(?:used to live|lived|was living) (?<at>in|near|on) (?<where>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ at, where = '' }) => withPlace(where, (name) => `used to live ${at} ${name}`),
+  },
+  {
+    pattern: /^moved out of (?<where>.+)$|^moved away from (?<away>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ where, away }) => withPlace(where ?? away ?? '', (name) => `no longer lives in ${name}`),
+  },
+  {
+    pattern: /^(?:am|come|am coming|am originally|originally come) (?:originally )?from (?<where>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ where = '' }) => withPlace(where.replace(/ originally$/iu, ''), (name) => `is from ${name}`),
+  },
+  {
+    pattern: /^(?:was born(?: and raised)?|am born) in (?<where>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ where = '' }) => withPlace(where, (name) => `was born in ${name}`),
+  },
+  {
+    pattern: /^(?:grew up|was raised) in (?<where>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ where = '' }) => withPlace(where, (name) => `grew up in ${name}`),
+  },
+  {
+    pattern:
+      /^(?:am (?:now |happily |recently )?(?<state>married|engaged)|got (?<got>married|engaged)|married)(?: to| with)?(?: (?<whom>.+))?$/iu,
+    category: 'family',
+    reads: 'state',
+    tell: ({ state, got, whom }) => `is ${state ?? got ?? 'married'}${partner(whom)}`,
+  },
+  {
+    pattern:
+      /^(?:am|got|have been) (?:now |recently )?(?<state>single|divorced|widowed|separated|in a relationship)\b.*$/iu,
+    category: 'family',
+    reads: 'state',
+    tell: ({ state }) => `is ${state}`,
+  },
+  {
+    pattern:
+      /^am (?<size>[\d.,]+ ?(?:cm|m|feet|ft|foot|inches|centimet\w+|met\w+)(?: \d+)?)(?: tall)$|^weigh (?<weight>.+)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: ({ size, weight }) => (size === undefined ? `weighs ${weight}` : `is ${size} tall`),
+  },
+  {
+    pattern: /^am (?<what>(?:an? )?(?!(?:bit|little|lot|few|tad|mess)\b)[\p{L}'-].*)$/iu,
+    category: 'personal_details',
+    reads: 'state',
+    tell: trait,
+  },
+];
+
+function withPlace(where: string, told: (name: string) => string): string | null {
+  const name = place(where);
+  return name === null ? null : told(name);
+}
+
+/** Where somebody moved is where they live; a new job or team is no place. */
+function movedTo({ from, to = '', origin }: Groups): string | null {
+  if (/\b(?:team|company|job|role|position|desk|department|vim|linux|mac)\b/iu.test(to)) return null;
+  const before = from ?? origin;
+  const left = before === undefined ? null : place(before);
+  return withPlace(to, (name) => `lives in ${name}${left === null ? '' : ` (moved from ${left})`}`);
+}
+
+function partner(whom: string | undefined): string {
+  const name = whom === undefined ? null : tidy(whom);
+  return name === null || /^(?:in|at|on|with|for|and)\b/iu.test(name) ? '' : ` to ${name}`;
+}
+
+/** "I am a morning person", "I am Portuguese", "I am left-handed": what one is, rather than how one feels. */
+function trait({ what = '' }: Groups): string | null {
+  const text = tidy(what);
+  if (text === null) return null;
+  if (/^an? /iu.test(text)) return FEELINGS.test(text.replace(/^an? /iu, '')) ? null : `is ${text}`;
+  return LASTING.test(text) ? `is ${text}` : null;
+}
+const LASTING =
+  /^(?:also )?(?:(?:half|originally|native) )?(?:left-handed|right-handed|pregnant|diabetic|colou?r-?blind|deaf|blind|asthmatic|autistic|dyslexic|bilingual|retired|unemployed|self-employed|jewish|muslim|christian|catholic|hindu|buddhist|atheist|agnostic|gay|lesbian|bisexual|straight|transgender|non-binary|male|female|tall|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|coeliac|celiac|afraid of .+|scared of .+|good at .+|bad at .+|responsible for .+|part of .+|member of .+|the (?:father|mother|parent|owner|founder|ceo|cto|head|manager|director|captain|oldest|youngest|eldest) .+|\p{Lu}\p{L}+(?:an|ese|ish|ch|ic|ek|i|ss)(?: citizen)?)$/iu;

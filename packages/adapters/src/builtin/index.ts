@@ -1,0 +1,2 @@
+export { builtinChat } from './chat.ts';
+export { builtinEmbedder } from './embedder.ts';

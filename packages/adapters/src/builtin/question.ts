@@ -1,0 +1,21 @@
+import { type ChatCall, EngineError, type Json, type JsonObject } from '@slowwave/engine';
+
+/** The JSON object that ends the user message: the first line from which on the rest is one. */
+export function inputOf({ name, user }: ChatCall): JsonObject {
+  for (const { index } of user.matchAll(/^\s*\{/gmu)) {
+    const value = parsed(user.slice(index));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  }
+  throw new EngineError(
+    `expected the user message of ${name} to end with a JSON object on its own line, got none; check the prompt`,
+    { code: 'model_misconfigured', retryable: false },
+  );
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 import type { ThreadCall, ThreadHost } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
-import type { Sql } from './sql.ts';
+import { beginToWrite, type Sql } from './sql.ts';
 import type { Committed } from './writer-protocol.ts';
 
 /** So many calls share a commit at most, … */
@@ -62,7 +62,7 @@ interface Ran {
 function runGroup(sql: Sql, queue: ThreadCall[], handlerOf: (method: string) => Handler | undefined): number {
   const group: Ran[] = [];
   try {
-    sql.run('BEGIN IMMEDIATE');
+    beginToWrite(sql);
   } catch (error) {
     // Everything that waited here has waited the busy timeout out.
     failAll(queue.splice(0), error);

@@ -30,6 +30,19 @@ export function connectToRead(path: string, { readOnlyFile }: { readOnlyFile: bo
   return sqlOf(db);
 }
 
+/**
+ * Begins a transaction that writes, once no other process does. Asks every millisecond: SQLite's own waiting grows to
+ * 100 ms a time, and a process that writes without end would nearly always be inside a transaction when it asks.
+ */
+export function beginToWrite(sql: Sql): void {
+  sql.db.pragma('busy_timeout = 0');
+  try {
+    untilFree(() => sql.run('BEGIN IMMEDIATE'));
+  } finally {
+    sql.db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
+}
+
 export function sqlOf(db: Database.Database): Sql {
   const prepared = new Map<string, Database.Statement<[Params]>>();
   const statement = (text: string): Database.Statement<[Params]> => {
@@ -47,19 +60,25 @@ export function sqlOf(db: Database.Database): Sql {
   };
 }
 
-const WAL_TRIES = 100;
-const WAL_PAUSE_MS = 50; // × tries = the busy timeout
-
-/** SQLite does not wait for others while it changes the journal mode of a new file, so this does. Blocks its thread. */
+/** SQLite does not wait for others while it changes the journal mode of a new file, so this does. */
 function enableWal(db: Database.Database): void {
-  for (let tries = 1; ; tries += 1) {
+  untilFree(() => db.pragma('journal_mode = WAL'));
+}
+
+/** Shorter than the pause between two groups of a busy process, so that the next one is not missed. */
+const RETRY_PAUSE_MS = 1;
+
+/** Tries again while another process holds the file, up to the busy timeout. Blocks its thread. */
+function untilFree(run: () => void): void {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
     try {
-      db.pragma('journal_mode = WAL');
+      run();
       return;
     } catch (error) {
       const busy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy || tries === WAL_TRIES) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE_MS);
+      if (!busy || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
     }
   }
 }

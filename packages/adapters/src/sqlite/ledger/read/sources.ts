@@ -16,14 +16,17 @@ export function messagesById(sql: Sql, tenant: TenantId, ids: readonly string[])
   return new Map(rows.map((row) => [row.id, messageFrom(row)]));
 }
 
-/** A source named in another lane is none: what another lane was told is another owner's. */
+/**
+ * A source named in another lane is none: what another lane was told is another owner's. The + keeps SQLite from
+ * looking through the whole lane for it.
+ */
 const SELECT_SOURCES = `
   WITH sources AS (
     SELECT DISTINCT m.id, m.lane, m.seq
     FROM memories me
     JOIN versions v ON v.memory_id = me.id
     JOIN json_each(v.details, '$.sourceIds') s
-    JOIN messages m ON m.id = s.value AND m.tenant = @tenant AND m.lane = me.lane
+    JOIN messages m ON m.id = s.value AND m.tenant = @tenant AND +m.lane = me.lane
     WHERE me.tenant = @tenant AND me.id = @id
   )
   SELECT m.*, max(m.id = s.id) AS is_source

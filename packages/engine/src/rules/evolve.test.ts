@@ -120,6 +120,16 @@ describe('a fact', () => {
     expect(liveVersion(evolve(HOME, null, again))).toMatchObject({ number: 3, invalidAt: null });
   });
 
+  it('and its deletion in one and the same message leave nothing that held', () => {
+    const [added, removed] = eventsOf([say('Lives in Rome', 1), { ...say('', 1), kind: 'DELETE' }]);
+    const same = [added, removed]
+      .flatMap((event) => event ?? [])
+      .map((event) => ({ ...event, saidAt: { at: MORNING, seq: 1 } }));
+    const memory = evolve(HOME, null, same);
+    expect(liveVersion(memory)).toBeNull();
+    expect(memory.versions[0]?.invalidAt).not.toBeNull();
+  });
+
   it('that is said again confirms the version and adds its sources', () => {
     const memory = evolve(
       HOME,

@@ -11,7 +11,7 @@ import type {
   Scope,
   TenantId,
 } from '../words.ts';
-import { compareSaid, saidBefore } from '../words.ts';
+import { compareSaid } from '../words.ts';
 
 /** Where a memory lives: known before its first event. */
 export interface Home {
@@ -87,23 +87,22 @@ function markOf(event: MemoryEvent): Mark {
 const inSaidOrder = (timeline: readonly Mark[]): Mark[] =>
   [...timeline].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
 
+/** A version in the making, or the deletion between two. */
+type Stretch = { readonly kind: 'run'; readonly run: Said[] } | { readonly kind: 'deletion'; readonly at: Millis };
+
 /** Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. */
 function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
-  const runs: Said[][] = [];
-  const deletions: SaidAt[] = [];
-  let open: Said[] | null = null;
+  const stretches: Stretch[] = [];
   for (const mark of inSaidOrder(timeline)) {
-    if (mark.kind === 'deleted') {
-      deletions.push(mark.saidAt);
-      open = null;
-    } else if (open?.[0] !== undefined && sameText(open[0].text, mark.text)) {
-      open.push(mark);
-    } else {
-      open = [mark];
-      runs.push(open);
-    }
+    const last = stretches.at(-1);
+    if (mark.kind === 'deleted') stretches.push({ kind: 'deletion', at: mark.saidAt.at });
+    else if (last?.kind === 'run' && last.run.some(({ text }) => sameText(text, mark.text))) last.run.push(mark);
+    else stretches.push({ kind: 'run', run: [mark] });
   }
-  return close(runs.map(versionOf), deletions).sort((a, b) => a.number - b.number);
+  const versions = stretches.flatMap((stretch, i) =>
+    stretch.kind === 'run' ? [closed(versionOf(stretch.run), stretches.slice(i + 1))] : [],
+  );
+  return versions.sort((a, b) => a.number - b.number);
 }
 
 const sameText = (a: string, b: string): boolean => a === b || normaliseText(a) === normaliseText(b);
@@ -130,16 +129,10 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   };
 }
 
-/**
- * Sets the intervals of versions given in said order: each ends where anything said later begins to hold or deletes
- * it, at the earliest of them, so that no two overlap.
- */
-function close(versions: readonly MemoryVersion[], deletions: readonly SaidAt[]): MemoryVersion[] {
-  return versions.map((version, i) => {
-    const later = versions.slice(i + 1);
-    const ended = deletions.filter((deletion) => saidBefore(version.saidAt, deletion));
-    const ends: Millis[] = [...later.map((other) => other.validFrom), ...ended.map((deletion) => deletion.at)];
-    const invalidAt = ends.length === 0 ? null : Math.max(version.validFrom, Math.min(...ends));
-    return { ...version, invalidAt, supersededBy: later[0]?.number ?? null };
-  });
+/** A version ends where anything said later begins to hold or deletes it, at the earliest of them: no two overlap. */
+function closed(version: MemoryVersion, later: readonly Stretch[]): MemoryVersion {
+  const runs = later.flatMap((stretch) => (stretch.kind === 'run' ? [versionOf(stretch.run)] : []));
+  const ends = later.map((stretch) => (stretch.kind === 'deletion' ? stretch.at : versionOf(stretch.run).validFrom));
+  const invalidAt = ends.length === 0 ? null : Math.max(version.validFrom, Math.min(...ends));
+  return { ...version, invalidAt, supersededBy: runs[0]?.number ?? null };
 }

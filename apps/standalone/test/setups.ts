@@ -1,0 +1,88 @@
+import { freePort, type Service, spawnService, startRedis, type TempDir, tempDir } from '@slowwave/testkit';
+
+/** One way of running Slowwave, on a data folder of its own. Base URLs by what is asked there. */
+export interface Setup {
+  readonly dataDir: string;
+  readonly ingest: string;
+  readonly search: string;
+  readonly console: string;
+  /** Every process ends at once, as in a power cut. */
+  crash(): Promise<void>;
+  /** Every process is asked to end. */
+  stop(): Promise<void>;
+  /** The same data again, after a crash or a stop. */
+  start(): Promise<void>;
+  /** Ends everything and removes the data. */
+  close(): Promise<void>;
+}
+
+export type OpenSetup = (env?: Readonly<Record<string, string>>) => Promise<Setup>;
+
+const main = (app: string): URL => new URL(`../../${app}/src/main.ts`, import.meta.url);
+
+/** One process, queue in process. */
+export const standalone: OpenSetup = (env = {}) => open(env, { standalone: ['ingest', 'search', 'console'] }, null);
+
+/** One process, queue on Redis. */
+export const standaloneOnRedis: OpenSetup = async (env = {}) =>
+  open(env, { standalone: ['ingest', 'search', 'console'] }, await startRedis());
+
+/** Four processes on one ledger and Redis. */
+export const fourProcesses: OpenSetup = async (env = {}) =>
+  open(env, { ingest: ['ingest'], worker: [], search: ['search'], console: ['console'] }, await startRedis());
+
+type Role = 'ingest' | 'search' | 'console';
+
+async function open(
+  env: Readonly<Record<string, string>>,
+  apps: Readonly<Record<string, readonly Role[]>>,
+  redis: Awaited<ReturnType<typeof startRedis>> | null,
+): Promise<Setup> {
+  const folder: TempDir = await tempDir();
+  const ports = new Map<string, number>();
+  for (const app of Object.keys(apps)) ports.set(app, await freePort());
+  let running: Service[] = [];
+  const start = async (): Promise<void> => {
+    running = await Promise.all(
+      [...ports].map(([app, port]) =>
+        spawnService({
+          main: main(app),
+          ready: { url: `http://127.0.0.1:${port}/readyz` },
+          readyWithinMs: 60_000,
+          env: {
+            SLOWWAVE_PORT: String(port),
+            SLOWWAVE_DATA_DIR: folder.path,
+            SLOWWAVE_BATCH_IDLE_MS: '200',
+            SLOWWAVE_RETRY_DELAY_MS: '20',
+            ...(redis === null ? {} : { REDIS_URL: redis.url }),
+            ...env,
+          },
+        }),
+      ),
+    );
+  };
+  const urlOf = (role: Role): string => {
+    const app = Object.keys(apps).find((name) => apps[name]?.includes(role)) ?? '';
+    return `http://127.0.0.1:${ports.get(app)}`;
+  };
+  const endAll = async (how: 'kill' | 'stop'): Promise<void> => {
+    const ending = running;
+    running = [];
+    await Promise.all(ending.map((service) => service[how]()));
+  };
+  await start();
+  return {
+    dataDir: folder.path,
+    ingest: urlOf('ingest'),
+    search: urlOf('search'),
+    console: urlOf('console'),
+    crash: () => endAll('kill'),
+    stop: () => endAll('stop'),
+    start,
+    close: async () => {
+      await endAll('kill');
+      await redis?.stop();
+      await folder.remove();
+    },
+  };
+}

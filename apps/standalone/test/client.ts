@@ -11,9 +11,9 @@ export interface Answer {
 export async function call(
   method: string,
   url: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
+  given: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
+  const { body, headers } = given;
   const response = await fetch(url, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -25,8 +25,8 @@ export async function call(
 }
 
 export const get = (url: string): Promise<Answer> => call('GET', url);
-export const post = (url: string, body: unknown, headers?: Record<string, string>): Promise<Answer> =>
-  call('POST', url, body, headers);
+export const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  call('POST', url, { body, headers });
 
 export const said = (userId: string, ...contents: string[]) => ({
   user_id: userId,

@@ -78,7 +78,7 @@ describe.each(SETUPS)('the way of a batch, %s', (_name, open) => {
       expect(added.status).toBe(201);
       expect(await found(setup.search, 'ana', 'tea')).toEqual(['Likes green tea']);
       const url = `${setup.console}/v1/memories/${added.body.id}`;
-      expect((await call('PATCH', url, { memory: 'Likes black tea' })).status).toBe(200);
+      expect((await call('PATCH', url, { body: { memory: 'Likes black tea' } })).status).toBe(200);
       expect(await found(setup.search, 'ana', 'tea')).toEqual(['Likes black tea']);
       await call('DELETE', url);
       expect(await found(setup.search, 'ana', 'tea')).toEqual([]);

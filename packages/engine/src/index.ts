@@ -19,6 +19,7 @@ export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolv
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { scan } from './rules/scan.ts';
 export { type Sighted, visible } from './rules/visible.ts';
+export { DEFAULT_SETTINGS, type ModelPrice, type TenantSettings } from './settings.ts';
 export { project } from './steps/project.ts';
 export { sweepLanes, sweepOutbox } from './sweep.ts';
 export { takeTurn } from './take-turn.ts';

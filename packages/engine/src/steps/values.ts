@@ -4,12 +4,15 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { Gathered } from '../ports/ledger/thoughts.ts';
 import type { Repeat } from '../rules/repeats.ts';
+import type { TenantSettings } from '../settings.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 
 /** The value each step hands to the next. Every step adds to what it was given and calls no earlier one. */
 
 export interface GatheredTurn extends Gathered {
   readonly turn: Turn;
+  /** What the tenant has chosen. */
+  readonly rules: TenantSettings;
 }
 
 export interface Extracted extends GatheredTurn {

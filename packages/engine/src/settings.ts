@@ -1,0 +1,39 @@
+import type { DuePolicy } from './ports/ledger/lanes.ts';
+import type { EventKind } from './words.ts';
+
+/** What a tenant has chosen for all its batches. null and empty mean: as the product does it. */
+export interface TenantSettings {
+  /** What to remember, beside the product's own rules. */
+  readonly instructions: string | null;
+  readonly includes: string | null;
+  readonly excludes: string | null;
+  /** How to decide, beside the product's own rules. */
+  readonly decideInstructions: string | null;
+  /** Own categories; null: the product's. */
+  readonly categories: readonly string[] | null;
+  /** Whole prompts instead of the product's, with their placeholders filled in at each call. */
+  readonly prompts: { readonly extract: string | null; readonly decide: string | null };
+  /** Operations of these kinds wait for a person. */
+  readonly review: readonly Exclude<EventKind, 'NONE'>[];
+  /** When lanes are due, where it differs from the process's configuration. */
+  readonly due: Partial<DuePolicy>;
+  /** Price per million tokens by model, in any one currency; for the cost of a plan. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+}
+
+export interface ModelPrice {
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+export const DEFAULT_SETTINGS: TenantSettings = {
+  instructions: null,
+  includes: null,
+  excludes: null,
+  decideInstructions: null,
+  categories: null,
+  prompts: { extract: null, decide: null },
+  review: [],
+  due: {},
+  prices: {},
+};

@@ -2,7 +2,7 @@ import { type ChatCall, EngineError, type Json, type JsonObject } from '@slowwav
 
 /** The JSON object that ends the user message: the first line from which on the rest is one. */
 export function inputOf({ name, user }: ChatCall): JsonObject {
-  for (const { index } of user.matchAll(/^\s*\{/gmu)) {
+  for (const { index } of user.matchAll(/^[ \t]*\{/gmu)) {
     const value = parsed(user.slice(index));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   }

@@ -1,3 +1,4 @@
+import { RELATION } from '../extract/chinese/words.ts';
 import type { Slot } from './statement.ts';
 
 type Shape = readonly [pattern: RegExp, attribute: string, single: boolean];
@@ -27,6 +28,7 @@ const SHAPES: readonly Shape[] = [
   [/^(?<kind>\p{Script=Han}{1,4}?)住在(?<value>.+)$/u, 'residence of', true],
   [/^(?<kind>\p{Script=Han}{1,4}?)(?:今年)?(?<value>[\d一二三四五六七八九十百]+)岁$/u, 'age of', true],
   [/^(?<kind>爱好|兴趣爱好|兴趣|梦想|目标|愿望)是(?<value>.+)$/u, 'of', false],
+  [new RegExp(`^(?<kind>${RELATION})是(?<value>.+)$`, 'u'), 'of', false],
   [/^(?<kind>\p{Script=Han}{2,5}?|QQ)是(?<value>.+)$/u, 'of', true],
 ];
 

@@ -1,3 +1,4 @@
+import { RELATION } from '../extract/english/words.ts';
 import type { Slot } from './statement.ts';
 
 interface Shape {
@@ -83,6 +84,11 @@ const SHAPES: readonly Shape[] = [
     pattern: /^'s (?<kind>favou?rite .+?) (?:is|are) (?<value>.+)$/iu,
     attribute: ({ kind }) => `${kind}`.replace('favour', 'favor'),
     single: true,
+  },
+  {
+    pattern: new RegExp(`^'s (?<kind>(?:\\w+ )?${RELATION}(?: \\w+)?) (?:is|are) (?<value>.+)$`, 'iu'),
+    attribute: ({ kind }) => `of ${kind}`,
+    single: false,
   },
   { pattern: /^'s (?<kind>[\w -]+?) (?:is|are) (?<value>.+)$/iu, attribute: ({ kind }) => `of ${kind}`, single: true },
 ];

@@ -23,6 +23,9 @@ export function statementOf(text: string): Statement {
 
 const DENIAL = /\b(?:never|no longer|cannot)\b|\b(?:is|are|was|can|has|have|does|do|am) not /iu;
 
+/** Who left Acme no longer works there; who left Oslo no longer lives there. */
+const LEAVABLE = ['employer', 'residence'];
+
 function english(text: string): Statement {
   const said = text
     .replace(/^(?:the )?user(?='s| )/iu, '')
@@ -32,6 +35,9 @@ function english(text: string): Statement {
   const opinion =
     /^(?:(?:no longer|does not|do not) )?(?:hates?|dislikes?|detests?|likes?|loves?|enjoys?|adores?)\b/iu.test(said);
   if (opinion) return likingOf(said);
+  const left = /^left (?<value>.+)$/iu.exec(said)?.groups?.value?.toLowerCase();
+  if (left !== undefined)
+    return { slots: LEAVABLE.map((attribute) => ({ attribute, value: left, single: false })), positive: false };
   const positive = !DENIAL.test(said);
   const affirmed = said
     .replace(/\b(?:does|do) not (\w+)/iu, '$1')

@@ -12,7 +12,7 @@ const SENTENCE_CHARS_MAX = 400;
 /** Code, quoted lines, what others are quoted with, and addresses: none of it is said by the speaker. */
 const NOT_SPOKEN = [
   /```[\s\S]*?(?:```|$)/gu,
-  /^\s*(?:>|\||#{1,6} |\$ ).*$/gmu,
+  /^[ \t]*(?:>|\||#{1,6} |\$ ).*$/gmu,
   /\b(?:said|says|told \w+|asked|wrote|replied|texted|answered)\s*[,:]?\s*["“][^"”\n]{0,500}["”]/giu,
   /[说问道写][，,：:]?\s*[“"「][^”"」\n]{0,500}[”"」]/gu,
 ];
@@ -34,7 +34,7 @@ export const asksInChinese = (clause: string): boolean => CHINESE_QUESTION.test(
 function split(text: string): readonly Sentence[] {
   const sentences: Sentence[] = [];
   let start = 0;
-  for (const match of text.matchAll(/[.!?…]+(?=\s|$|["”)'])|[。！？]+|\n+/gu)) {
+  for (const match of text.matchAll(/[.!?…]{1,8}(?=\s|$|["”)'])|[。！？]{1,8}|\n/gu)) {
     const sentence = text.slice(start, match.index);
     if (match[0] === '.' && ABBREVIATION.test(sentence.slice(-8))) continue;
     sentences.push(sentenceOf(sentence, match[0]));
@@ -44,6 +44,9 @@ function split(text: string): readonly Sentence[] {
 }
 
 function sentenceOf(raw: string, end: string): Sentence {
-  const text = raw.replace(/^[\s"”')*•-]+|\s+$/gu, '').replace(/^\d{1,2}[.)]\s+/u, '');
+  const text = raw
+    .trim()
+    .replace(/^[\s"”')*•-]+/u, '')
+    .replace(/^\d{1,2}[.)]\s+/u, '');
   return { text, question: /[?？]/u.test(end) || OPENS_QUESTION.test(text) };
 }

@@ -72,7 +72,7 @@ export const CHINESE: readonly ChineseRule[] = [
   state(/^(?:从小)?在(?<to>.+?)长大(?:的)?$/u, 'personal_details', ({ to }) => place(to, (name) => `在${name}长大`)),
   state(
     new RegExp(
-      `^${KIND}(?:就职于|任职于|供职于|在)(?<at>.+?)(?:工作|上班|任职|就职|做事)?[，,]?(?:当|做|担任)(?:一[名个位])?(?<job>.+)$`,
+      `^${KIND}(?:就职于|任职于|供职于|在)(?<at>.+?)(?:工作|上班|任职|就职|做事)?[，,]?(?:当|做|担任)(?:一?[名个位])?(?<job>.+)$`,
       'u',
     ),
     'professional_details',
@@ -87,7 +87,7 @@ export const CHINESE: readonly ChineseRule[] = [
     ({ at }) => value(at, (text) => (/^家$|家里$/u.test(text) ? null : `在${text}工作`)),
   ),
   state(
-    new RegExp(`^${KIND}(?:是|当|做|担任|成为了?)(?:一[名个位])?(?<job>.+?)(?:的)?$`, 'u'),
+    new RegExp(`^${KIND}(?:是|当|做|担任|成为了?)(?:一?[名个位])?(?<job>.+?)(?:的)?$`, 'u'),
     'professional_details',
     ({ job = '' }) => (isOccupation(job) ? `工作是${job}` : null),
   ),
@@ -98,6 +98,16 @@ export const CHINESE: readonly ChineseRule[] = [
   ),
   state(/^(?:学|读|学的是|读的是|主修)(?<what>.+?)专业?(?:的)?$/u, 'professional_details', ({ what = '' }) =>
     POINTING.test(what) || /^(?:了|过|书|会|习|完|到)/u.test(what) ? null : `学${what}`,
+  ),
+  state(/^从(?<at>.+)(?:离职|辞职)$/u, 'professional_details', ({ at }) => value(at, (text) => `不再在${text}工作`)),
+  state(/^姓(?<name>\p{Script=Han}{1,2})$/u, 'personal_details', ({ name }) => `姓${name}`),
+  state(
+    /^是(?:一?个)?(?<what>左撇子|色盲|独生[子女]|基督徒|佛教徒|穆斯林|夜猫子|.{1,3}族|.{1,6}(?:迷|粉丝|爱好者))$/u,
+    'personal_details',
+    ({ what }) => value(what, (text) => `是${text}`),
+  ),
+  state(/^(?<what>(?![对有会不也])\p{Script=Han}{1,4})过敏$/u, 'health', ({ what }) =>
+    value(what, (text) => `对${text}过敏`),
   ),
   state(/^对(?<what>.+?)过敏$/u, 'health', ({ what }) => list(what, (text) => `对${text}过敏`)),
   state(
@@ -139,7 +149,8 @@ export const CHINESE: readonly ChineseRule[] = [
     tell: ({ verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${verb}${text}`)),
   },
   {
-    pattern: /^(?<when>.*\d日?|.*前后)?(?<verb>打算|计划|准备|要|想)(?<what>(?:去|搬|学|买|换|考|结婚|参加|开).*)$/u,
+    pattern:
+      /^(?<when>\d{4}年(?:\d+月)?(?:\d+日)?(?:前后)?)?(?<verb>打算|计划|准备|要|想)(?<what>(?:去|搬|学|买|换|考|结婚|参加|开).*)$/u,
     category: 'milestones',
     reads: 'event',
     plain: false,
@@ -202,5 +213,5 @@ function list(text: string | undefined, told: (item: string) => string): readonl
 function doing(what: string): string | null {
   const dateless = what.replace(/^\d{4}年(?:\d+月(?:\d+日)?)?(?:前后)?/u, '');
   if (!DOES.test(dateless) || TALK.test(what)) return null;
-  return value(what, (text) => (/^(?:辞职|失业|升职|退休|怀孕)$/u.test(text) ? `${text}了` : text));
+  return value(what, (text) => (/^(?:辞职|失业|升职|退休|怀孕|毕业)$/u.test(text) ? `${text}了` : text));
 }

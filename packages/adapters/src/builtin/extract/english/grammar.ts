@@ -44,7 +44,7 @@ const ASIDE =
 const TRAILING =
   /[\s,]+(?:now|too|as well|though|again|actually|currently|right now|at the moment|these days|nowadays|anymore|any more|any longer|a lot|so much|very much|really|please|thanks|thank you|by the way|btw|you know|haha+|lol|fluently|already|at all|to be honest|honestly|i think|or something|and so on|and stuff|etc|then|instead|permanently|for good|recently|lately)$/iu;
 const POINTING =
-  /^(?:especially|particularly|mainly|mostly|it|its|that|this|these|those|them|him|her|he|she|they|so|what|how|why|something|anything|nothing|things?|stuff|you|your|yours|one|too|here|there|to (?:it|that|this)|the (?:idea|thought|sound|look|way|fact) ?.*)(?:\s|$)/iu;
+  /^(?:especially|particularly|mainly|mostly|it|its|that|this|these|those|them|him|her|he|she|they|so|what|how|why|when|if|something|anything|nothing|things?|stuff|you|your|yours|one|too|here|there|to (?:it|that|this)|the (?:idea|thought|sound|look|way|fact) ?.*)(?:\s|$)/iu;
 
 /** An object of a statement, without asides and fillers; null when it only points at something said elsewhere. */
 export function tidy(value: string): string | null {

@@ -17,7 +17,10 @@ export const MINE: readonly Rule[] = [
         : `'s name is ${name.replace(/ (?:by the way|btw|and|but).*$/iu, '')}`,
   },
   {
-    pattern: new RegExp(`^(?<what>(?:current |new )?${ATTRIBUTE}) (?:is|are) (?<value>.+)$`, 'iu'),
+    pattern: new RegExp(
+      `^(?<what>(?:current |new )?${ATTRIBUTE}(?: (?:to|with|at) [\\w' -]{1,40}?)?) (?:is|are) (?<value>.+)$`,
+      'iu',
+    ),
     category: 'personal_details',
     reads: 'raw',
     tell: attribute,
@@ -60,7 +63,8 @@ export const MINE: readonly Rule[] = [
 function attribute({ what = '', is = 'is', value = '' }: Groups): string | null {
   const text = tidy(value.replace(/^(?:probably |definitely |currently |now |actually |on (?=\d|the|[A-Z]))/iu, ''));
   if (text === null || UNSAID.test(text)) return null;
-  const one = what.toLowerCase().replace(/^(?:current|new) /u, '');
+  const plain = what.replace(/^(?:current|new) /iu, '');
+  const one = plain.charAt(0).toLowerCase() + plain.slice(1);
   return `'s ${one} ${one.endsWith('s') ? is.replace('is', one === 'hobbies' || one === 'allergies' ? 'are' : is) : 'is'} ${spoken(text)}`;
 }
 const UNSAID =

@@ -25,7 +25,7 @@ export const WORK: readonly Rule[] = [
   },
   {
     pattern:
-      /^(?:(?:quit|left|resigned from|lost|got fired from|was fired from|was laid off from|retired from) (?:my (?:job|position|role) (?:at|with) )?)(?<where>\p{Lu}.*)$/u,
+      /^(?:(?:quit|left|lost) my (?:job|position|role) (?:at|with)|(?:quit|resigned from|got fired from|was fired from|was laid off from|retired from)(?: my (?:job|position|role) (?:at|with))?) (?<where>\p{Lu}.*)$/u,
     category: 'professional_details',
     reads: 'state',
     tell: ({ where = '' }) => (tidy(where) === null ? null : `no longer works at ${tidy(where)}`),

@@ -15,6 +15,7 @@ export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/writer.ts';
+export { preview } from './preview.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { scan } from './rules/scan.ts';

@@ -6,8 +6,17 @@ import type { Guarded, Planned } from './values.ts';
 /** Stores the whole outcome of thinking, before anything is changed by it. */
 export async function plan(deps: EngineDeps, guarded: Guarded, told: Told): Promise<Planned> {
   const { turn } = guarded;
+  const made = await draft(deps, guarded, told);
+  const stored = await deps.ledger.thoughts.storePlan(turn, made);
+  if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
+  return { ...guarded, plan: made };
+}
+
+/** The plan as such, from what was thought and what the ledger has of the answers. */
+export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Promise<Plan> {
+  const { turn } = guarded;
   const answers = await deps.ledger.thoughts.answers(turn.consolidationId);
-  const made: Plan = {
+  return {
     consolidationId: turn.consolidationId,
     round: told.round,
     facts: guarded.facts,
@@ -26,9 +35,6 @@ export async function plan(deps: EngineDeps, guarded: Guarded, told: Told): Prom
     },
     timings: told.timings,
   };
-  const stored = await deps.ledger.thoughts.storePlan(turn, made);
-  if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
-  return { ...guarded, plan: made };
 }
 
 interface Told {

@@ -1,0 +1,77 @@
+import type { EngineDeps } from './deps.ts';
+import type { Plan } from './plan.ts';
+import type { NewBatch } from './ports/ledger/batches.ts';
+import type { Turn } from './ports/ledger/lanes.ts';
+import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
+import type { Cancellation } from './ports/tools.ts';
+import { decide } from './steps/decide.ts';
+import { extract } from './steps/extract.ts';
+import { gather } from './steps/gather.ts';
+import { judge } from './steps/judge.ts';
+import { draft } from './steps/plan.ts';
+import { recall } from './steps/recall.ts';
+import type { GatheredTurn } from './steps/values.ts';
+import { stopwatch } from './stopwatch.ts';
+import { type LaneId, ownerOf } from './words.ts';
+
+/** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
+const NO_LANE = '' as LaneId;
+
+/** What a batch would do if it were consolidated now: the whole plan, with nothing written. */
+export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
+  const watch = stopwatch(deps.tools);
+  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
+  const gathered = await watch.time('gather', async () =>
+    asGathered(await gather(dry, await turnOf(deps, batch)), batch),
+  );
+  const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
+  const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
+  const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
+  return draft(dry, judge(dry, decided), { round: 1, timings: watch.timings() });
+}
+
+/** A turn that nobody claimed. */
+async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<Turn> {
+  const owner = ownerOf(batch.scope);
+  const lane = await ledger.lanes.find(batch.tenant, owner);
+  return {
+    tenant: batch.tenant,
+    lane: lane?.id ?? NO_LANE,
+    owner,
+    generation: 0,
+    epoch: 0,
+    consolidationId: tools.id('con'),
+    scope: batch.scope,
+    settings: batch.settings,
+    batchIds: [],
+    attempts: 0,
+    claimedAt: batch.acceptedAt,
+  };
+}
+
+/** The previewed messages in the place of pinned ones, said after everything that is there. */
+function asGathered(gathered: GatheredTurn, batch: NewBatch): GatheredTurn {
+  const messages = batch.messages.map(({ at, ...message }, i) => ({
+    ...message,
+    batchId: batch.id,
+    saidAt: { at: at ?? batch.acceptedAt, seq: i },
+    resent: false,
+  }));
+  return { ...gathered, messages, metadata: new Map([[batch.id, batch.metadata]]) };
+}
+
+/** Thoughts that are kept for as long as the preview takes, and reach no ledger. */
+function forgetful(thoughts: ThoughtStore): ThoughtStore {
+  const answers: StoredAnswer[] = [];
+  return {
+    ...thoughts,
+    answer: async () => null,
+    answers: async () => answers,
+    storeAnswer: async (_turn, answer) => {
+      answers.push(answer);
+      return { kind: 'stored' };
+    },
+    countFailedCall: async () => {},
+    storeVectors: async () => {},
+  };
+}

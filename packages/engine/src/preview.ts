@@ -4,9 +4,9 @@ import type { NewBatch } from './ports/ledger/batches.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
-import { gather } from './steps/gather.ts';
 import { judge } from './steps/judge.ts';
 import { draft } from './steps/plan.ts';
 import { recall } from './steps/recall.ts';
@@ -21,9 +21,7 @@ const NO_LANE = '' as LaneId;
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
   const watch = stopwatch(deps.tools);
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
-  const gathered = await watch.time('gather', async () =>
-    asGathered(await gather(dry, await turnOf(deps, batch)), batch),
-  );
+  const gathered = gatheredOf(await turnOf(deps, batch), batch);
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
@@ -50,14 +48,21 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
 }
 
 /** The previewed messages in the place of pinned ones, said after everything that is there. */
-function asGathered(gathered: GatheredTurn, batch: NewBatch): GatheredTurn {
+function gatheredOf(turn: Turn, batch: NewBatch): GatheredTurn {
   const messages = batch.messages.map(({ at, ...message }, i) => ({
     ...message,
     batchId: batch.id,
     saidAt: { at: at ?? batch.acceptedAt, seq: i },
     resent: false,
   }));
-  return { ...gathered, messages, metadata: new Map([[batch.id, batch.metadata]]) };
+  return {
+    turn,
+    rules: DEFAULT_SETTINGS,
+    messages,
+    metadata: new Map([[batch.id, batch.metadata]]),
+    summary: null,
+    recent: [],
+  };
 }
 
 /** Thoughts that are kept for as long as the preview takes, and reach no ledger. */

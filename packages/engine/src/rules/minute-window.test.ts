@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { recent, type SecondUse, secondOf, waitFor } from './minute-window.ts';
+
+const MINUTE = 60_000;
+const call = fc.record({ gap: fc.integer({ min: 0, max: 4_000 }), tokens: fc.integer({ min: 1, max: 900 }) });
+
+/** Grants calls as a limiter does, waiting as long as it is told; answers with the moments of all grants. */
+function grant(calls: readonly { gap: number; tokens: number }[], limits: Parameters<typeof waitFor>[1]) {
+  const uses: SecondUse[] = [];
+  const granted: { at: number; tokens: number }[] = [];
+  let now = 1_000_000;
+  for (const { gap, tokens } of calls) {
+    now += gap;
+    for (let wait = waitFor(uses, limits, { now, tokens }); wait > 0; wait = waitFor(uses, limits, { now, tokens }))
+      now += wait;
+    uses.push({ second: secondOf(now), requests: 1, tokens });
+    granted.push({ at: now, tokens });
+  }
+  return granted;
+}
+
+describe('the window of a minute', () => {
+  it('never grants more than the limits in any 60 seconds', () => {
+    const limits = { requestsPerMinute: 20, tokensPerMinute: 5_000 };
+    fc.assert(
+      fc.property(fc.array(call, { minLength: 30, maxLength: 120 }), (calls) => {
+        const granted = grant(calls, limits);
+        for (const { at } of granted) {
+          const within = granted.filter((other) => other.at >= at && other.at < at + MINUTE);
+          expect(within.length).toBeLessThanOrEqual(limits.requestsPerMinute);
+          expect(within.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(limits.tokensPerMinute);
+        }
+      }),
+    );
+  });
+
+  it('waits no longer than it takes for the needed room to be free', () => {
+    const uses = [
+      { second: 0, requests: 1, tokens: 10 },
+      { second: 30, requests: 1, tokens: 10 },
+    ];
+    expect(waitFor(uses, { requestsPerMinute: 2, tokensPerMinute: null }, { now: 40_000, tokens: 5 })).toBe(21_000);
+    expect(waitFor(uses, { requestsPerMinute: 3, tokensPerMinute: null }, { now: 40_000, tokens: 5 })).toBe(0);
+  });
+
+  it('lets a call through that is larger than the limit, once nothing else counts', () => {
+    const limits = { requestsPerMinute: null, tokensPerMinute: 100 };
+    expect(waitFor([], limits, { now: 0, tokens: 500 })).toBe(0);
+    expect(waitFor([{ second: 0, requests: 1, tokens: 1 }], limits, { now: 0, tokens: 500 })).toBe(61_000);
+  });
+
+  it('forgets what is older than a minute', () => {
+    expect(recent([{ second: 0, requests: 1, tokens: 1 }], 61_000)).toEqual([]);
+  });
+});

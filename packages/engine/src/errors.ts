@@ -5,6 +5,7 @@ export type EngineErrorCode =
   | 'model_overloaded'
   | 'model_server_error'
   | 'model_rejected'
+  | 'rate_limited'
   | 'model_misconfigured'
   | 'model_output_unusable'
   | 'context_too_long'
@@ -21,6 +22,8 @@ interface Facts {
   readonly retryable: boolean;
   /** The other side said when to come back. */
   readonly retryAfterMs?: number;
+  /** false: nobody's fault, only too early. The work waits and no try is counted against it. */
+  readonly countsAsTry?: boolean;
   readonly cause?: unknown;
 }
 
@@ -29,6 +32,7 @@ export class EngineError extends Error {
   readonly code: EngineErrorCode;
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
+  readonly countsAsTry: boolean;
 
   constructor(message: string, facts: Facts) {
     super(message, { cause: facts.cause });
@@ -36,6 +40,7 @@ export class EngineError extends Error {
     this.code = facts.code;
     this.retryable = facts.retryable;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.countsAsTry = facts.countsAsTry ?? true;
   }
 }
 

@@ -27,6 +27,7 @@ export {
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
+export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryIndex } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

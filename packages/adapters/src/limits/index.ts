@@ -1,0 +1,3 @@
+export { limitedChat } from './limited-chat.ts';
+export { memoryLimiter } from './memory-limiter.ts';
+export { redisLimiter } from './redis-limiter.ts';

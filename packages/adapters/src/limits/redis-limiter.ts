@@ -1,0 +1,100 @@
+import { EngineError, type Limiter, type ModelLimits } from '@slowwave/engine';
+import { Redis } from 'ioredis';
+import { reservationId, reservedIn } from './reservation-id.ts';
+
+/**
+ * One hash per model: requests and tokens by second of the server's clock, and a pause. The same counting as
+ * rules/minute-window.ts, where its reasons are given; in one script, so that workers never see each other half-way.
+ * KEYS[1] hash; ARGV requests limit, tokens limit (−1: none), tokens asked for.
+ * Answers {1, second} when granted, {0, milliseconds to wait} when not.
+ */
+const RESERVE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local second = tonumber(time[1])
+local requestsMax, tokensMax, asked = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if requestsMax < 0 then requestsMax = math.huge end
+if tokensMax < 0 then tokensMax = math.huge end
+if asked > tokensMax then tokensMax = asked end
+local fields = redis.call('HGETALL', KEYS[1])
+local uses, old, pausedUntil = {}, {}, 0
+for i = 1, #fields, 2 do
+  local kind, at = string.match(fields[i], '^(%a):(%d+)$')
+  if kind == nil then
+    pausedUntil = tonumber(fields[i + 1])
+  elseif tonumber(at) <= second - 61 then
+    old[#old + 1] = fields[i]
+  else
+    uses[at] = uses[at] or { second = tonumber(at), r = 0, t = 0 }
+    uses[at][kind] = tonumber(fields[i + 1])
+  end
+end
+if #old > 0 then redis.call('HDEL', KEYS[1], unpack(old)) end
+if pausedUntil > now then return { 0, pausedUntil - now } end
+local sorted, requests, tokens = {}, 0, 0
+for _, use in pairs(uses) do
+  sorted[#sorted + 1] = use
+  requests, tokens = requests + use.r, tokens + use.t
+end
+table.sort(sorted, function(a, b) return a.second < b.second end)
+local freed = nil
+for _, use in ipairs(sorted) do
+  if requests + 1 <= requestsMax and tokens + asked <= tokensMax then break end
+  requests, tokens, freed = requests - use.r, tokens - use.t, use.second
+end
+if freed ~= nil then return { 0, (freed + 61) * 1000 - now } end
+redis.call('HINCRBY', KEYS[1], 'r:' .. second, 1)
+redis.call('HINCRBY', KEYS[1], 't:' .. second, asked)
+redis.call('EXPIRE', KEYS[1], 3600)
+return { 1, second }
+`;
+
+/** Only a second that still counts is corrected: a field made now would never be cleaned up. */
+const SETTLE = `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) end
+`;
+
+const PAUSE = `
+local time = redis.call('TIME')
+local untilMs = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
+if untilMs > tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') then
+  redis.call('HSET', KEYS[1], 'pausedUntil', untilMs)
+  redis.call('EXPIRE', KEYS[1], 3600)
+end
+`;
+
+const COMMAND_LIMIT_MS = 5_000;
+
+/** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
+export function redisLimiter(url: string, limits: ModelLimits): Limiter {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_LIMIT_MS });
+  redis.on('error', () => {}); // every call reports its own failure
+  const run = async (script: string, model: string, ...args: (string | number)[]): Promise<unknown> => {
+    try {
+      return await redis.eval(script, 1, `{slowwave}:limits:${model}`, ...args);
+    } catch (cause) {
+      throw new EngineError('expected Redis to count calls of the model, but it did not answer; work waits for it', {
+        code: 'queue_unavailable',
+        retryable: true,
+        countsAsTry: false,
+        cause,
+      });
+    }
+  };
+  return {
+    reserve: async (model, tokens) => {
+      const asked = Math.ceil(tokens);
+      const max = [limits.requestsPerMinute ?? -1, limits.tokensPerMinute ?? -1];
+      const [granted, figure] = (await run(RESERVE, model, ...max, asked)) as [number, number];
+      return granted === 1 ? { kind: 'granted', id: reservationId(figure, asked) } : { kind: 'wait', ms: figure };
+    },
+    settle: async (model, id, tokens) => {
+      const reserved = reservedIn(id);
+      if (reserved !== null) await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);
+    },
+    pause: async (model, ms) => {
+      await run(PAUSE, model, Math.ceil(ms));
+    },
+    close: async () => redis.disconnect(),
+  };
+}

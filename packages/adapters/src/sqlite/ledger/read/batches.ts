@@ -1,9 +1,9 @@
 import type { Batch, BatchState, MemoryEvent, Page, Paged, ParkedFilter, TenantId } from '@slowwave/engine';
-import { pageOf } from '../cursor.ts';
-import { type BatchRow, batchFrom, SELECT_BATCHES } from '../rows/batch.ts';
-import { type EventRow, eventFrom } from '../rows/event.ts';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { type BatchRow, batchFrom, SELECT_BATCHES } from '../../../ledger/rows/batch.ts';
+import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
-import { laneOfUser, newestFirst, where } from './page.ts';
 
 export function getBatch(sql: Sql, tenant: TenantId, id: string): Batch | null {
   const row = sql.get<BatchRow>(`${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id`, { tenant, id });

@@ -1,5 +1,5 @@
 import type { Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
-import { type LaneRow, laneFrom, nudgeFrom } from '../rows/lane.ts';
+import { type LaneRow, laneFrom, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
 export function getLane(sql: Sql, id: LaneId): Lane | null {

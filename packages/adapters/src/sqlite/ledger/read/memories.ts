@@ -10,11 +10,11 @@ import {
   type TenantId,
   type Tombstone,
 } from '@slowwave/engine';
-import { pageOf, readCursor } from '../cursor.ts';
-import { type EventRow, eventFrom } from '../rows/event.ts';
-import { type MemoryRow, memoryFrom, SELECT_MEMORIES, type VersionRow } from '../rows/memory.ts';
+import { pageOf, readCursor } from '../../../ledger/cursor.ts';
+import { newestFirst, where } from '../../../ledger/page.ts';
+import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
+import { type MemoryRow, memoryFrom, SELECT_MEMORIES, type VersionRow } from '../../../ledger/rows/memory.ts';
 import type { Params, Sql } from '../sql.ts';
-import { newestFirst, where } from './page.ts';
 
 export function getMemory(sql: Sql, tenant: TenantId, id: string): Memory | null {
   return manyMemories(sql, tenant, [id])[0] ?? null;

@@ -1,9 +1,9 @@
 import type { BatchCounts, BatchState, OwnerSummary, Page, Paged, TenantId, UsageTotals } from '@slowwave/engine';
-import { pageOf } from '../cursor.ts';
-import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { newestFirst, where } from '../../../ledger/page.ts';
+import { type OwnerColumns, ownerFrom } from '../../../ledger/rows/scope.ts';
 import type { Sql } from '../sql.ts';
 import type { CounterName } from '../write/counters.ts';
-import { newestFirst, where } from './page.ts';
 
 /** The states are counted from the rows, not from counters: a lost batch must show as a gap. */
 export function batchCounts(sql: Sql, tenant: TenantId): BatchCounts {

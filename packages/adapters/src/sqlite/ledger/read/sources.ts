@@ -1,5 +1,5 @@
 import type { Message, TenantId } from '@slowwave/engine';
-import { type MessageRow, messageFrom } from '../rows/message.ts';
+import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import type { Sql } from '../sql.ts';
 
 /** The messages a memory's versions came from, with their neighbours in the lane, in lane order. */

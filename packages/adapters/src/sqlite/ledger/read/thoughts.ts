@@ -9,17 +9,17 @@ import type {
   TenantId,
   Turn,
 } from '@slowwave/engine';
-import { pageOf } from '../cursor.ts';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
 import {
   type AnswerRow,
   answerFrom,
   type ConsolidationRow,
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
-} from '../rows/consolidation.ts';
-import { type MessageRow, messageFrom } from '../rows/message.ts';
+} from '../../../ledger/rows/consolidation.ts';
+import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import type { Sql } from '../sql.ts';
-import { laneOfUser, newestFirst, where } from './page.ts';
 
 /** What a turn reads of the conversation. */
 export function gather(sql: Sql, turn: Turn, recentCount: number): Gathered {

@@ -1,7 +1,7 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, type NewMessage, ownerOf } from '@slowwave/engine';
-import { append as appendTo } from '../lane-life.ts';
-import { settingsText } from '../rows/batch.ts';
-import type { LaneRow } from '../rows/lane.ts';
+import { append as appendTo } from '../../../ledger/lane-life.ts';
+import { settingsText } from '../../../ledger/rows/batch.ts';
+import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 import { openLane, saveLane } from './lanes.ts';

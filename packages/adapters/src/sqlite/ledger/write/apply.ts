@@ -1,5 +1,5 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
-import { finish } from '../lane-life.ts';
+import { finish } from '../../../ledger/lane-life.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';

@@ -1,7 +1,7 @@
 import type { Claim, LaneId, Turn, WindowPolicy } from '@slowwave/engine';
-import { claim as take } from '../lane-life.ts';
-import type { LaneRow } from '../rows/lane.ts';
-import { ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
+import { claim as take } from '../../../ledger/lane-life.ts';
+import type { LaneRow } from '../../../ledger/rows/lane.ts';
+import { ownerFrom, type ScopeColumns, scopeFrom } from '../../../ledger/rows/scope.ts';
 import type { Sql } from '../sql.ts';
 import { loadLane, recounted, saveLane } from './lanes.ts';
 

@@ -1,6 +1,6 @@
 import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
-import { finish, release as giveBack, retry, split } from '../lane-life.ts';
-import { type LaneRow, nudgeFrom } from '../rows/lane.ts';
+import { finish, release as giveBack, retry, split } from '../../../ledger/lane-life.ts';
+import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfTurn, recounted, saveLane } from './lanes.ts';
 

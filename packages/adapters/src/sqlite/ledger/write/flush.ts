@@ -1,5 +1,5 @@
 import type { LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
-import { flush as makeDue } from '../lane-life.ts';
+import { flush as makeDue } from '../../../ledger/lane-life.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfOwner, loadLane, recounted, saveLane } from './lanes.ts';
 

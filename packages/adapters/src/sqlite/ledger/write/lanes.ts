@@ -1,6 +1,6 @@
 import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
-import { raise, recount, type Waiting } from '../lane-life.ts';
-import type { LaneRow } from '../rows/lane.ts';
+import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
+import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
 interface NewLane {

@@ -1,5 +1,5 @@
 import type { LaneId, Scope } from '@slowwave/engine';
-import { scopeKey } from '../rows/scope.ts';
+import { scopeKey } from '../../../ledger/rows/scope.ts';
 import type { Sql } from '../sql.ts';
 
 /** The number of a scope in its lane, given when it is first seen. */

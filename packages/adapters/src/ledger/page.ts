@@ -1,6 +1,5 @@
 import type { Page } from '@slowwave/engine';
-import { readCursor } from '../cursor.ts';
-import type { Params } from '../sql.ts';
+import { readCursor } from './cursor.ts';
 
 /** Joins the conditions that apply. */
 export const where = (conditions: readonly (string | null)[]): string => {
@@ -12,7 +11,7 @@ export const where = (conditions: readonly (string | null)[]): string => {
 export interface NewestFirst {
   readonly condition: string | null;
   readonly order: string;
-  readonly params: Params;
+  readonly params: Readonly<Record<string, string | number | null>>;
 }
 
 export function newestFirst(page: Page, time: string, id: string): NewestFirst {

@@ -9,8 +9,8 @@ export const replayLane =
   async (id: LaneId): Promise<number> => {
     const lane = await ledger.lanes.get(id);
     if (lane === null) return 0;
-    const parked = await ledger.batches.parked(lane.tenant, {}, BATCHES_MAX);
-    const ids = parked.filter((batch) => batch.lane === id).map((batch) => batch.id);
+    const parked = await ledger.batches.parked(lane.tenant, { lane: id }, BATCHES_MAX);
+    const ids = parked.map((batch) => batch.id);
     const { replayed, nudges } = await ledger.batches.replay(lane.tenant, ids, tools.now());
     await nudge(nudges);
     return replayed.length;

@@ -1,6 +1,6 @@
 import { consolidate } from './consolidate.ts';
 import type { EngineDeps } from './deps.ts';
-import { asEngineError, type EngineError, FencedError } from './errors.ts';
+import { asEngineError, EngineError, FencedError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { TurnHandler, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
@@ -32,15 +32,27 @@ async function runTurn(deps: EngineDeps, turn: Turn, cancel: Cancellation): Prom
       deps.log.warn(fields, error.message);
       return { kind: 'done', next: null };
     }
-    return cancel.aborted ? giveBack(deps, turn) : failed(deps, turn, asEngineError(error));
+    return ended(deps, turn, { error, cancel });
   }
 }
 
-/** The worker is stopping: somebody else goes on where this one was, and no attempt is counted. */
-async function giveBack(deps: EngineDeps, turn: Turn): Promise<Verdict> {
-  const now = deps.tools.now();
-  await deps.ledger.lanes.release(turn, now);
-  return { kind: 'later', at: now };
+/** What an error means: a stop and an index that is away cost no attempt; a turn that had all its time has failed. */
+function ended(deps: EngineDeps, turn: Turn, { error, cancel }: { error: unknown; cancel: Cancellation }) {
+  const { reason } = cancel;
+  if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : giveBack(deps, turn, 0);
+  const failure = asEngineError(error);
+  const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
+  if (!indexIsAway) return failed(deps, turn, failure);
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };
+  deps.log.warn(fields, 'a consolidation waits for the index');
+  return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
+}
+
+/** Somebody else, or a later try, goes on where this one was; no attempt is counted. */
+async function giveBack(deps: EngineDeps, turn: Turn, waitMs: number): Promise<Verdict> {
+  const at = deps.tools.now() + waitMs;
+  await deps.ledger.lanes.release(turn, at);
+  return { kind: 'later', at };
 }
 
 async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {

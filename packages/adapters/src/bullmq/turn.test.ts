@@ -1,5 +1,5 @@
 import { QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { EngineError, type LaneId, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine/testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -76,6 +76,22 @@ describe('one turn', () => {
     await ended;
     expect(moved).toEqual([QUEUES.consolidate.timeoutMs + 5_000]);
     expect(log.lines[0]?.message).toContain('the limit of one turn');
+  });
+
+  test('the handler is told why: its time was up, or the worker stops', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const reasons: unknown[] = [];
+    const listening: TurnHandler = (turn, cancel) => cancelled(turn, cancel).finally(() => reasons.push(cancel.reason));
+    const timedOut = expect(stage(listening).run()).rejects.toBeInstanceOf(DelayedError);
+    await vi.advanceTimersByTimeAsync(QUEUES.consolidate.timeoutMs);
+    await timedOut;
+    const stopped = stage(listening);
+    const running = expect(stopped.run()).rejects.toBeInstanceOf(DelayedError);
+    stopped.closing.abort('closing');
+    await running;
+    expect(reasons[0]).toBeInstanceOf(EngineError);
+    expect(reasons[0]).toMatchObject({ code: 'model_timeout', retryable: true });
+    expect(reasons[1]).toBe('closing');
   });
 
   test('a turn taken in the moment of the close goes back without being begun', async () => {

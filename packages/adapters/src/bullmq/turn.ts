@@ -1,5 +1,5 @@
 import { QUEUES } from '@slowwave/contracts';
-import type { Log, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { EngineError, type Log, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { turnOf } from './turns.ts';
 
@@ -74,13 +74,15 @@ async function judge(turn: Turn, taken: Taken, work: Work): Promise<Verdict> {
 
 const TOO_LONG = `a turn was cancelled after ${QUEUES.consolidate.timeoutMs} ms, the limit of one turn; it is tried again`;
 
-/** Aborts with the given signal, or when a turn has had all its time. */
+/** Aborts with the given signal, or when a turn has had all its time: the engine counts that as a failed try. */
 function limitOf(outer: AbortSignal | undefined): { signal: AbortSignal; clear(): void } {
   const own = new AbortController();
-  const timer = setTimeout(() => own.abort(), QUEUES.consolidate.timeoutMs);
+  const timer = setTimeout(() => own.abort(tooLong()), QUEUES.consolidate.timeoutMs);
   const signal = outer === undefined ? own.signal : AbortSignal.any([outer, own.signal]);
   return { signal, clear: () => clearTimeout(timer) };
 }
+
+const tooLong = (): EngineError => new EngineError(TOO_LONG, { code: 'model_timeout', retryable: true });
 
 /** Puts the job back to wait until `at`. */
 async function handBack({ job, token }: Taken, { log }: Work, at: number): Promise<never> {

@@ -9,11 +9,13 @@ export interface Tools {
   hash(text: string): string;
 }
 
-export type IdKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'led';
+export type IdKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'led' | 'rev';
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {
   readonly aborted: boolean;
+  /** Why it was aborted. An EngineError: the work has failed so; anything else: the worker stops. */
+  readonly reason?: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }

@@ -154,7 +154,7 @@ export function describeFailures(bench: () => Bench): void {
   });
 
   describe('parked batches', () => {
-    it('are found by id, user, code and time, oldest first', async () => {
+    it('are found by id, lane, user, code and time, oldest first', async () => {
       const b = bench();
       const ann = await parkedBatch(b, 'ann', 'model_timeout');
       const bob = await parkedBatch(b, 'bob', 'model_rejected');
@@ -162,6 +162,7 @@ export function describeFailures(bench: () => Bench): void {
         (await b.ledger.batches.parked(TENANT, filter, limit)).map((batch) => batch.id);
       expect(await idsOf({})).toEqual([ann, bob]);
       expect(await idsOf({}, 1)).toEqual([ann]);
+      expect(await idsOf({ lane: (await laneOf(b, user('bob'))).id })).toEqual([bob]);
       expect(await idsOf({ userId: 'bob' })).toEqual([bob]);
       expect(await idsOf({ errorCode: 'model_timeout' })).toEqual([ann]);
       expect(await idsOf({ since: b.tools.now() - MINUTE })).toEqual([bob]);

@@ -169,6 +169,16 @@ export function describeLanes(bench: () => Bench): void {
       expect(again).toEqual({ ...turn, epoch: 2 });
     });
 
+    it('waits as long as it was told to', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const dueAt = b.tools.now() + MINUTE;
+      await b.ledger.lanes.release(turn, dueAt);
+      expect(await claim(b, turn)).toEqual({ kind: 'not_due', dueAt });
+      b.tools.set(dueAt);
+      expect(expectKind(await claim(b, turn), 'claimed').turn).toMatchObject({ attempts: 0, epoch: 2 });
+    });
+
     it('that was lost to a later claim changes nothing', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

@@ -122,6 +122,7 @@ function eventsOf(state: State, tenant: TenantId, id: string): MemoryEvent[] {
 function matches(batch: BatchRow, filter: ParkedFilter): boolean {
   return (
     (filter.ids === undefined || filter.ids.includes(batch.id)) &&
+    (filter.lane === undefined || batch.lane === filter.lane) &&
     (filter.userId === undefined || batch.scope.userId === filter.userId) &&
     (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
     (filter.since === undefined || batch.acceptedAt >= filter.since)

@@ -88,6 +88,7 @@ export interface BatchStore {
 
 export interface ParkedFilter {
   readonly ids?: readonly string[];
+  readonly lane?: LaneId;
   readonly userId?: string;
   readonly errorCode?: string;
   readonly since?: Millis;

@@ -66,6 +66,9 @@ function following(current: () => Ledger): Ledger {
     get thoughts() {
       return current().thoughts;
     },
+    get summaries() {
+      return current().summaries;
+    },
     get memories() {
       return current().memories;
     },

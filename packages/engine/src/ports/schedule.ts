@@ -29,6 +29,23 @@ export type Verdict =
   /** Given up; shown as failed in the queue, with the reason. */
   | { readonly kind: 'parked'; readonly reason: string; readonly next: Nudge | null };
 
+/** A scope's summary that is behind what was said: ids of the ledger's own, no user's words. */
+export interface SummaryRefresh {
+  readonly lane: LaneId;
+  readonly scope: string;
+  /** The sequence of the last message there was when it was asked for; the refresh covers what is there when it begins. */
+  readonly upTo: number;
+}
+
+/** Work that a consolidation leaves for later. To lose it loses nothing: the next consolidation asks again. */
+export interface FollowUps {
+  /** Idempotent per (lane, scope, upTo). */
+  summarize(refresh: SummaryRefresh): Promise<void>;
+}
+
+/** Throws when the refresh should be tried again; an EngineError that is not retryable ends it. */
+export type SummaryHandler = (refresh: SummaryRefresh, cancel: Cancellation) => Promise<void>;
+
 export type TurnHandler = (turn: { lane: LaneId; generation: number }, cancel: Cancellation) => Promise<Verdict>;
 
 /** The reading side of the queue: takes due turns and hands them to the handler, `concurrency` at a time. */

@@ -71,6 +71,20 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await recent(10)).toEqual(['one', 'two', 'three']);
       expect(await recent(0)).toEqual([]);
     });
+
+    it('has each message once, however often it was sent', async () => {
+      const b = bench();
+      const say = (...texts: string[]) =>
+        store(b, { messages: texts.map((content) => newMessage(b.tools, { content, clientId: content })) });
+      await say('one');
+      await apply(b, await nextTurn(b));
+      await say('one', 'two');
+      await apply(b, await nextTurn(b));
+      await say('one', 'two', 'three');
+      const gathered = await b.ledger.thoughts.gather(await nextTurn(b), 10);
+      expect(gathered.recent.map((message) => message.content)).toEqual(['one', 'two']);
+      expect(gathered.messages.map((message) => message.resent)).toEqual([true, true, false]);
+    });
   });
 
   describe('a model answer', () => {

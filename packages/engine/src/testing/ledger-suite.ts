@@ -10,6 +10,7 @@ import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
 import { describeSources } from './ledger-suite-sources.ts';
+import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
@@ -24,6 +25,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeLanes(bench);
     describeFailures(bench);
     describeThoughts(bench);
+    describeSummaries(bench);
     describeApply(bench);
     describeOutbox(bench);
     describeMemories(bench);

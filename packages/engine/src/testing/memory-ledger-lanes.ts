@@ -10,6 +10,7 @@ import {
   scopeKey,
   settingsKey,
 } from './memory-ledger-state.ts';
+import { summaryOf } from './memory-ledger-summaries.ts';
 import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, waitingOf, wake } from './memory-ledger-turns.ts';
 
 type ClaimHow = Parameters<LaneStore['claim']>[1];
@@ -75,6 +76,7 @@ function pin(state: State, lane: LaneRow, how: ClaimHow): string {
   const { tenant, scope } = first;
   const beginning = { state: 'thinking', attempts: 0, failure: null, createdAt: how.now, appliedAt: null } as const;
   state.consolidations.set(id, { id, tenant, lane: lane.id, scope, batchIds, ...beginning });
+  state.pinnedSummaries.set(id, summaryOf(state, lane.id, scope).summary);
   lane.consolidationId = id;
   return id;
 }

@@ -3,6 +3,7 @@ import type { Application, Applied, MemoryChange, MemoryStore, Tombstone, Writte
 import type { LaneId, TenantId } from '../words.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
+import { forgetSummaries } from './memory-ledger-summaries.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
 
 export function memoryMemories(state: State): MemoryStore {
@@ -72,6 +73,7 @@ function record(state: State, changes: readonly MemoryChange[], consolidationId:
   for (const { memory, events } of changes) {
     state.memories.set(memory.id, memory);
     state.events.push(...events);
+    if (events.some((event) => event.kind === 'DELETE')) forgetSummaries(state, memory.lane);
     state.counters.outboxSeq += 1;
     const seq = state.counters.outboxSeq;
     state.outbox.set(seq, { seq, memoryId: memory.id, tenant: memory.tenant, lane: memory.lane, consolidationId });

@@ -49,6 +49,16 @@ export interface CallRow {
   readonly usage: TokenUse;
 }
 
+/** The rolling summary of a scope. Covers nothing until it is made, and again once it is forgotten. */
+export interface SummaryRow {
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  summary: string | null;
+  upTo: number;
+  revision: number;
+}
+
 /** All tables. Maps keep the order of insertion, which is the order of recording. */
 export interface State {
   readonly tools: Tools;
@@ -59,6 +69,9 @@ export interface State {
   readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
   readonly messages: Map<string, MessageRow>;
   readonly consolidations: Map<string, Mutable<Consolidation>>;
+  readonly summaries: SummaryRow[];
+  /** What stood when a consolidation's window was pinned. */
+  readonly pinnedSummaries: Map<string, string | null>;
   readonly answers: Map<string, StoredAnswer[]>;
   readonly calls: CallRow[];
   readonly plans: Map<string, Plan[]>;
@@ -79,6 +92,8 @@ export function emptyState(tools: Tools): State {
     keys: new Map(),
     messages: new Map(),
     consolidations: new Map(),
+    summaries: [],
+    pinnedSummaries: new Map(),
     answers: new Map(),
     calls: [],
     plans: new Map(),

@@ -52,12 +52,13 @@ function gather(state: State, turn: Turn, recentCount: number): Gathered {
   const scope = scopeKey(turn.scope);
   const before = messagesWhere(state, turn.lane, (row) => {
     const isApplied = rowOf(state.batches, row.message.batchId).appliedAt !== null;
-    return isApplied && row.message.saidAt.seq < firstSeq && scopeKey(row.scope) === scope;
+    const isEarlier = row.message.saidAt.seq < firstSeq && !row.message.resent;
+    return isApplied && isEarlier && scopeKey(row.scope) === scope;
   });
   return {
     messages,
     metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
-    summary: null,
+    summary: state.pinnedSummaries.get(turn.consolidationId) ?? null,
     recent: recentCount === 0 ? [] : before.slice(-recentCount),
   };
 }

@@ -6,6 +6,7 @@ import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
 import { emptyState } from './memory-ledger-state.ts';
+import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
 
 /** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
@@ -16,6 +17,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     batches: memoryBatches(state),
     lanes: memoryLanes(state),
     thoughts: memoryThoughts(state),
+    summaries: memorySummaries(state),
     memories: memoryMemories(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),

@@ -7,7 +7,7 @@ import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore } from './stores.ts';
-import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
+import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
 import { COMMITTED, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
@@ -60,6 +60,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     batches: batchStore(access, newLaneId),
     lanes: laneStore(access),
     thoughts: thoughtStore(access),
+    summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
     outbox: outboxStore(access),
     overview: overviewStore(access),

@@ -1,10 +1,11 @@
-import type { LaneId, MemoryStore, OverviewStore, ThoughtStore } from '@slowwave/engine';
+import type { LaneId, MemoryStore, OverviewStore, SummaryStore, ThoughtStore } from '@slowwave/engine';
 import type { Access } from './access.ts';
 import { findLane, oldestDue } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
 import { outboxLength } from './read/outbox.ts';
 import * as overview from './read/overview.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
+import { dueSummary, readSummary } from './read/summaries.ts';
 import * as thoughts from './read/thoughts.ts';
 
 export function thoughtStore({ read, write }: Access): ThoughtStore {
@@ -22,6 +23,16 @@ export function thoughtStore({ read, write }: Access): ThoughtStore {
     vectors: (lane, fingerprint, textHashes) =>
       read((sql) => thoughts.vectorsOf(sql, { lane, fingerprint, textHashes })),
     storeVectors: (lane, fingerprint, vectors) => write('storeVectors', { lane, fingerprint, vectors }),
+  };
+}
+
+export function summaryStore({ read, write }: Access): SummaryStore {
+  return {
+    due: (turn, every) => read((sql) => dueSummary(sql, turn, every)),
+    read: (refresh, how) => read((sql) => readSummary(sql, { refresh, ...how })),
+    store: (refresh, refreshed) => write('storeSummary', { refresh, refreshed }),
+    countCall: (lane, call) => write('countSummaryCall', { lane, call }),
+    forget: (lane) => write('forgetSummaries', { lane }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
+import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 
 /**
@@ -25,6 +26,7 @@ export interface Ledger {
   readonly batches: BatchStore;
   readonly lanes: LaneStore;
   readonly thoughts: ThoughtStore;
+  readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;

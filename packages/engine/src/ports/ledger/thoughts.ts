@@ -10,8 +10,9 @@ export interface Gathered {
   readonly messages: readonly Message[];
   /** Metadata of each pinned batch, by batch id. */
   readonly metadata: ReadonlyMap<string, JsonObject>;
+  /** The scope's rolling summary, as it stood when the window was pinned. */
   readonly summary: string | null;
-  /** The scope's last messages before the pinned ones, oldest first; already consolidated. */
+  /** The scope's last messages before the pinned ones, oldest first, each once: without resent copies; already consolidated. */
   readonly recent: readonly Message[];
 }
 

@@ -109,11 +109,12 @@ const SELECT_METADATA = `
   SELECT id, metadata FROM batches WHERE tenant = @tenant AND id IN (SELECT value FROM json_each(@ids))`;
 
 const SELECT_SCOPE = `
-  SELECT c.scope, s.summary FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id`;
+  SELECT scope, summary FROM consolidations WHERE id = @id`;
 
 const SELECT_RECENT = `
   SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
-  WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND b.applied_at IS NOT NULL
+  WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND m.resent = 0
+    AND b.applied_at IS NOT NULL
   ORDER BY m.seq DESC LIMIT @limit`;
 
 const SELECT_ANSWER = `

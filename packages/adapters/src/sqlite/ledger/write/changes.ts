@@ -8,6 +8,7 @@ import {
 } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
+import { forgetSummaries } from './summaries.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
 export function conflicts(sql: Sql, tenant: TenantId, changes: readonly MemoryChange[]): readonly string[] {
@@ -28,6 +29,8 @@ export function writeChanges(
     sql.run(TOUCH_LANE, { lane, now: by.now });
   }
   for (const tombstone of tombstones) insertTombstone(sql, tombstone, by.tenant);
+  const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
+  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) forgetSummaries(sql, { lane });
 }
 
 function standsAt(sql: Sql, tenant: TenantId, { memory, expectedRevision }: MemoryChange): boolean {

@@ -98,8 +98,10 @@ const SELECT_WAITING = `
   WHERE lane = @lane AND state = 'pending' ORDER BY position LIMIT @limit`;
 
 const INSERT_CONSOLIDATION = `
-  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at)
-  VALUES (@id, @tenant, @lane, @scope, 'thinking', @batchIds, 0, @now)`;
+  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary)
+  VALUES (
+    @id, @tenant, @lane, @scope, 'thinking', @batchIds, 0, @now, (SELECT summary FROM scopes WHERE id = @scope)
+  )`;
 
 const PIN = `
   UPDATE batches SET state = 'consolidating', stage = 'extract', claimed_at = @now, consolidation_id = @id

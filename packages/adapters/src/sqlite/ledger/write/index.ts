@@ -5,6 +5,7 @@ import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
+import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
@@ -14,8 +15,10 @@ export const WRITES = {
   claim,
   clearOutbox,
   countFailedCall,
+  countSummaryCall,
   fail,
   flush,
+  forgetSummaries,
   openLaneId,
   proveWritable,
   raiseLane,
@@ -24,6 +27,7 @@ export const WRITES = {
   replay,
   storeAnswer,
   storePlan,
+  storeSummary,
   storeVectors,
   write,
 } as const;

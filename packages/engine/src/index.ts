@@ -17,6 +17,7 @@ export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/writer.ts';
+export type * from './ports/tokenizer.ts';
 export { preview } from './preview.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';

@@ -15,6 +15,7 @@ export {
   user,
 } from './builders.ts';
 export { type BenchOptions, type EngineBench, engineBench, NEVER } from './engine-bench.ts';
+export { estimatingTokenizer } from './estimating-tokenizer.ts';
 export {
   CutOff,
   type FakeChat,
@@ -34,3 +35,4 @@ export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
 export { echoExtract, keyedDecide } from './scripts.ts';
 export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';
 export { point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
+export { describeTokenizer } from './tokenizer-suite.ts';

@@ -1,0 +1,4 @@
+import { estimatingTokenizer } from './estimating-tokenizer.ts';
+import { describeTokenizer } from './tokenizer-suite.ts';
+
+describeTokenizer('estimate', () => estimatingTokenizer);

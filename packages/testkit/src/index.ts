@@ -20,6 +20,7 @@ export {
 } from './model-server/script.ts';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
 export { freePort } from './ports.ts';
+export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { type TempDir, tempDir } from './temp.ts';

@@ -1,0 +1,142 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, glob, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from './ports.ts';
+import { tempDir } from './temp.ts';
+
+const run = promisify(execFile);
+
+/** A real PostgreSQL of one test file. It syncs nothing to the disk: it survives its clients, not the machine. */
+export interface TestPostgres {
+  /** With user and password, to the database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  /** A password that must show up nowhere. */
+  readonly password: string;
+  /** Ends the server at once, every connection with it. Its databases stay. */
+  halt(): Promise<void>;
+  /** Starts a halted server again, on its port, with its databases. */
+  resume(): Promise<void>;
+  /** Ends the server and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** It starts in a second; far longer on a machine that is busy. */
+const START_LIMIT_MS = 60_000;
+const POLL_MS = 50;
+const USER = 'slowwave';
+const PASSWORD = 's3cret-0f-tests';
+
+/** Whom the server runs as; null: as this process. It refuses to run as root. */
+type Account = { readonly uid: number; readonly gid: number } | null;
+
+interface Place {
+  /** The folder of the server's programs. */
+  readonly bin: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly account: Account;
+}
+
+/** Makes and starts a throw-away PostgreSQL on a free port and a socket in its own folder. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const [bin, account, port] = [await findPrograms(), await findAccount(), await freePort()];
+  const folder = await tempDir();
+  const place: Place = { bin, account, port, folder: folder.path };
+  let server: ChildProcess | null = null;
+  const kill = (): void => void server?.kill('SIGQUIT'); // SIGKILL would leave its child processes behind
+  process.once('exit', kill); // a test run that is aborted leaves no server behind
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    await end(server);
+    await folder.remove();
+  };
+  const resume = async (): Promise<void> => {
+    server = start(place);
+    await untilAnswers(server, place);
+  };
+  try {
+    await initialise(place);
+    await resume();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  return { url, port, password: PASSWORD, halt: () => end(server), resume, stop };
+}
+
+/** Debian keeps the programs off the PATH; elsewhere `pg_config` tells where they are. */
+async function findPrograms(): Promise<string> {
+  const found = await Array.fromAsync(glob('/usr/lib/postgresql/*/bin/initdb'));
+  const newest = found.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  if (newest !== undefined) return join(newest, '..');
+  try {
+    return (await run('pg_config', ['--bindir'])).stdout.trim();
+  } catch (cause) {
+    throw new Error(
+      'expected a PostgreSQL server in /usr/lib/postgresql or a pg_config on the PATH, found neither; ' +
+        'install it (Debian: apt-get install postgresql; macOS: brew install postgresql)',
+      { cause },
+    );
+  }
+}
+
+/** The account Debian's package makes, else the one that owns nothing. */
+async function findAccount(): Promise<Account> {
+  if (process.getuid?.() !== 0) return null;
+  const name = await run('id', ['postgres']).then(
+    () => 'postgres',
+    () => 'nobody',
+  );
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, name])).stdout)),
+  );
+  if (uid === undefined || gid === undefined) throw new Error(`expected a uid and a gid of ${name}, got neither`);
+  return { uid, gid };
+}
+
+async function initialise({ bin, folder, account }: Place): Promise<void> {
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, PASSWORD);
+  for (const path of [folder, passwordFile]) if (account !== null) await chown(path, account.uid, account.gid);
+  const access = ['--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
+  const kind = ['--encoding', 'UTF8', '--locale', 'C.UTF-8', '--no-sync'];
+  await run(join(bin, 'initdb'), ['--pgdata', join(folder, 'data'), ...access, ...kind], { cwd: folder, ...account });
+}
+
+function start({ bin, folder, port, account }: Place): ChildProcess {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    fsync: 'off', // the tests are about processes that die, not about machines
+    max_connections: '200',
+    shared_buffers: '64MB',
+    log_min_messages: 'fatal',
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const args = ['-D', join(folder, 'data'), '-p', String(port), ...flags];
+  return spawn(join(bin, 'postgres'), args, { stdio: 'ignore', cwd: folder, ...account });
+}
+
+async function untilAnswers(server: ChildProcess, { bin, port }: Place): Promise<void> {
+  for (const giveUp = Date.now() + START_LIMIT_MS; Date.now() < giveUp; await sleep(POLL_MS)) {
+    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode} at its start`);
+    const answers = run(join(bin, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).then(
+      () => true,
+      () => false,
+    );
+    if (await answers) return;
+  }
+  throw new Error(`postgres did not answer on port ${port} within ${START_LIMIT_MS} ms`);
+}
+
+async function end(server: ChildProcess | null): Promise<void> {
+  if (server === null || server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGQUIT'); // at once, without goodbyes
+  await ended;
+}

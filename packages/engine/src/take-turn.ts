@@ -2,15 +2,20 @@ import { consolidate } from './consolidate.ts';
 import type { EngineDeps } from './deps.ts';
 import { asEngineError, EngineError, FencedError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
-import type { TurnHandler, Verdict } from './ports/schedule.ts';
+import type { FollowUps, TurnHandler, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { askForSummary } from './summarize.ts';
+
+export interface TurnDeps extends EngineDeps {
+  readonly followUps: FollowUps;
+}
 
 /**
  * What a worker does with one job: claims the lane, consolidates, and on failure lets the ledger say what comes next.
  * Attempts, waits and parking are the ledger's; the queue only learns when to come back.
  */
 export const takeTurn =
-  (deps: EngineDeps): TurnHandler =>
+  (deps: TurnDeps): TurnHandler =>
   async ({ lane, generation }, cancel) => {
     const claim = await deps.ledger.lanes.claim(
       { lane, generation },
@@ -21,11 +26,12 @@ export const takeTurn =
     return runTurn(deps, claim.turn, cancel);
   };
 
-async function runTurn(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Verdict> {
+async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promise<Verdict> {
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
   try {
     const next = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
+    void askForSummary(deps, deps.followUps, turn); // nobody waits for what comes later
     return { kind: 'done', next };
   } catch (error) {
     if (error instanceof FencedError) {

@@ -64,14 +64,15 @@ const usable = <T>(reading: Reading<T> | null): reading is Reading<T> => reading
 const hashOf = ({ tools, chat }: EngineDeps, { prompt, input }: Question<unknown>): string =>
   tools.hash(JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input]));
 
-const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCall => ({
+export const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCall => ({
   name: prompt.name,
   system: prompt.system,
   user: userMessage(text, input),
   schema: prompt.schema,
 });
 
-function repairCall(question: Question<unknown>, first: ChatAnswer): ChatCall {
+/** The same question with what was wrong with its first answer. */
+export function repairCall(question: Question<unknown>, first: ChatAnswer): ChatCall {
   const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
   const input = {
     call: question.prompt.name,

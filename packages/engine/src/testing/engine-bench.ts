@@ -1,9 +1,9 @@
-import type { EngineDeps, EngineSettings } from '../deps.ts';
+import type { EngineSettings } from '../deps.ts';
 import type { NewMessage } from '../ports/ledger/batches.ts';
 import type { ChatModel, Embedder } from '../ports/models.ts';
-import type { Nudge, Verdict } from '../ports/schedule.ts';
+import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
 import { deletedAt, liveVersion } from '../rules/evolve.ts';
-import { takeTurn } from '../take-turn.ts';
+import { type TurnDeps, takeTurn } from '../take-turn.ts';
 import { type BatchSettings, type JsonObject, type Memory, type Millis, ownerOf } from '../words.ts';
 import { newBatch, newMessage, scope, settings } from './builders.ts';
 import { fakeEmbedder } from './fake-models.ts';
@@ -13,7 +13,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 
 /** The engine with nothing real around it: in-memory stores, a scripted model, a clock that is set by hand. */
 export interface EngineBench {
-  readonly deps: EngineDeps;
+  readonly deps: TurnDeps;
   readonly tools: FixedTools;
   /** Appends one batch; strings are user messages. */
   post(messages: readonly (string | Partial<NewMessage>)[], given?: PostOptions): Promise<string>;
@@ -28,6 +28,8 @@ export interface PostOptions {
   readonly userId?: string;
   readonly settings?: Partial<BatchSettings>;
   readonly at?: Millis;
+  /** Due at once, unless said otherwise. */
+  readonly flush?: boolean;
   readonly metadata?: JsonObject;
 }
 
@@ -35,6 +37,8 @@ export interface BenchOptions {
   readonly chat: ChatModel;
   readonly embedder?: Embedder;
   readonly settings?: Partial<EngineSettings>;
+  /** What consolidations leave for later; nothing becomes of it unless said otherwise. */
+  readonly followUps?: FollowUps;
 }
 
 /** No cancellation ever comes. */
@@ -61,7 +65,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
   const ledger = createMemoryLedger({ tools });
   const index = createMemoryIndex();
   await index.stamp({ ledgerId: ledger.id, fingerprint: embedder.fingerprint });
-  const deps: EngineDeps = {
+  const deps: TurnDeps = {
     ledger,
     index,
     chat: options.chat,
@@ -69,6 +73,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     tools,
     log: recordingLog(),
     settings: { ...SETTINGS, ...options.settings },
+    followUps: options.followUps ?? { summarize: async () => {} },
   };
   const memories = async (userId = 'ann'): Promise<readonly Memory[]> => {
     const owner = ownerOf(scope({ userId }));
@@ -83,7 +88,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
         settings: settings(given.settings),
         messages: messages.map((message) => messageOf(tools, message, given.at ?? null)),
         metadata: given.metadata ?? {},
-        flush: true,
+        flush: given.flush ?? true,
       });
       await ledger.batches.append(batch, deps.settings.due);
       return batch.id;
@@ -101,7 +106,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
 const messageOf = (tools: FixedTools, given: string | Partial<NewMessage>, at: Millis | null): NewMessage =>
   newMessage(tools, typeof given === 'string' ? { content: given, at } : { at, ...given });
 
-async function runUntilQuiet(deps: EngineDeps, tools: FixedTools): Promise<readonly Verdict[]> {
+async function runUntilQuiet(deps: TurnDeps, tools: FixedTools): Promise<readonly Verdict[]> {
   const handle = takeTurn(deps);
   const verdicts: Verdict[] = [];
   while (verdicts.length < TURNS_MAX) {

@@ -72,6 +72,12 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get reviews() {
+      return current().reviews;
+    },
+    get settings() {
+      return current().settings;
+    },
     get outbox() {
       return current().outbox;
     },

@@ -1,5 +1,5 @@
 import type { TokenUse } from './ports/models.ts';
-import type { EventKind, MemoryEvent, Millis, SaidAt } from './words.ts';
+import type { EventKind, MemoryEvent, Millis, SaidAt, VersionDetails } from './words.ts';
 
 /** A candidate memory the model found in the messages. */
 export interface Fact {
@@ -55,6 +55,29 @@ export interface Operation {
   readonly decidedBy: 'model' | 'rule' | 'guard';
 }
 
+/** Kinds of operations that a tenant may want a person to look at first. */
+export type ReviewedKind = Exclude<EventKind, 'NONE'>;
+
+/** An operation that waits for a person, with all that is needed to carry it out later as if it had been at once. */
+export interface HeldOperation {
+  readonly id: string;
+  readonly kind: ReviewedKind;
+  readonly fact: string;
+  readonly factText: string;
+  /** For ADD: the memory it will make, or join where an operation on the same new memory was approved before. */
+  readonly memoryId: string;
+  /** What would hold before it, once all that waits and was said earlier is approved too. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly reason: string;
+  readonly decidedBy: Operation['decidedBy'];
+  readonly saidAt: SaidAt;
+  readonly validFrom: Millis;
+  /** null for DELETE. */
+  readonly details: VersionDetails | null;
+  readonly sourceIds: readonly string[];
+}
+
 /** How a fact ended. Every fact has exactly one. */
 export interface FactOutcome {
   readonly fact: string;
@@ -74,6 +97,14 @@ export interface PromptUse {
   readonly hash: string;
 }
 
+/** What one model was asked for a plan. */
+export interface ModelUse extends TokenUse {
+  readonly model: string;
+  readonly calls: number;
+  /** null: its price is not known. */
+  readonly cost: number | null;
+}
+
 /** The stored outcome of thinking: everything needed to apply it, to explain it, and to undo it. */
 export interface Plan {
   readonly consolidationId: string;
@@ -83,12 +114,16 @@ export interface Plan {
   readonly discards: readonly Discard[];
   readonly candidates: readonly Candidate[];
   readonly operations: readonly Operation[];
+  /** Operations the tenant's policy lets wait for a person; they become reviews when the plan is applied. */
+  readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
   readonly remarks: readonly Remark[];
   /** Ready to apply, in order; each names the revision it makes. */
   readonly events: readonly MemoryEvent[];
   readonly prompts: readonly PromptUse[];
   readonly models: { readonly chat: string; readonly embedder: string };
-  readonly usage: TokenUse & { readonly calls: number };
+  readonly usage: TokenUse & { readonly calls: number; readonly models: readonly ModelUse[] };
+  /** In the currency of the tenant's prices; null when a model that was asked has no price. */
+  readonly cost: number | null;
   readonly timings: Readonly<Record<string, number>>;
 }

@@ -4,7 +4,7 @@ import type { NewBatch } from './ports/ledger/batches.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
-import { DEFAULT_SETTINGS } from './settings.ts';
+import type { TenantSettings } from './settings.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
 import { judge } from './steps/judge.ts';
@@ -21,7 +21,8 @@ const NO_LANE = '' as LaneId;
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
   const watch = stopwatch(deps.tools);
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
-  const gathered = gatheredOf(await turnOf(deps, batch), batch);
+  const rules = await deps.ledger.settings.get(batch.tenant);
+  const gathered = gatheredOf(await turnOf(deps, batch), batch, rules);
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
@@ -48,7 +49,7 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
 }
 
 /** The previewed messages in the place of pinned ones, said after everything that is there. */
-function gatheredOf(turn: Turn, batch: NewBatch): GatheredTurn {
+function gatheredOf(turn: Turn, batch: NewBatch, rules: TenantSettings): GatheredTurn {
   const messages = batch.messages.map(({ at, ...message }, i) => ({
     ...message,
     batchId: batch.id,
@@ -57,7 +58,7 @@ function gatheredOf(turn: Turn, batch: NewBatch): GatheredTurn {
   }));
   return {
     turn,
-    rules: DEFAULT_SETTINGS,
+    rules,
     messages,
     metadata: new Map([[batch.id, batch.metadata]]),
     summary: null,

@@ -1,5 +1,5 @@
+import type { ReviewedKind } from './plan.ts';
 import type { DuePolicy } from './ports/ledger/lanes.ts';
-import type { EventKind } from './words.ts';
 
 /** What a tenant has chosen for all its batches. null and empty mean: as the product does it. */
 export interface TenantSettings {
@@ -14,7 +14,7 @@ export interface TenantSettings {
   /** Whole prompts instead of the product's, with their placeholders filled in at each call. */
   readonly prompts: { readonly extract: string | null; readonly decide: string | null };
   /** Operations of these kinds wait for a person. */
-  readonly review: readonly Exclude<EventKind, 'NONE'>[];
+  readonly review: readonly ReviewedKind[];
   /** When lanes are due, where it differs from the process's configuration. */
   readonly due: Partial<DuePolicy>;
   /** Price per million tokens by model, in any one currency; for the cost of a plan. */
@@ -37,3 +37,6 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   due: {},
   prices: {},
 };
+
+/** When the tenant's lanes are due: its own word where it has one, else the process's. */
+export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({ ...otherwise, ...due });

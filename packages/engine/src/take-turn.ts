@@ -4,6 +4,7 @@ import { asEngineError, EngineError, FencedError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { FollowUps, TurnHandler, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { duePolicy } from './settings.ts';
 import { askForSummary } from './summarize.ts';
 
 export interface TurnDeps extends EngineDeps {
@@ -64,12 +65,13 @@ async function giveBack(deps: EngineDeps, turn: Turn, waitMs: number): Promise<V
 async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
   const now = deps.tools.now();
   const { code, message, retryable } = error;
+  const rules = await deps.ledger.settings.get(turn.tenant);
   const outcome = await deps.ledger.lanes.fail(turn, {
     failure: { code, message, at: now },
     retryable,
     retryAt: now + retryDelay(deps, turn.attempts, error),
     maxAttempts: deps.settings.maxAttempts,
-    policy: deps.settings.due,
+    policy: duePolicy(rules, deps.settings.due),
   });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, outcome: outcome.kind };
   deps.log.warn(fields, 'a try to consolidate failed');

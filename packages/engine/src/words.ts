@@ -167,8 +167,8 @@ export interface Memory {
   readonly updatedAt: Millis;
 }
 
-/** The actor of an event: a consolidation, or an explicit write by API. */
-export type Actor = 'consolidation' | 'api';
+/** The actor of an event: a consolidation, an explicit write by API, or a person who approved what a consolidation wished. */
+export type Actor = 'consolidation' | 'api' | 'review';
 
 export interface MemoryEvent {
   readonly id: string;

@@ -5,6 +5,7 @@ import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { evolve } from '../rules/evolve.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
+import { duePolicy } from '../settings.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import type { Planned } from './values.ts';
 
@@ -16,7 +17,7 @@ export type AppliedTurn =
 /** Carries a plan out, in one transaction of the ledger. */
 export async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   const { ledger, tools, settings } = deps;
-  const { turn, plan } = planned;
+  const { turn, plan, rules } = planned;
   const ids = [...new Set(plan.events.map((event) => event.memoryId))];
   const memories = new Map((await ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
   const changes = ids.map((id) => changeOf(planned, memories.get(id) ?? null, eventsOf(plan, id)));
@@ -24,10 +25,11 @@ export async function apply(deps: EngineDeps, planned: Planned): Promise<Applied
   const applied = await ledger.memories.apply(turn, {
     changes: changes.filter((change) => change !== null),
     tombstones: plan.events.flatMap((event) => tombstoneOf(tools, event)),
+    reviews: plan.held,
     batches: endings(planned),
     timings: plan.timings,
     now: tools.now(),
-    policy: settings.due,
+    policy: duePolicy(rules, settings.due),
   });
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;

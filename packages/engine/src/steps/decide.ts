@@ -2,7 +2,10 @@ import type { EngineDeps } from '../deps.ts';
 import { operationsIn } from '../parse/operations.ts';
 import type { Fact } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { customPrompt } from '../prompts/custom.ts';
 import { DECIDE, type DecideInput } from '../prompts/decide.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import type { TenantSettings } from '../settings.ts';
 import { isoOf } from '../text/iso.ts';
 import type { JsonObject } from '../words.ts';
 import { ask } from './ask.ts';
@@ -10,29 +13,34 @@ import type { Decided, Recalled } from './values.ts';
 
 /** Asks what the facts do to their neighbours; not at all where nothing is near, or all is a repeat. */
 export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cancellation): Promise<Decided> {
-  const { turn, repeats, undecided } = recalled;
+  const { turn, repeats, undecided, rules } = recalled;
   const open = recalled.facts.filter((fact) => !repeats.has(fact.id));
   const byRule = open.length === 0 || !undecided || !turn.settings.infer || turn.settings.mode === 'add_only';
   if (byRule) return { ...recalled, asked: null };
+  const prompt = promptOf(rules);
   const asked = await ask(
     { deps, turn, cancel },
     {
       step: 'decide',
-      prompt: DECIDE,
+      prompt,
       ask: 'Decide what each fact does to the memories.',
       input: inputOf(recalled, open),
       shape: operationsIn,
     },
   );
-  const prompt = { name: DECIDE.name, version: DECIDE.version, hash: deps.tools.hash(DECIDE.system) };
-  return { ...recalled, asked, prompts: [...recalled.prompts, prompt] };
+  const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
+  return { ...recalled, asked, prompts: [...recalled.prompts, used] };
 }
 
-function inputOf({ candidates, turn }: Recalled, facts: readonly Fact[]): JsonObject {
+const promptOf = ({ prompts }: TenantSettings): Prompt =>
+  prompts.decide === null ? DECIDE : customPrompt(DECIDE, prompts.decide);
+
+function inputOf({ candidates, turn, rules }: Recalled, facts: readonly Fact[]): JsonObject {
+  const instructions = [rules.decideInstructions, turn.settings.instructions].filter((text) => text !== null);
   const input: DecideInput = {
     facts: facts.map(({ id, text, saidAt }) => ({ id, text, said_at: isoOf(saidAt.at) })),
     memories: candidates.map(({ shortId, text, saidAt }) => ({ id: shortId, text, said_at: isoOf(saidAt.at) })),
-    ...(turn.settings.instructions === null ? {} : { instructions: turn.settings.instructions }),
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n') }),
   };
   return input as unknown as JsonObject;
 }

@@ -18,6 +18,7 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
       metadataOf: (fact) => metadataOf(decided, fact),
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
+      review: decided.rules.review,
       tools,
     },
     decided,

@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
 import type { Plan } from '../plan.ts';
+import { costOf, usesOf } from '../prices.ts';
 import type { Guarded, Planned } from './values.ts';
 
 /** Stores the whole outcome of thinking, before anything is changed by it. */
@@ -14,8 +15,8 @@ export async function plan(deps: EngineDeps, guarded: Guarded, told: Told): Prom
 
 /** The plan as such, from what was thought and what the ledger has of the answers. */
 export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Promise<Plan> {
-  const { turn } = guarded;
-  const answers = await deps.ledger.thoughts.answers(turn.consolidationId);
+  const { turn, rules } = guarded;
+  const models = usesOf(await deps.ledger.thoughts.answers(turn.consolidationId), rules.prices);
   return {
     consolidationId: turn.consolidationId,
     round: told.round,
@@ -23,16 +24,19 @@ export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Pro
     discards: guarded.discards,
     candidates: guarded.candidates,
     operations: guarded.operations,
+    held: guarded.held,
     outcomes: guarded.outcomes,
     remarks: guarded.remarks,
     events: guarded.events,
     prompts: guarded.prompts,
     models: { chat: deps.chat.name, embedder: deps.embedder.fingerprint },
     usage: {
-      calls: answers.length,
-      promptTokens: answers.reduce((sum, answer) => sum + answer.usage.promptTokens, 0),
-      completionTokens: answers.reduce((sum, answer) => sum + answer.usage.completionTokens, 0),
+      calls: models.reduce((sum, use) => sum + use.calls, 0),
+      promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
+      completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
+      models,
     },
+    cost: costOf(models),
     timings: told.timings,
   };
 }

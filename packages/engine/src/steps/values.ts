@@ -1,5 +1,15 @@
 import type { RawOperation } from '../parse/operations.ts';
-import type { Candidate, Discard, Fact, FactOutcome, Operation, Plan, PromptUse, Remark } from '../plan.ts';
+import type {
+  Candidate,
+  Discard,
+  Fact,
+  FactOutcome,
+  HeldOperation,
+  Operation,
+  Plan,
+  PromptUse,
+  Remark,
+} from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { Gathered } from '../ports/ledger/thoughts.ts';
@@ -40,6 +50,7 @@ export interface Decided extends Recalled {
 
 export interface Guarded extends Decided {
   readonly operations: readonly Operation[];
+  readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
   readonly remarks: readonly Remark[];
   readonly events: readonly MemoryEvent[];

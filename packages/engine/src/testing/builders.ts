@@ -1,4 +1,4 @@
-import type { Plan } from '../plan.ts';
+import type { HeldOperation, Plan } from '../plan.ts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
@@ -158,12 +158,32 @@ export const newPlan = (turn: Turn, given: Partial<Plan> = {}): Plan => ({
   discards: [],
   candidates: [],
   operations: [],
+  held: [],
   outcomes: [],
   remarks: [],
   events: [],
   prompts: [],
   models: { chat: 'scripted', embedder: 'fake' },
-  usage: { promptTokens: 0, completionTokens: 0, calls: 0 },
+  usage: { promptTokens: 0, completionTokens: 0, calls: 0, models: [] },
+  cost: 0,
   timings: {},
+  ...given,
+});
+
+/** A new memory that waits for a person. */
+export const heldOperation = (tools: Tools, given: Partial<HeldOperation> = {}): HeldOperation => ({
+  id: tools.id('rev'),
+  kind: 'ADD',
+  fact: 'f0',
+  factText: 'Lives in Berlin',
+  memoryId: tools.id('mem'),
+  before: null,
+  after: 'Lives in Berlin',
+  reason: 'new',
+  decidedBy: 'model',
+  saidAt: { at: tools.now(), seq: 1 },
+  validFrom: tools.now(),
+  details: details(),
+  sourceIds: [],
   ...given,
 });

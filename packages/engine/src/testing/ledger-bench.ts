@@ -132,6 +132,7 @@ export function apply(bench: Bench, turn: Turn, given: Partial<Application> = {}
   return bench.ledger.memories.apply(turn, {
     changes,
     tombstones: [],
+    reviews: [],
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
     timings: {},
     now: bench.tools.now(),

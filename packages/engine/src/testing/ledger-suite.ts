@@ -9,6 +9,8 @@ import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
+import { describeReviews } from './ledger-suite-reviews.ts';
+import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
@@ -27,6 +29,8 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeThoughts(bench);
     describeSummaries(bench);
     describeApply(bench);
+    describeReviews(bench);
+    describeSettings(bench);
     describeOutbox(bench);
     describeMemories(bench);
     describeSources(bench);

@@ -24,6 +24,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
   record(state, application.changes, turn.consolidationId);
   for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
+  openReviews(state, turn, application);
   const isProjected = application.changes.length === 0;
   for (const { batch, outcome } of outcomes) {
     change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
@@ -35,6 +36,16 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }
 
+/** Operations of an applied plan begin to wait. */
+function openReviews(state: State, turn: Turn, { reviews, now }: Application): void {
+  const { tenant, lane, owner, scope, consolidationId } = turn;
+  for (const operation of reviews) {
+    const { id } = operation;
+    const pending = { state: 'pending', note: null, createdAt: now, settledAt: null } as const;
+    state.reviews.set(id, { id, tenant, lane, owner, scope, consolidationId, operation, ...pending });
+  }
+}
+
 function outcomeOf(application: Application, batch: BatchRow): 'consolidated' | 'empty' {
   const outcome = application.batches.get(batch.id);
   if (outcome === undefined)
@@ -42,7 +53,8 @@ function outcomeOf(application: Application, batch: BatchRow): 'consolidated' | 
   return outcome;
 }
 
-function write(
+/** The same rows as of a turn, without one. */
+export function write(
   state: State,
   tenant: TenantId,
   writing: { changes: readonly MemoryChange[]; tombstones: readonly Tombstone[]; now: number },

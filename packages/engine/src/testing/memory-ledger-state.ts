@@ -3,9 +3,11 @@ import type { Batch } from '../ports/ledger/batches.ts';
 import type { Lane } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
+import type { TenantSettings } from '../settings.ts';
 import type { BatchSettings, LaneId, Memory, MemoryEvent, Message, Millis, Scope, TenantId } from '../words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -79,6 +81,8 @@ export interface State {
   readonly memories: Map<string, Memory>;
   readonly events: MemoryEvent[];
   readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
+  readonly reviews: Map<string, Mutable<Review>>;
+  readonly settings: Map<TenantId, TenantSettings>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number };
 }
@@ -101,6 +105,8 @@ export function emptyState(tools: Tools): State {
     memories: new Map(),
     events: [],
     tombstones: [],
+    reviews: new Map(),
+    settings: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0 },
   };

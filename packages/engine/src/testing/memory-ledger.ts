@@ -5,6 +5,8 @@ import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
+import { memoryReviews } from './memory-ledger-reviews.ts';
+import { memorySettings } from './memory-ledger-settings.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
@@ -19,6 +21,8 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
+    reviews: memoryReviews(state),
+    settings: memorySettings(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
     check: async () => {},

@@ -6,7 +6,7 @@ import { type Access, accessOf } from './access.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { batchStore, laneStore, outboxStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
 import { COMMITTED, type Committed, type WriterInit } from './writer-protocol.ts';
 
@@ -62,6 +62,8 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     thoughts: thoughtStore(access),
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
+    reviews: reviewStore(access),
+    settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),

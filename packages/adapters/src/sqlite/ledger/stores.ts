@@ -1,8 +1,10 @@
-import type { BatchStore, LaneId, LaneStore, OutboxStore } from '@slowwave/engine';
+import type { BatchStore, LaneId, LaneStore, OutboxStore, ReviewStore, SettingsStore } from '@slowwave/engine';
 import type { Access } from './access.ts';
 import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
+import { getReview, listReviews } from './read/reviews.ts';
+import { settingsOf } from './read/settings.ts';
 
 /** One transaction of a refill takes so many memories: a few milliseconds. */
 const REFILL_SLICE = 1_000;
@@ -29,6 +31,21 @@ export function laneStore({ read, write }: Access): LaneStore {
     flush: (tenant, owner, now) => write('flush', { tenant, owner, now }),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
+  };
+}
+
+export function reviewStore({ read, write }: Access): ReviewStore {
+  return {
+    list: (tenant, filter, page) => read((sql) => listReviews(sql, { tenant, filter, page })),
+    get: (tenant, id) => read((sql) => getReview(sql, tenant, id)),
+    settle: (tenant, id, settlement) => write('settleReview', { tenant, id, settlement }),
+  };
+}
+
+export function settingsStore({ read, write }: Access): SettingsStore {
+  return {
+    get: (tenant) => read((sql) => settingsOf(sql, tenant)),
+    put: (tenant, settings) => write('putSettings', { tenant, settings }),
   };
 }
 

@@ -3,6 +3,8 @@ import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
+import type { ReviewStore } from './reviews.ts';
+import type { SettingsStore } from './settings.ts';
 import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 
@@ -28,6 +30,8 @@ export interface Ledger {
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
+  readonly reviews: ReviewStore;
+  readonly settings: SettingsStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
   /** Throws when the ledger cannot be read and written. */

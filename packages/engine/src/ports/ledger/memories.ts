@@ -1,3 +1,4 @@
+import type { HeldOperation } from '../../plan.ts';
 import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope, TenantId } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 import type { DuePolicy, Fenced, Turn } from './lanes.ts';
@@ -21,6 +22,8 @@ export interface Tombstone {
 export interface Application {
   readonly changes: readonly MemoryChange[];
   readonly tombstones: readonly Tombstone[];
+  /** Operations that wait for a person: stored as pending reviews. */
+  readonly reviews: readonly HeldOperation[];
   /** How each pinned batch ends. */
   readonly batches: ReadonlyMap<string, 'consolidated' | 'empty'>;
   readonly timings: Readonly<Record<string, number>>;
@@ -39,7 +42,7 @@ export type Written =
   | { readonly kind: 'conflict'; readonly memoryIds: readonly string[] };
 
 export interface MemoryStore {
-  /** One transaction: events, versions, tombstones, batch states, outbox, and whether the lane has more. */
+  /** One transaction: events, versions, tombstones, reviews, batch states, outbox, and whether the lane has more. */
   apply(turn: Turn, application: Application): Promise<Applied>;
   /** Explicit writes: the same events and outbox, no lane turn. All or nothing. */
   write(

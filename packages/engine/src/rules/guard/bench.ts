@@ -1,8 +1,9 @@
-import type { Candidate, Fact, FactOutcome, Operation, Remark } from '../../plan.ts';
+import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
 import { evolve, type Home, liveVersion, newest } from '../evolve.ts';
+import { holdsAt } from './holds-at.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {
@@ -14,6 +15,8 @@ export interface GuardInput {
   readonly metadataOf: (fact: Fact) => JsonObject;
   readonly expiresAt: Millis | null;
   readonly deletesMax: number;
+  /** Operations of these kinds wait for a person. */
+  readonly review: readonly ReviewedKind[];
   readonly tools: Tools;
 }
 
@@ -29,23 +32,31 @@ export interface Change {
 
 /**
  * The guard's workbench: memories as they will be after the facts handled so far. A later fact sees what an earlier one
- * of the same consolidation did, and chains onto it.
+ * of the same consolidation did, and chains onto it, also where that waits for a person. What waits changes nothing: the
+ * events build on memories without it, and since only the time of saying orders versions, it can be added at any time.
  */
 export class Bench {
   readonly input: GuardInput;
   readonly operations: Operation[] = [];
+  readonly held: HeldOperation[] = [];
   readonly outcomes: FactOutcome[] = [];
   readonly remarks: Remark[] = [];
   readonly events: MemoryEvent[] = [];
   /** Which memory an earlier fact ended up in. */
   readonly memoryOfFact = new Map<string, string>();
   deletes = 0;
+  /** With everything that waits: what later facts are judged on. */
   readonly #memories: Map<string, Memory>;
+  /** Without what waits: what the events make. */
+  readonly #made: Map<string, Memory>;
+  /** Facts that only repeat something that waits. */
+  readonly #joined = new Set<string>();
   readonly #now: Millis;
 
   constructor(input: GuardInput) {
     this.input = input;
     this.#memories = new Map(input.memories);
+    this.#made = new Map(input.memories);
     this.#now = input.tools.now();
   }
 
@@ -70,41 +81,98 @@ export class Bench {
   }
 
   change(fact: Fact, change: Change): Memory {
-    const { tools, home, consolidationId } = this.input;
+    const { home, tools } = this.input;
     const before = change.memoryId === null ? undefined : this.#memories.get(change.memoryId);
     const memoryId = before?.id ?? tools.id('mem');
-    const previous = before === undefined ? null : (liveVersion(before)?.text ?? null);
-    const event: MemoryEvent = {
-      id: tools.id('evt'),
-      memoryId,
-      revision: (before?.revision ?? 0) + 1,
-      kind: change.kind,
-      actor: 'consolidation',
-      consolidationId,
-      factId: fact.id,
-      reason: change.reason,
-      previous,
-      saidAt: fact.saidAt,
-      validFrom: fact.validFrom,
-      recordedAt: this.#now,
-      text: change.kind === 'DELETE' ? null : change.text,
-      details: change.kind === 'DELETE' ? null : this.#details(fact, before),
-      sourceIds: fact.sourceIds,
-    };
+    const event = this.#eventOf(fact, change, { memoryId, before });
     const after = evolve(home, before ?? null, [event]);
     this.#memories.set(memoryId, after);
-    this.events.push(event);
-    this.operations.push({
+    const made = this.#made.get(memoryId);
+    if (this.#waits(fact, change, made)) {
+      this.#hold(fact, change, { event, made });
+    } else if (made === before) {
+      this.#record(change, event, after);
+    } else {
+      const apart = this.#eventOf(fact, change, { memoryId, before: made });
+      this.#record(change, apart, evolve(home, made ?? null, [apart]));
+    }
+    return after;
+  }
+
+  /** The end of a fact; it says so where something of it waits. */
+  end(outcome: FactOutcome): void {
+    const kinds = this.held.filter((held) => held.fact === outcome.fact).map((held) => held.kind);
+    const own = kinds.length === 0 ? null : `its ${[...new Set(kinds)].join(' and ')} waits for review`;
+    const waiting = own ?? (this.#joined.has(outcome.fact) ? 'what it repeats waits for review' : null);
+    this.outcomes.push(waiting === null ? outcome : { ...outcome, reason: `${outcome.reason}; ${waiting}` });
+  }
+
+  #waits(fact: Fact, change: Change, made: Memory | undefined): boolean {
+    const { kind, memoryId, text } = change;
+    if (kind !== 'NONE' && this.input.review.includes(kind)) return true;
+    // The memory is there only once something that waits is approved.
+    if (made === undefined) return memoryId !== null;
+    if (kind === 'NONE') return !holdsAt(made, fact.saidAt, text ?? '');
+    // What takes the place of the deleted waits: until then nothing may be missing.
+    return kind === 'DELETE' && this.held.some((held) => held.fact === fact.id);
+  }
+
+  #hold(fact: Fact, change: Change, { event, made }: { event: MemoryEvent; made: Memory | undefined }): void {
+    if (change.kind === 'NONE') {
+      this.#joined.add(fact.id);
+      return;
+    }
+    this.held.push({
+      id: this.input.tools.id('rev'),
+      kind: made === undefined && change.kind === 'UPDATE' ? 'ADD' : change.kind,
       fact: fact.id,
-      event: change.kind,
-      memoryId,
-      revision: before?.revision ?? 0,
-      before: previous,
+      factText: fact.text,
+      memoryId: event.memoryId,
+      before: event.previous,
       after: event.text,
       reason: change.reason,
       decidedBy: change.decidedBy,
+      saidAt: event.saidAt,
+      validFrom: event.validFrom,
+      details: event.details,
+      sourceIds: event.sourceIds,
     });
-    return after;
+  }
+
+  #record({ reason, decidedBy }: Change, event: MemoryEvent, after: Memory): void {
+    this.#made.set(event.memoryId, after);
+    this.events.push(event);
+    this.operations.push({
+      fact: event.factId ?? '',
+      event: event.kind,
+      memoryId: event.memoryId,
+      revision: event.revision - 1,
+      before: event.previous,
+      after: event.text,
+      reason,
+      decidedBy,
+    });
+  }
+
+  #eventOf(fact: Fact, change: Change, of: { memoryId: string; before: Memory | undefined }): MemoryEvent {
+    const says = change.kind !== 'DELETE';
+    return {
+      id: this.input.tools.id('evt'),
+      memoryId: of.memoryId,
+      revision: (of.before?.revision ?? 0) + 1,
+      kind: change.kind,
+      actor: 'consolidation',
+      consolidationId: this.input.consolidationId,
+      factId: fact.id,
+      reason: change.reason,
+      previous: of.before === undefined ? null : (liveVersion(of.before)?.text ?? null),
+      saidAt: fact.saidAt,
+      validFrom: fact.validFrom,
+      recordedAt: this.#now,
+      text: says ? change.text : null,
+      details: says ? this.#details(fact, of.before) : null,
+      sourceIds: fact.sourceIds,
+    };
   }
 
   /** A memory keeps what callers attached to it; the fact's own details come on top. */

@@ -1,15 +1,16 @@
 import type { RawOperation } from '../../parse/operations.ts';
-import type { Fact, FactOutcome, Operation, Remark } from '../../plan.ts';
+import type { Fact, FactOutcome, HeldOperation, Operation, Remark } from '../../plan.ts';
 import type { Tombstone } from '../../ports/ledger/memories.ts';
-import { normaliseText } from '../../text/normalise.ts';
-import { compareSaid, type Memory, type MemoryEvent, saidBefore } from '../../words.ts';
+import type { Memory, MemoryEvent } from '../../words.ts';
 import { liveVersion, newest } from '../evolve.ts';
 import type { Repeat } from '../repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
+import { holdsAt } from './holds-at.ts';
 import { attribute } from './mem0-shape.ts';
 
 export interface Verdicts {
   readonly operations: readonly Operation[];
+  readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
   readonly remarks: readonly Remark[];
   readonly events: readonly MemoryEvent[];
@@ -43,10 +44,10 @@ export function guard(input: GuardInput, { asked, repeats, tombstones }: Wishes)
           : asked === null
             ? add(bench, fact, { text: fact.text, reason: 'nothing near it is known', decidedBy: 'rule' })
             : decided(bench, fact, wishes);
-    bench.outcomes.push(outcome);
+    bench.end(outcome);
   }
-  const { operations, outcomes, remarks, events } = bench;
-  return { operations, outcomes, remarks, events };
+  const { operations, held, outcomes, remarks, events } = bench;
+  return { operations, held, outcomes, remarks, events };
 }
 
 /** Wishes that stand for no fact of this question change nothing. */
@@ -79,7 +80,7 @@ function add(bench: Bench, fact: Fact, how: Reasons): FactOutcome {
 /** The memory now reads like this: a new version where the words differ from what held when it was said, else a confirmation. */
 function say(bench: Bench, fact: Fact, how: Reasons & { readonly memory: Memory }): FactOutcome {
   const { memory, text, reason, decidedBy } = how;
-  const changes = !holdsAt(memory, fact, text);
+  const changes = !holdsAt(memory, fact.saidAt, text);
   if (changes && newest(memory).details.immutable) {
     bench.remarks.push({
       asked: `UPDATE of ${memory.id} for ${fact.id}`,
@@ -99,13 +100,6 @@ function say(bench: Bench, fact: Fact, how: Reasons & { readonly memory: Memory 
   bench.change(fact, { kind, memoryId: memory.id, text, reason, decidedBy });
   bench.memoryOfFact.set(fact.id, memory.id);
   return { fact: fact.id, outcome: kind, reason };
-}
-
-/** Whether the memory reads so already at the time the fact was said; before its first version, as that one reads. */
-function holdsAt(memory: Memory, fact: Fact, text: string): boolean {
-  const inOrder = [...memory.versions].sort((a, b) => compareSaid(a.saidAt, b.saidAt));
-  const held = inOrder.findLast((version) => !saidBefore(fact.saidAt, version.saidAt)) ?? inOrder[0];
-  return held !== undefined && normaliseText(held.text) === normaliseText(text);
 }
 
 function confirmRepeat(bench: Bench, fact: Fact, repeat: Repeat): FactOutcome {

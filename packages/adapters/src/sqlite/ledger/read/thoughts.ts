@@ -19,6 +19,7 @@ import {
   SELECT_CONSOLIDATIONS,
 } from '../../../ledger/rows/consolidation.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
+import { planFrom } from '../../../ledger/rows/plan.ts';
 import type { Sql } from '../sql.ts';
 
 /** What a turn reads of the conversation. */
@@ -58,7 +59,7 @@ export function answersOf(sql: Sql, consolidationId: string): readonly StoredAns
 /** The newest round. */
 export function planOf(sql: Sql, consolidationId: string): Plan | null {
   const row = sql.get<{ plan: string }>(SELECT_PLAN, { consolidationId });
-  return row === null ? null : JSON.parse(row.plan);
+  return row === null ? null : planFrom(row.plan);
 }
 
 export function getConsolidation(sql: Sql, tenant: TenantId, id: string): Consolidation | null {

@@ -1,9 +1,11 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
 import { finish } from '../../../ledger/lane-life.ts';
+import { requireOneLane } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
 import { finishProjected } from './outbox.ts';
+import { openReviews } from './reviews.ts';
 
 /** Carries a plan out: everything or nothing. */
 export function apply(sql: Sql, { turn, application }: { turn: Turn; application: Application }): Applied {
@@ -13,6 +15,7 @@ export function apply(sql: Sql, { turn, application }: { turn: Turn; application
   const memoryIds = conflicts(sql, turn.tenant, changes);
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
+  openReviews(sql, turn, application);
   endConsolidation(sql, turn, application);
   const lane = loadLane(sql, turn.lane);
   if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);
@@ -35,15 +38,6 @@ export function write(
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   writeChanges(sql, input, { tenant: input.tenant, consolidationId: null, now: input.now });
   return { kind: 'written' };
-}
-
-/** A turn writes inside its own lane only: what another lane knows is another owner's. */
-function requireOneLane(turn: Turn, changes: readonly MemoryChange[]): void {
-  const stray = changes.find(({ memory }) => memory.lane !== turn.lane);
-  if (stray === undefined) return;
-  throw new Error(
-    `consolidation ${turn.consolidationId} of ${turn.lane} would change ${stray.memory.id} of another lane`,
-  );
 }
 
 function endConsolidation(sql: Sql, turn: Turn, { batches, timings, now }: Application): void {

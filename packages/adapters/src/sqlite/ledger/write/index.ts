@@ -5,6 +5,8 @@ import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
+import { settleReview } from './reviews.ts';
+import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 
@@ -21,10 +23,12 @@ export const WRITES = {
   forgetSummaries,
   openLaneId,
   proveWritable,
+  putSettings,
   raiseLane,
   refillOutbox,
   release,
   replay,
+  settleReview,
   storeAnswer,
   storePlan,
   storeSummary,

@@ -1,0 +1,11 @@
+import type { TenantId, TenantSettings } from '@slowwave/engine';
+import type { Sql } from '../sql.ts';
+
+/** Replaces what the tenant had chosen. */
+export function putSettings(sql: Sql, { tenant, settings }: { tenant: TenantId; settings: TenantSettings }): void {
+  sql.run(UPSERT_SETTINGS, { tenant, settings: JSON.stringify(settings) });
+}
+
+const UPSERT_SETTINGS = `
+  INSERT INTO settings (tenant, settings) VALUES (@tenant, @settings)
+  ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings`;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
+import { type Bench, OTHER_TENANT, TENANT } from './ledger-bench.ts';
+
+const CHOSEN: TenantSettings = {
+  instructions: 'Remember what “they” drink',
+  includes: 'drinks',
+  excludes: null,
+  decideInstructions: 'keep both',
+  categories: ['drinks', '飲み物'],
+  prompts: { extract: 'find {{categories}}', decide: null },
+  review: ['DELETE', 'UPDATE'],
+  due: { idleMs: 5 },
+  prices: { 'a model': { prompt: 0.5, completion: 1.25 } },
+};
+
+export function describeSettings(bench: () => Bench): void {
+  describe('settings', () => {
+    it('are the defaults until something is chosen', async () => {
+      const { settings } = bench().ledger;
+      expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
+    });
+
+    it('are replaced as a whole, and kept', async () => {
+      const b = bench();
+      await b.ledger.settings.put(TENANT, CHOSEN);
+      expect(await b.ledger.settings.get(TENANT)).toEqual(CHOSEN);
+      await b.ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, review: ['ADD'] });
+      const later = await b.reopened();
+      expect(await later.settings.get(TENANT)).toEqual({ ...DEFAULT_SETTINGS, review: ['ADD'] });
+    });
+
+    it('of one tenant are not those of another', async () => {
+      const { settings } = bench().ledger;
+      await settings.put(OTHER_TENANT, CHOSEN);
+      expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
+    });
+  });
+}

@@ -14,8 +14,8 @@ import { recall } from './steps/recall.ts';
 import type { GatheredTurn, Planned } from './steps/values.ts';
 import { type Stopwatch, stopwatch } from './stopwatch.ts';
 
-/** Explicit writes may overtake a plan; after this many the try has failed and the lane waits a little. */
-const ROUNDS_MAX = 5;
+/** Explicit writes may overtake a plan; after this many in one try it has failed and the lane waits a little. */
+const OVERTAKEN_MAX = 5;
 
 /**
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
@@ -27,13 +27,13 @@ export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancella
   const stored = await deps.ledger.thoughts.plan(turn.consolidationId);
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
-  for (let round = planned.plan.round; round <= ROUNDS_MAX; round += 1) {
+  for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
     const applied = await apply(deps, planned);
     if (applied.kind === 'applied') {
       await projectNow(deps, turn, cancel);
       return applied.next;
     }
-    planned = await think(deps, { gathered, watch, round: round + 1 }, cancel);
+    planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
   throw new EngineError('explicit writes kept changing the memories that were being decided on; it is tried again', {
     code: 'internal',

@@ -26,6 +26,17 @@ describe('an answer to an extract call is understood', () => {
     ['said twice', `${TWO}\n${TWO}`],
     ['in single quotes and bare keys', "{facts: ['User likes hiking', 'User lives in Oslo']}"],
     ['as a bare list', '["User likes hiking","User lives in Oslo"]'],
+    ['under a name around it', `{"name":"extract_facts","arguments":${TWO}}`],
+    ['as a JSON string', JSON.stringify(TWO)],
+    ['before thinking', `${TWO}<think>{"facts":["User hates hiking"]}</think>`],
+    ['between thinking of two kinds', `<think>a</think><reasoning>{"facts":[]}</reasoning>${TWO}`],
+    ['with comments', `{"facts":["User likes hiking", // the first\n "User lives in Oslo" /* and last */]}`],
+    [
+      'with Python literals',
+      "{'facts': [{'text': 'User likes hiking', 'quote': None}, {'text': 'User lives in Oslo'}]}",
+    ],
+    ['with line breaks inside of strings', '{"facts":["User likes hiking",\n"User lives in Oslo\n"]}'],
+    ['after an echo of the question', `{"messages":[{"id":"m0","content":"hi"}]}\n${TWO}`],
   ])('%s', (_name, text) => {
     expect(texts(text)).toEqual(BOTH);
     expect(facts(text)?.complete).toBe(true);
@@ -35,6 +46,19 @@ describe('an answer to an extract call is understood', () => {
     const broken = '{"facts":[{"text":"User likes hiking","source_ids":["m0"]},{"text":"User lives in Os';
     expect(texts(broken)).toEqual(['User likes hiking']);
     expect(facts(broken)?.complete).toBe(false);
+  });
+
+  it('keeps thinking tags a fact is about', () => {
+    expect(texts('{"facts":["User strips <think> tags","User likes tea"]}')).toEqual([
+      'User strips <think> tags',
+      'User likes tea',
+    ]);
+  });
+
+  it('takes no part of a broken object for the list of facts', () => {
+    const unescaped =
+      '{"facts":[{"text":"A b","source_ids":["m0"],"quote":"she said "hi""},{"text":"B","source_ids":["m1"]}]}';
+    expect(texts(unescaped)).toBeNull();
   });
 
   it('replaces half characters', () => {
@@ -54,8 +78,16 @@ describe('an answer to an extract call is understood', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('gives up soon on endless brackets', () => {
-    expect(texts('[{"'.repeat(50_000))).toBeNull();
+  it.each([
+    ['brackets', '[{"'.repeat(50_000)],
+    ['thinking', '<think>'.repeat(50_000)],
+    ['thinking that ends otherwise', `${'<think>'.repeat(50_000)}</reasoning`],
+    ['comments', `{${'/*'.repeat(50_000)}`],
+    ['empty objects', '{}'.repeat(50_000)],
+    ['nesting', '{"a":'.repeat(50_000)],
+    ['quotes', `{${'"'.repeat(100_000)}`],
+  ])('gives up soon on endless %s', (_name, text) => {
+    expect(texts(text)).toBeNull();
   });
 });
 
@@ -74,8 +106,51 @@ describe('an answer to a decide call is understood', () => {
     ]);
   });
 
+  it('as an object keyed by fact', () => {
+    expect(
+      operations('{"operations":{"f1":{"event":"UPDATE","id":0,"text":"x y"},"f2":{"event":"ADD"}}}'),
+    ).toMatchObject([
+      { fact: 'f1', id: '0' },
+      { fact: 'f2', id: null },
+    ]);
+  });
+
   it('with an unknown event as no event at all', () => {
     expect(operations('{"operations":[{"fact":"f0","event":"EXPLODE"}]}')).toMatchObject([{ event: null }]);
+  });
+
+  it.each([
+    ['an integer', 1, '1'],
+    ['blanks around it', ' 0 ', '0'],
+    ['nothing in it', '', null],
+    ['a list', ['0'], null],
+    ['an object', { id: '0' }, null],
+  ])('with %s for an id', (_name, id, expected) => {
+    expect(operations(JSON.stringify({ operations: [{ fact: 'f0', event: 'NONE', id }] }))).toMatchObject([
+      { fact: 'f0', event: 'NONE', id: expected },
+    ]);
+  });
+
+  it.each([
+    ['', null],
+    ['   ', null],
+    [null, null],
+    [{ text: { text: 'deep' } }, 'deep'],
+    [['a list'], null],
+    [7, null],
+  ])('with the text %j as %j', (text, expected) => {
+    expect(operations(JSON.stringify({ operations: [{ event: 'UPDATE', id: '0', text }] }))?.[0]?.text).toBe(expected);
+  });
+
+  it('as a wish to forget only where it says so', () => {
+    const keeps = [false, 'false', null, undefined, 0].map(
+      (keep) => operations(JSON.stringify({ operations: [{ event: 'DELETE', id: '0', keep }] }))?.[0]?.keep,
+    );
+    expect(keeps).toEqual([false, false, true, true, true]);
+  });
+
+  it('whatever else is in it', () => {
+    expect(operations('{"operations":[null,1,"x",[],{"event":"ADD","fact":"f0"}]}')).toMatchObject([{ event: 'ADD' }]);
   });
 
   it('but not where there is no list of operations', () => {

@@ -38,12 +38,13 @@ export function operationsIn(value: Json): readonly RawOperation[] | null {
 
 function operationOf(item: JsonObject, key: string | null): RawOperation {
   const event = wordUnder(item, 'event') ?? wordUnder(item, 'operation') ?? wordUnder(item, 'action');
+  const isKeyedByFact = key !== null && /^f\d+$/u.test(key);
   return {
-    fact: wordUnder(item, 'fact'),
+    fact: wordUnder(item, 'fact') ?? (isKeyedByFact ? key : null),
     event: event === null ? null : (EVENTS[event.toUpperCase().replaceAll(/[\s-]/gu, '_')] ?? null),
-    id: wordUnder(item, 'id') ?? wordUnder(item, 'memory_id') ?? key,
+    id: wordUnder(item, 'id') ?? wordUnder(item, 'memory_id') ?? (isKeyedByFact ? null : key),
     text: textUnder(item, TEXT_KEYS),
     reason: wordUnder(item, 'reason'),
-    keep: item.keep !== false,
+    keep: item.keep !== false && item.keep !== 'false',
   };
 }

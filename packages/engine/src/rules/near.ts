@@ -1,6 +1,6 @@
 import type { NearThresholds } from '../deps.ts';
 import type { Fact } from '../plan.ts';
-import { overlap } from '../text/similarity.ts';
+import { overlap, termSet } from '../text/similarity.ts';
 import { cosine } from '../text/vectors.ts';
 
 /** Close enough on either leg that only a decision can tell what the fact does to the memory. */
@@ -19,10 +19,12 @@ export function nearEachOther(
   near: NearThresholds,
 ): boolean {
   if (facts.length > PAIRS_MAX_FACTS) return true;
-  return facts.some((fact, i) =>
-    facts.slice(i + 1).some((other) => {
-      const vector = cosine(vectorOf(fact.text), vectorOf(other.text));
-      return vector >= near.vector || overlap(fact.text, other.text) >= near.overlap;
-    }),
+  const compared = facts.map(({ text }) => ({ vector: vectorOf(text), terms: termSet(text) }));
+  return compared.some((one, i) =>
+    compared
+      .slice(i + 1)
+      .some(
+        (other) => cosine(one.vector, other.vector) >= near.vector || overlap(one.terms, other.terms) >= near.overlap,
+      ),
   );
 }

@@ -34,22 +34,18 @@ export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> 
   const known = stored === null ? null : readAnswer(stored.text, question.shape);
   if (known !== null) return known.value;
 
-  const keep = (answer: ChatAnswer, step: string) => store(asking, { step, inputHash, answer });
-  const first = await call(asking, callOf(question.prompt, question.ask, question.input));
-  const reading = readAnswer(first.text, question.shape);
-  if (usable(reading)) {
-    await keep(first, question.step);
-    return reading.value;
-  }
-  await keep(first, `${question.step}:unusable:${turn.attempts}`);
-  const second = await call(asking, repairCall(question, first));
-  const repaired = readAnswer(second.text, question.shape);
-  if (usable(repaired)) {
-    await keep(second, question.step);
-    return repaired.value;
-  }
-  await keep(second, `${question.step}:unrepaired:${turn.attempts}`);
-  return salvage(asking, question, repaired ?? reading);
+  const { shape, step } = question;
+  const broken = { step, failedStep: `${step}:unusable:${turn.attempts}`, inputHash };
+  const first = await answerTo(asking, {
+    ...broken,
+    call: callOf(question.prompt, question.ask, question.input),
+    shape,
+  });
+  if (usable(first.reading)) return first.reading.value;
+  const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
+  const second = await answerTo(asking, { ...unrepaired, call: repairCall(question, first.answer), shape });
+  if (usable(second.reading)) return second.reading.value;
+  return salvage(asking, question, fuller(first.reading, second.reading));
 }
 
 /** Who asks. */
@@ -57,6 +53,31 @@ export interface Asking {
   readonly deps: EngineDeps;
   readonly turn: Turn;
   readonly cancel: Cancellation;
+}
+
+interface Attempt<T> {
+  readonly call: ChatCall;
+  readonly shape: Question<T>['shape'];
+  readonly inputHash: string;
+  /** Under which name the answer is kept: where it can be used, and where not. */
+  readonly step: string;
+  readonly failedStep: string;
+}
+
+interface Answered<T> {
+  readonly answer: Pick<ChatAnswer, 'text' | 'truncated'>;
+  readonly reading: Reading<T> | null;
+}
+
+/** One call and its answer, kept at once. A try that goes on after a crash does not pay again for what was no use. */
+async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }: Attempt<T>): Promise<Answered<T>> {
+  const { deps, turn } = asking;
+  const before = await deps.ledger.thoughts.answer(turn.consolidationId, names.failedStep, inputHash);
+  if (before !== null) return { answer: before, reading: readAnswer(before.text, shape) };
+  const answer = await ring(asking, call);
+  const reading = readAnswer(answer.text, shape);
+  await store(asking, { step: usable(reading) ? names.step : names.failedStep, inputHash, answer });
+  return { answer, reading };
 }
 
 const usable = <T>(reading: Reading<T> | null): reading is Reading<T> => reading?.complete === true;
@@ -72,7 +93,7 @@ export const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCal
 });
 
 /** The same question with what was wrong with its first answer. */
-export function repairCall(question: Question<unknown>, first: ChatAnswer): ChatCall {
+export function repairCall(question: Question<unknown>, first: Answered<unknown>['answer']): ChatCall {
   const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
   const input = {
     call: question.prompt.name,
@@ -83,11 +104,13 @@ export function repairCall(question: Question<unknown>, first: ChatAnswer): Chat
   return callOf(repairOf(question.prompt), question.ask, input);
 }
 
-async function call({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
+async function ring({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
   try {
     return await deps.chat.ask(chatCall, cancel);
   } catch (error) {
-    const asked = !(error instanceof EngineError && error.code === 'cancelled');
+    // A worker that stops is no fault of the model's; a call that used up the turn's time is.
+    const hungUp = error instanceof EngineError && error.code === 'cancelled';
+    const asked = !hungUp || cancel.reason instanceof EngineError;
     if (asked) await deps.ledger.thoughts.countFailedCall(turn, chatCall.name, deps.chat.name, deps.tools.now());
     throw error;
   }
@@ -100,6 +123,16 @@ async function store(
   const stored = await deps.ledger.thoughts.storeAnswer(turn, { step, inputHash, ...answer, at: deps.tools.now() });
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
+
+/** Of two answers that broke off, the one that got further; a list without one complete item is no answer at all. */
+function fuller<T>(first: Reading<T> | null, second: Reading<T> | null): Reading<T> | null {
+  const length = (reading: Reading<T> | null): number =>
+    reading === null || isEmptyList(reading.value) ? 0 : JSON.stringify(reading.value).length;
+  if (length(first) === 0 && length(second) === 0) return null;
+  return length(first) > length(second) ? first : second;
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 function salvage<T>({ deps, turn }: Asking, question: Question<T>, reading: Reading<T> | null): T {
   const lastTry = turn.attempts + 1 >= deps.settings.maxAttempts;

@@ -71,7 +71,8 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 /** Debian keeps the programs off the PATH; elsewhere `pg_config` tells where they are. */
 async function findPrograms(): Promise<string> {
-  const found = await Array.fromAsync(glob('/usr/lib/postgresql/*/bin/initdb'));
+  const found: string[] = [];
+  for await (const path of glob('/usr/lib/postgresql/*/bin/initdb')) found.push(path);
   const newest = found.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
   if (newest !== undefined) return join(newest, '..');
   try {

@@ -1,4 +1,4 @@
-import type { Batch, BatchSettings, LaneId, TenantId } from '@slowwave/engine';
+import type { Batch, BatchSettings, LaneId, NewBatch, TenantId } from '@slowwave/engine';
 import { type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface BatchRow extends ScopeColumns {
@@ -56,3 +56,20 @@ export const settingsText = (settings: BatchSettings): string =>
     memoryType: settings.memoryType,
     expiresAt: settings.expiresAt,
   } satisfies BatchSettings);
+
+/** A batch as it is accepted, at the end of its lane. */
+export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: number; position: number }) => ({
+  id: batch.id,
+  tenant: batch.tenant,
+  lane: place.lane,
+  scope: place.scope,
+  settings: settingsText(batch.settings),
+  metadata: JSON.stringify(batch.metadata),
+  position: place.position,
+  tokens: batch.tokens,
+  state: 'pending',
+  stage: 'waiting',
+  attempts: 0,
+  message_count: batch.messages.length,
+  accepted_at: batch.acceptedAt,
+});

@@ -1,4 +1,4 @@
-import type { MemoryEvent } from '@slowwave/engine';
+import type { MemoryEvent, TenantId } from '@slowwave/engine';
 
 export interface EventRow {
   readonly seq: number;
@@ -36,4 +36,25 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   text: row.text,
   details: row.details === null ? null : JSON.parse(row.details),
   sourceIds: JSON.parse(row.source_ids),
+});
+
+/** Its place among all events is given by the ledger. */
+export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
+  id: event.id,
+  tenant,
+  memory_id: event.memoryId,
+  revision: event.revision,
+  kind: event.kind,
+  actor: event.actor,
+  consolidation_id: event.consolidationId,
+  fact_id: event.factId,
+  reason: event.reason,
+  previous: event.previous,
+  said_at: event.saidAt.at,
+  said_seq: event.saidAt.seq,
+  valid_from: event.validFrom,
+  recorded_at: event.recordedAt,
+  text: event.text,
+  details: event.details === null ? null : JSON.stringify(event.details),
+  source_ids: JSON.stringify(event.sourceIds),
 });

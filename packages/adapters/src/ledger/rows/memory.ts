@@ -1,4 +1,4 @@
-import type { LaneId, Memory, MemoryVersion, TenantId } from '@slowwave/engine';
+import { type LaneId, liveVersion, type Memory, type MemoryVersion, type TenantId } from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface MemoryRow extends ScopeColumns, OwnerColumns {
@@ -55,4 +55,37 @@ const versionFrom = (row: VersionRow): MemoryVersion => ({
   supersededBy: row.superseded_by,
   details: JSON.parse(row.details),
   recordedAt: row.recorded_at,
+});
+
+/** A memory's own columns; its versions are rows of their own. */
+export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: number }) {
+  const live = liveVersion(memory);
+  return {
+    id: memory.id,
+    tenant: given.tenant,
+    lane: memory.lane,
+    scope: given.scope,
+    timeline: JSON.stringify(memory.timeline),
+    confirmations: memory.confirmations,
+    last_confirmed_at: memory.lastConfirmedAt,
+    revision: memory.revision,
+    version_count: memory.versions.length,
+    live: live === null ? 0 : 1,
+    expires_at: live?.details.expiresAt ?? null,
+    created_at: memory.createdAt,
+    updated_at: memory.updatedAt,
+  };
+}
+
+export const versionColumns = (memoryId: string, version: MemoryVersion): VersionRow => ({
+  memory_id: memoryId,
+  number: version.number,
+  text: version.text,
+  said_at: version.saidAt.at,
+  said_seq: version.saidAt.seq,
+  valid_from: version.validFrom,
+  invalid_at: version.invalidAt,
+  superseded_by: version.supersededBy,
+  details: JSON.stringify(version.details),
+  recorded_at: version.recordedAt,
 });

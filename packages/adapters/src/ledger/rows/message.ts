@@ -1,4 +1,4 @@
-import type { Message } from '@slowwave/engine';
+import type { LaneId, Message, NewBatch, NewMessage } from '@slowwave/engine';
 
 export interface MessageRow {
   readonly id: string;
@@ -21,4 +21,24 @@ export const messageFrom = (row: MessageRow): Message => ({
   name: row.name,
   saidAt: { at: row.said_at, seq: row.seq },
   resent: row.resent === 1,
+});
+
+/** A message of a batch that is being accepted. */
+export const newMessageColumns = (
+  message: NewMessage,
+  batch: NewBatch,
+  place: { lane: LaneId; scope: number; seq: number; resent: boolean },
+) => ({
+  id: message.id,
+  tenant: batch.tenant,
+  lane: place.lane,
+  scope: place.scope,
+  batch_id: batch.id,
+  seq: place.seq,
+  client_id: message.clientId,
+  role: message.role,
+  content: JSON.stringify(message.content),
+  name: message.name,
+  said_at: message.at ?? batch.acceptedAt,
+  resent: place.resent ? 1 : 0,
 });

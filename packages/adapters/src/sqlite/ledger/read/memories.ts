@@ -14,6 +14,7 @@ import { pageOf, readCursor } from '../../../ledger/cursor.ts';
 import { newestFirst, where } from '../../../ledger/page.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { type MemoryRow, memoryFrom, SELECT_MEMORIES, type VersionRow } from '../../../ledger/rows/memory.ts';
+import { type TombstoneRow, tombstoneFrom } from '../../../ledger/rows/tombstone.ts';
 import type { Params, Sql } from '../sql.ts';
 
 export function getMemory(sql: Sql, tenant: TenantId, id: string): Memory | null {
@@ -56,12 +57,7 @@ export function liveIds(sql: Sql, tenant: TenantId, scope: Scope): readonly stri
 }
 
 export function tombstonesOf(sql: Sql, lane: LaneId, textHashes: readonly string[]): readonly Tombstone[] {
-  const rows = sql.all<TombstoneRow>(SELECT_TOMBSTONES, { lane, hashes: JSON.stringify(textHashes) });
-  return rows.map((row) => ({
-    memoryId: row.memory_id,
-    textHash: row.text_hash,
-    deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
-  }));
+  return sql.all<TombstoneRow>(SELECT_TOMBSTONES, { lane, hashes: JSON.stringify(textHashes) }).map(tombstoneFrom);
 }
 
 /** Oldest first. */
@@ -103,13 +99,6 @@ function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string
       appId: scope.appId,
     },
   };
-}
-
-interface TombstoneRow {
-  readonly memory_id: string;
-  readonly text_hash: string;
-  readonly deleted_at: number;
-  readonly deleted_seq: number;
 }
 
 const SELECT_VERSIONS = `

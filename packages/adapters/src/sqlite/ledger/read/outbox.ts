@@ -1,4 +1,5 @@
-import type { LaneId, OutboxEntry, TenantId } from '@slowwave/engine';
+import type { OutboxEntry } from '@slowwave/engine';
+import { entryFrom, type OutboxRow } from '../../../ledger/rows/outbox.ts';
 import type { Sql } from '../sql.ts';
 
 /** Oldest first. */
@@ -18,19 +19,5 @@ export function entriesOfConsolidation(sql: Sql, id: string): readonly OutboxEnt
 export function outboxLength(sql: Sql): number {
   return sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox')?.length ?? 0;
 }
-
-interface OutboxRow {
-  readonly seq: number;
-  readonly memory_id: string;
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-}
-
-const entryFrom = (row: OutboxRow): OutboxEntry => ({
-  seq: row.seq,
-  memoryId: row.memory_id,
-  tenant: row.tenant,
-  lane: row.lane,
-});
 
 const SELECT = 'SELECT seq, memory_id, tenant, lane FROM outbox';

@@ -1,45 +1,30 @@
 import type { BatchCounts, BatchState, OwnerSummary, Page, Paged, TenantId, UsageTotals } from '@slowwave/engine';
+import {
+  batchCountsFrom,
+  type Counters,
+  countersFrom,
+  NO_USAGE,
+  type OwnerRow,
+  ownerSummaryFrom,
+  usageFrom,
+} from '../../../ledger/counts.ts';
 import { pageOf } from '../../../ledger/cursor.ts';
 import { newestFirst, where } from '../../../ledger/page.ts';
-import { type OwnerColumns, ownerFrom } from '../../../ledger/rows/scope.ts';
 import type { Sql } from '../sql.ts';
-import type { CounterName } from '../write/counters.ts';
 
-/** The states are counted from the rows, not from counters: a lost batch must show as a gap. */
 export function batchCounts(sql: Sql, tenant: TenantId): BatchCounts {
   const rows = sql.all<{ state: BatchState; batches: number }>(COUNT_BATCHES, { tenant });
-  const of = (state: BatchState): number => rows.find((row) => row.state === state)?.batches ?? 0;
-  const counters = countersOf(sql, tenant);
-  return {
-    accepted: counters('accepted'),
-    pending: of('pending'),
-    consolidating: of('consolidating'),
-    consolidated: of('consolidated'),
-    empty: of('empty'),
-    parked: of('parked'),
-    undone: of('undone'),
-    erased: counters('erased'),
-  };
+  return batchCountsFrom(rows, countersOf(sql, tenant));
 }
 
 export function memoryCounts(sql: Sql, tenant: TenantId): { live: number; versions: number } {
   return sql.get<{ live: number; versions: number }>(COUNT_MEMORIES, { tenant }) ?? { live: 0, versions: 0 };
 }
 
-export function usageOfTenant(sql: Sql, tenant: TenantId): UsageTotals {
-  const counters = countersOf(sql, tenant);
-  return {
-    calls: counters('calls'),
-    failedCalls: counters('failed_calls'),
-    promptTokens: counters('prompt_tokens'),
-    completionTokens: counters('completion_tokens'),
-  };
-}
+export const usageOfTenant = (sql: Sql, tenant: TenantId): UsageTotals => usageFrom(countersOf(sql, tenant));
 
-export function usageOfConsolidation(sql: Sql, id: string): UsageTotals {
-  const none = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
-  return sql.get<UsageTotals>(SUM_USAGE, { id }) ?? none;
-}
+export const usageOfConsolidation = (sql: Sql, id: string): UsageTotals =>
+  sql.get<UsageTotals>(SUM_USAGE, { id }) ?? NO_USAGE;
 
 /** Newest first, by when they were first heard of. */
 export function listOwners(sql: Sql, tenant: TenantId, page: Page): Paged<OwnerSummary> {
@@ -55,28 +40,8 @@ export function ownerCount(sql: Sql, tenant: TenantId): number {
   return sql.get<{ owners: number }>(text, { tenant })?.owners ?? 0;
 }
 
-function countersOf(sql: Sql, tenant: TenantId): (name: CounterName) => number {
-  const text = 'SELECT name, value FROM counters WHERE tenant = @tenant';
-  const rows = sql.all<{ name: string; value: number }>(text, { tenant });
-  const values = new Map(rows.map((row) => [row.name, row.value]));
-  return (name) => values.get(name) ?? 0;
-}
-
-interface OwnerRow extends OwnerColumns {
-  readonly id: string;
-  readonly memories: number;
-  readonly pending: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-const ownerSummaryFrom = (row: OwnerRow): OwnerSummary => ({
-  owner: ownerFrom(row),
-  memories: row.memories,
-  pending: row.pending,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
+const countersOf = (sql: Sql, tenant: TenantId): Counters =>
+  countersFrom(sql.all('SELECT name, value FROM counters WHERE tenant = @tenant', { tenant }));
 
 const COUNT_BATCHES = 'SELECT state, count(*) AS batches FROM batches WHERE tenant = @tenant GROUP BY state';
 

@@ -1,7 +1,7 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, type NewMessage, ownerOf } from '@slowwave/engine';
 import { append as appendTo } from '../../../ledger/lane-life.ts';
-import { settingsText } from '../../../ledger/rows/batch.ts';
-import type { LaneRow } from '../../../ledger/rows/lane.ts';
+import { newBatchColumns } from '../../../ledger/rows/batch.ts';
+import { newMessageColumns } from '../../../ledger/rows/message.ts';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 import { openLane, saveLane } from './lanes.ts';
@@ -21,9 +21,9 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const { tenant, acceptedAt } = batch;
   const lane = openLane(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
-  insertBatch(sql, batch, { lane, scope });
+  sql.run(INSERT_BATCH, newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
   for (const [i, message] of batch.messages.entries()) {
-    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
+    insertMessage(sql, message, { batch, lane: lane.id, scope, seq: lane.next_seq + i });
   }
   rememberKey(sql, batch);
   count(sql, tenant, { accepted: 1 });
@@ -47,36 +47,14 @@ function rememberKey(sql: Sql, { tenant, idempotency, id }: NewBatch): void {
   sql.run(INSERT_KEY, { tenant, key: idempotency.key, bodyHash: idempotency.bodyHash, id });
 }
 
-function insertBatch(sql: Sql, batch: NewBatch, place: { lane: LaneRow; scope: number }): void {
-  sql.run(INSERT_BATCH, {
-    id: batch.id,
-    tenant: batch.tenant,
-    lane: place.lane.id,
-    scope: place.scope,
-    settings: settingsText(batch.settings),
-    metadata: JSON.stringify(batch.metadata),
-    position: place.lane.next_position,
-    tokens: batch.tokens,
-    messageCount: batch.messages.length,
-    acceptedAt: batch.acceptedAt,
-  });
-}
-
 function insertMessage(
   sql: Sql,
   message: NewMessage,
-  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneRow; scope: number; seq: number },
+  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneId; scope: number; seq: number },
 ): void {
-  const { id, clientId, role, name } = message;
-  sql.run(INSERT_MESSAGE, {
-    ...{ id, clientId, role, name, scope, seq },
-    tenant: batch.tenant,
-    lane: lane.id,
-    batchId: batch.id,
-    content: JSON.stringify(message.content),
-    saidAt: message.at ?? batch.acceptedAt,
-    resent: clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null ? 1 : 0,
-  });
+  const { clientId } = message;
+  const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
+  sql.run(INSERT_MESSAGE, newMessageColumns(message, batch, { lane, scope, seq, resent }));
 }
 
 interface KeyRow {
@@ -96,15 +74,15 @@ const INSERT_BATCH = `
   INSERT INTO batches (
     id, tenant, lane, scope, settings, metadata, position, tokens, state, stage, attempts, message_count, accepted_at
   ) VALUES (
-    @id, @tenant, @lane, @scope, @settings, @metadata, @position, @tokens, 'pending', 'waiting', 0,
-    @messageCount, @acceptedAt
+    @id, @tenant, @lane, @scope, @settings, @metadata, @position, @tokens, @state, @stage, @attempts,
+    @message_count, @accepted_at
   )`;
 
 const INSERT_MESSAGE = `
   INSERT INTO messages (
     id, tenant, lane, scope, batch_id, seq, client_id, role, content, name, said_at, resent
   ) VALUES (
-    @id, @tenant, @lane, @scope, @batchId, @seq, @clientId, @role, @content, @name, @saidAt, @resent
+    @id, @tenant, @lane, @scope, @batch_id, @seq, @client_id, @role, @content, @name, @said_at, @resent
   )`;
 
 const SELECT_SAME_CLIENT_ID = 'SELECT 1 FROM messages WHERE scope = @scope AND client_id = @clientId LIMIT 1';

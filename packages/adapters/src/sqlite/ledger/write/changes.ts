@@ -1,11 +1,6 @@
-import {
-  liveVersion,
-  type Memory,
-  type MemoryChange,
-  type MemoryEvent,
-  type TenantId,
-  type Tombstone,
-} from '@slowwave/engine';
+import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@slowwave/engine';
+import { eventColumns } from '../../../ledger/rows/event.ts';
+import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
 import { forgetSummaries } from './summaries.ts';
@@ -42,51 +37,16 @@ function standsAt(sql: Sql, tenant: TenantId, { memory, expectedRevision }: Memo
 }
 
 function upsertMemory(sql: Sql, memory: Memory, tenant: TenantId): void {
-  const live = liveVersion(memory);
-  sql.run(UPSERT_MEMORY, {
-    id: memory.id,
-    tenant,
-    lane: memory.lane,
-    scope: openScope(sql, memory.lane, memory.scope),
-    timeline: JSON.stringify(memory.timeline),
-    confirmations: memory.confirmations,
-    lastConfirmedAt: memory.lastConfirmedAt,
-    revision: memory.revision,
-    versionCount: memory.versions.length,
-    live: live === null ? 0 : 1,
-    expiresAt: live?.details.expiresAt ?? null,
-    createdAt: memory.createdAt,
-    updatedAt: memory.updatedAt,
-  });
+  const scope = openScope(sql, memory.lane, memory.scope);
+  sql.run(UPSERT_MEMORY, memoryColumns(memory, { tenant, scope }));
   // What was said late can change, join or part the versions there were.
   sql.run('DELETE FROM versions WHERE memory_id = @id', { id: memory.id });
-  for (const version of memory.versions) {
-    sql.run(INSERT_VERSION, {
-      memoryId: memory.id,
-      number: version.number,
-      text: version.text,
-      saidAt: version.saidAt.at,
-      saidSeq: version.saidAt.seq,
-      validFrom: version.validFrom,
-      invalidAt: version.invalidAt,
-      supersededBy: version.supersededBy,
-      details: JSON.stringify(version.details),
-      recordedAt: version.recordedAt,
-    });
-  }
+  for (const version of memory.versions) sql.run(INSERT_VERSION, { ...versionColumns(memory.id, version) });
 }
 
 function insertEvent(sql: Sql, event: MemoryEvent, tenant: TenantId): void {
-  const { saidAt, details, sourceIds, ...columns } = event;
-  sql.run(INSERT_EVENT, {
-    ...columns,
-    tenant,
-    saidAt: saidAt.at,
-    saidSeq: saidAt.seq,
-    details: details === null ? null : JSON.stringify(details),
-    sourceIds: JSON.stringify(sourceIds),
-  });
-  for (const messageId of sourceIds) sql.run(INSERT_EVENT_SOURCE, { messageId, id: event.id });
+  sql.run(INSERT_EVENT, eventColumns(event, tenant));
+  for (const messageId of event.sourceIds) sql.run(INSERT_EVENT_SOURCE, { messageId, id: event.id });
 }
 
 function insertTombstone(sql: Sql, { memoryId, textHash, deletedAt }: Tombstone, tenant: TenantId): void {
@@ -98,8 +58,8 @@ const UPSERT_MEMORY = `
     id, tenant, lane, scope, timeline, confirmations, last_confirmed_at, revision, version_count, live, expires_at,
     created_at, updated_at
   ) VALUES (
-    @id, @tenant, @lane, @scope, @timeline, @confirmations, @lastConfirmedAt, @revision, @versionCount, @live,
-    @expiresAt, @createdAt, @updatedAt
+    @id, @tenant, @lane, @scope, @timeline, @confirmations, @last_confirmed_at, @revision, @version_count, @live,
+    @expires_at, @created_at, @updated_at
   ) ON CONFLICT (id) DO UPDATE SET
     scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
@@ -110,7 +70,7 @@ const INSERT_VERSION = `
   INSERT INTO versions (
     memory_id, number, text, said_at, said_seq, valid_from, invalid_at, superseded_by, details, recorded_at
   ) VALUES (
-    @memoryId, @number, @text, @saidAt, @saidSeq, @validFrom, @invalidAt, @supersededBy, @details, @recordedAt
+    @memory_id, @number, @text, @said_at, @said_seq, @valid_from, @invalid_at, @superseded_by, @details, @recorded_at
   )`;
 
 const INSERT_EVENT = `
@@ -118,8 +78,8 @@ const INSERT_EVENT = `
     id, tenant, memory_id, revision, kind, actor, consolidation_id, fact_id, reason, previous, said_at,
     said_seq, valid_from, recorded_at, text, details, source_ids
   ) VALUES (
-    @id, @tenant, @memoryId, @revision, @kind, @actor, @consolidationId, @factId, @reason, @previous, @saidAt,
-    @saidSeq, @validFrom, @recordedAt, @text, @details, @sourceIds
+    @id, @tenant, @memory_id, @revision, @kind, @actor, @consolidation_id, @fact_id, @reason, @previous, @said_at,
+    @said_seq, @valid_from, @recorded_at, @text, @details, @source_ids
   )`;
 
 const INSERT_EVENT_SOURCE = `

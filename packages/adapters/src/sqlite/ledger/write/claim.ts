@@ -1,7 +1,7 @@
-import type { Claim, LaneId, Turn, WindowPolicy } from '@slowwave/engine';
+import type { Claim, LaneId, WindowPolicy } from '@slowwave/engine';
 import { claim as take } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
-import { ownerFrom, type ScopeColumns, scopeFrom } from '../../../ledger/rows/scope.ts';
+import { turnOf, type WaitingBatch, type WindowRow, windowLimit, windowOf } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 import { loadLane, recounted, saveLane } from './lanes.ts';
 
@@ -25,17 +25,10 @@ export function claim(sql: Sql, { job, now, window, newConsolidationId }: ClaimI
   return claimed(sql, recounted(sql, take(lane, newConsolidationId)));
 }
 
-/** The longest prefix of what waits with one scope and one settings, within the limits; always at least one batch. */
+/** The batches the next window pins: always at least one, where any waits. */
 function pinWindow(sql: Sql, lane: LaneRow, window: WindowPolicy): readonly WaitingBatch[] {
-  const limit = Math.max(1, Math.min(window.maxBatches, lane.window_limit ?? window.maxBatches));
-  const waiting = sql.all<WaitingBatch>(SELECT_WAITING, { lane: lane.id, limit });
-  const [first] = waiting;
-  let tokens = 0;
-  const end = waiting.findIndex((batch, i) => {
-    tokens += batch.tokens;
-    return i > 0 && (tokens > window.maxTokens || batch.scope !== first?.scope || batch.settings !== first.settings);
-  });
-  return end === -1 ? waiting : waiting.slice(0, end);
+  const limit = windowLimit(lane, window);
+  return windowOf(sql.all<WaitingBatch>(SELECT_WAITING, { lane: lane.id, limit }), window);
 }
 
 function startConsolidation(
@@ -57,40 +50,8 @@ function resume(sql: Sql, lane: LaneRow, id: string): Claim {
 
 function claimed(sql: Sql, lane: LaneRow): Claim {
   saveLane(sql, lane);
-  return { kind: 'claimed', turn: turnOf(sql, lane) };
-}
-
-/** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
-function turnOf(sql: Sql, lane: LaneRow): Turn {
-  const window = sql.get<WindowRow>(SELECT_WINDOW, { id: lane.consolidation_id });
-  if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
-  return {
-    tenant: lane.tenant,
-    lane: lane.id,
-    owner: ownerFrom(lane),
-    generation: lane.generation,
-    epoch: lane.epoch,
-    consolidationId: window.id,
-    scope: scopeFrom(window),
-    settings: JSON.parse(window.settings),
-    batchIds: JSON.parse(window.batch_ids),
-    attempts: lane.attempts,
-    claimedAt: window.created_at,
-  };
-}
-
-interface WaitingBatch {
-  readonly id: string;
-  readonly scope: number;
-  readonly settings: string;
-  readonly tokens: number;
-}
-
-interface WindowRow extends ScopeColumns {
-  readonly id: string;
-  readonly batch_ids: string;
-  readonly settings: string;
-  readonly created_at: number;
+  const turn = turnOf(lane, sql.get<WindowRow>(SELECT_WINDOW, { id: lane.consolidation_id }));
+  return { kind: 'claimed', turn };
 }
 
 const SELECT_WAITING = `

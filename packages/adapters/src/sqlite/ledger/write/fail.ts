@@ -1,6 +1,7 @@
 import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
 import { finish, release as giveBack, retry, split } from '../../../ledger/lane-life.ts';
 import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
+import { afterFailure } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfTurn, recounted, saveLane } from './lanes.ts';
 
@@ -13,19 +14,16 @@ export interface Fail {
   readonly policy: DuePolicy;
 }
 
-/**
- * A try failed. A window has as many tries left as its least tried batch: after a split, one whose batches have all
- * used theirs up gets a single try, so that it splits on or parks.
- */
+/** A try failed: the window is tried again, split or parked. */
 export function fail(sql: Sql, input: Fail): Failed {
   const { turn, failure } = input;
   const lane = laneOfTurn(sql, turn);
   if (lane === null) return { kind: 'fenced' };
   const id = turn.consolidationId;
   sql.run(COUNT_ATTEMPT, { id, failure: JSON.stringify(failure) });
-  const least = sql.get<{ attempts: number }>(SELECT_LEAST_ATTEMPTS, { id })?.attempts ?? 0;
-  if (input.retryable && least < input.maxAttempts) return tryAgain(sql, lane, input);
-  return turn.batchIds.length > 1 ? halve(sql, lane, input) : park(sql, lane, input);
+  const leastAttempts = sql.get<{ attempts: number }>(SELECT_LEAST_ATTEMPTS, { id })?.attempts ?? 0;
+  const end = { retry: tryAgain, split: halve, park }[afterFailure(turn, { ...input, leastAttempts })];
+  return end(sql, lane, input);
 }
 
 /** Gives the turn back unharmed: due at once, no attempt counted. */

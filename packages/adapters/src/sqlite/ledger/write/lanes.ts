@@ -1,6 +1,7 @@
 import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
+import { heldBy } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 
 interface NewLane {
@@ -43,15 +44,7 @@ export function saveLane(sql: Sql, lane: LaneRow): void {
 }
 
 /** The turn's lane, or null when a later claim has taken it. */
-export function laneOfTurn(sql: Sql, turn: Turn): LaneRow | null {
-  const lane = loadLane(sql, turn.lane);
-  const holds =
-    lane !== null &&
-    lane.tenant === turn.tenant &&
-    lane.epoch === turn.epoch &&
-    lane.consolidation_id === turn.consolidationId;
-  return holds ? lane : null;
-}
+export const laneOfTurn = (sql: Sql, turn: Turn): LaneRow | null => heldBy(turn, loadLane(sql, turn.lane));
 
 /** The lane with its counters as its batches say now. */
 export function recounted(sql: Sql, lane: LaneRow): LaneRow {

@@ -1,0 +1,83 @@
+import type { MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
+import type { LaneRow } from './rows/lane.ts';
+import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
+
+/** A batch that waits, as far as its place in a window goes. */
+export interface WaitingBatch {
+  readonly id: string;
+  readonly scope: number;
+  readonly settings: string;
+  readonly tokens: number;
+}
+
+/** How many batches a window may pin at most. */
+export const windowLimit = (lane: LaneRow, window: WindowPolicy): number =>
+  Math.max(1, Math.min(window.maxBatches, lane.window_limit ?? window.maxBatches));
+
+/** The longest prefix of what waits with one scope and one settings, within the limits; always at least one batch. */
+export function windowOf(waiting: readonly WaitingBatch[], window: WindowPolicy): readonly WaitingBatch[] {
+  const [first] = waiting;
+  let tokens = 0;
+  const end = waiting.findIndex((batch, i) => {
+    tokens += batch.tokens;
+    return i > 0 && (tokens > window.maxTokens || batch.scope !== first?.scope || batch.settings !== first.settings);
+  });
+  return end === -1 ? waiting : waiting.slice(0, end);
+}
+
+/** A pinned window: its consolidation, with the settings of its first batch. */
+export interface WindowRow extends ScopeColumns {
+  readonly id: string;
+  readonly batch_ids: string;
+  readonly settings: string;
+  readonly created_at: number;
+}
+
+/** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
+export function turnOf(lane: LaneRow, window: WindowRow | null): Turn {
+  if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
+  return {
+    tenant: lane.tenant,
+    lane: lane.id,
+    owner: ownerFrom(lane),
+    generation: lane.generation,
+    epoch: lane.epoch,
+    consolidationId: window.id,
+    scope: scopeFrom(window),
+    settings: JSON.parse(window.settings),
+    batchIds: JSON.parse(window.batch_ids),
+    attempts: lane.attempts,
+    claimedAt: window.created_at,
+  };
+}
+
+/** The turn's lane; null when a later claim has taken it. */
+export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
+  const holds =
+    lane !== null &&
+    lane.tenant === turn.tenant &&
+    lane.epoch === turn.epoch &&
+    lane.consolidation_id === turn.consolidationId;
+  return holds ? lane : null;
+}
+
+/** A turn writes inside its own lane only: what another lane knows is another owner's. */
+export function requireOneLane(turn: Turn, changes: readonly MemoryChange[]): void {
+  const stray = changes.find(({ memory }) => memory.lane !== turn.lane);
+  if (stray === undefined) return;
+  throw new Error(
+    `consolidation ${turn.consolidationId} of ${turn.lane} would change ${stray.memory.id} of another lane`,
+  );
+}
+
+/**
+ * What follows a failed try. A window has as many tries left as its least tried batch: after a split, one whose
+ * batches have all used theirs up gets a single try, so that it splits on or parks.
+ */
+export function afterFailure(
+  turn: Turn,
+  tried: { readonly retryable: boolean; readonly leastAttempts: number; readonly maxAttempts: number },
+): 'retry' | 'split' | 'park' {
+  if (tried.retryable && tried.leastAttempts < tried.maxAttempts) return 'retry';
+  return turn.batchIds.length > 1 ? 'split' : 'park';
+}

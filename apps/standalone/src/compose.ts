@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   engineSettings,
   openChat,
@@ -25,7 +24,7 @@ import { lockFolder } from './lock-folder.ts';
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
   // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
-  const lock = await lockFolder(join(config.dataDir, 'standalone.lock'));
+  const lock = await lockFolder(config.dataDir);
   const embedder = await openEmbedder(config, log);
   const [ledger, index, connection] = await Promise.all([
     openLedger(config),

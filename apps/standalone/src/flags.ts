@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { ENVIRONMENT } from '@slowwave/adapters/config';
+import { SETTINGS } from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
-const NAMES = new Map(Object.keys(ENVIRONMENT.shape).map((name) => [flagOf(name), name]));
+const NAMES = new Map(SETTINGS.map(({ name }) => [flagOf(name), name]));
 
 function flagOf(name: string): string {
   return name
@@ -11,10 +11,20 @@ function flagOf(name: string): string {
     .replaceAll('_', '-');
 }
 
-/** The flags of a command line, by the names of their settings; null when help was asked for. Throws on unknown ones. */
+/** A command line that says something else than flags of settings. */
+export class FlagError extends Error {
+  /** What a program that cannot use what it was told ends with. */
+  readonly exitCode = 2;
+
+  constructor(problem: string) {
+    super(`${problem}\nThe options are --${[...NAMES.keys()].join(', --')}; ./scripts/start --help explains them.`);
+    this.name = 'FlagError';
+  }
+}
+
+/** The flags of a command line, by the names of their settings; null when help was asked for. */
 export function readFlags(args: readonly string[]): Record<string, string> | null {
-  const options = Object.fromEntries([...NAMES.keys()].map((flag) => [flag, { type: 'string' as const }]));
-  const { values } = parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean', short: 'h' } } });
+  const values = parse(args);
   if (values.help === true) return null;
   return Object.fromEntries(
     Object.entries(values).flatMap(([flag, value]) => {
@@ -24,17 +34,29 @@ export function readFlags(args: readonly string[]): Record<string, string> | nul
   );
 }
 
+function parse(args: readonly string[]): Readonly<Record<string, string | boolean | undefined>> {
+  const options = Object.fromEntries([...NAMES.keys()].map((flag) => [flag, { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 const COLUMN = 28;
 
 export function helpText(): string {
   const lines = [...NAMES].map(([flag, name]) => {
-    const described = ENVIRONMENT.shape[name as keyof typeof ENVIRONMENT.shape].description ?? '';
-    return `  ${`--${flag}`.padEnd(COLUMN)}${described}\n  ${''.padEnd(COLUMN)}(${name})`;
+    const { about, usual } = SETTINGS.find((setting) => setting.name === name) ?? { about: '', usual: null };
+    const notes = usual === null ? name : `${name}; usually ${usual}`;
+    return `  ${`--${flag}`.padEnd(COLUMN)}${about}\n  ${''.padEnd(COLUMN)}(${notes})`;
   });
   return `Usage: ./scripts/start [options]
 
 Starts Slowwave in one process: ingest, worker, search and console on one port.
-Every option can also be set in the environment, under the name in brackets.
+Every option can also be set in the environment, or in a file .env in the root of
+the repository, under the name in brackets. Options win over the environment, the
+environment over the file.
 
 ${lines.join('\n')}
   ${'--help, -h'.padEnd(COLUMN)}Shows this.

@@ -18,6 +18,16 @@ test('loopback needs no key', async () => {
   await app.close();
 });
 
+test('a port in use is said, with what to do', async () => {
+  const { app } = await testShell();
+  const { app: other } = await testShell();
+  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0, apiKey: null }));
+  await expect(listen(other, { host: '127.0.0.1', port: Number(port), apiKey: null })).rejects.toThrow(
+    `port ${port} of 127.0.0.1 is in use by another program`,
+  );
+  await Promise.all([app.close(), other.close()]);
+});
+
 test.each([
   ['a line that is no HTTP', 'HELLO\r\n\r\n', 400],
   ['headers that are too large', `GET / HTTP/1.1\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431],

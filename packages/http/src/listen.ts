@@ -15,5 +15,24 @@ export async function listen(app: App, options: ListenOptions): Promise<string> 
         'set SLOWWAVE_API_KEY to a secret, or set SLOWWAVE_HOST to 127.0.0.1',
     );
   }
-  return app.listen({ host: options.host, port: options.port });
+  try {
+    return await app.listen({ host: options.host, port: options.port });
+  } catch (error) {
+    throw explained(error, options);
+  }
 }
+
+/** What a person does about it, where that is known. */
+function explained(error: unknown, options: ListenOptions): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const text = EXPLANATIONS[code]?.(options);
+  return text === undefined ? error : new Error(text, { cause: error });
+}
+
+const EXPLANATIONS: Readonly<Record<string, (options: ListenOptions) => string>> = {
+  EADDRINUSE: ({ host, port }) =>
+    `port ${port} of ${host} is in use by another program: stop that one, or choose another port with SLOWWAVE_PORT`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine: correct SLOWWAVE_HOST`,
+  ENOTFOUND: ({ host }) => `the name ${host} does not resolve: correct SLOWWAVE_HOST`,
+  EACCES: ({ port }) => `port ${port} is kept for the system: choose one above 1023 with SLOWWAVE_PORT`,
+};

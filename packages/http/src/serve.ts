@@ -25,9 +25,13 @@ export async function serve<S extends Service>(
     started(service);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(EXIT_FAILED);
+    process.exit(exitCodeOf(error));
   }
 }
+
+/** A failure may say what the program ends with: 2 where it cannot use what it was told. */
+const exitCodeOf = (error: unknown): number =>
+  error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number' ? error.exitCode : EXIT_FAILED;
 
 /** Closes things in the given order; what fails to close does not keep the rest open. */
 export async function closeInOrder(app: App, ...others: readonly { close(): Promise<unknown> }[]): Promise<void> {

@@ -33,6 +33,9 @@ interface Program {
 
 /** Says all mistakes in the settings at once, each with what was expected. */
 export class ConfigError extends Error {
+  /** What a program that cannot use what it was told ends with. */
+  readonly exitCode = 2;
+
   constructor(problems: readonly string[]) {
     super(`the settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
@@ -42,15 +45,16 @@ export class ConfigError extends Error {
 const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';
 const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
 
-/** Reads the settings from the environment, with flags of the command line over it. */
-function readConfig(program: Program, flags: Readonly<Record<string, string>> = {}): Config {
-  const given = Object.fromEntries(
-    Object.entries({ ...process.env, ...flags }).filter(([, value]) => value !== undefined && value !== ''),
-  );
+/** Settings by name, before they are checked. */
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings; an empty one counts as not set. */
+function readConfig(program: Program, settings: Given): Config {
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = ENVIRONMENT.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map(problemOf);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, given));
   for (const [name, why] of Object.entries(NOT_YET)) if (name in given) problems.push(`${name}: ${why}`);
-  if (parsed.success) problems.push(...contradictions(parsed.data));
+  problems.push(...contradictions(given));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return configOf(parsed.data, program);
 }
@@ -60,8 +64,12 @@ const SERVICE_IDLE_MS = 60_000;
 const ROOT = resolve(import.meta.dirname, '../../../..');
 
 /** The settings of one of several processes, which share a queue. */
-export function readServiceConfig(port: number, needs: { readonly queue: boolean } = { queue: true }): Config {
-  const config = readConfig({ port, idleMs: SERVICE_IDLE_MS, root: ROOT });
+export function readServiceConfig(
+  port: number,
+  needs: { readonly queue: boolean } = { queue: true },
+  environment: Given = process.env,
+): Config {
+  const config = readConfig({ port, idleMs: SERVICE_IDLE_MS, root: ROOT }, environment);
   if (!needs.queue || config.redisUrl !== null) return config;
   throw new ConfigError(['REDIS_URL: separate processes share a queue; set it, or run the standalone app instead']);
 }
@@ -70,22 +78,26 @@ const STANDALONE_PORT = 7_070;
 /** One person trying things out should not wait. */
 const STANDALONE_IDLE_MS = 1_000;
 
-/** The settings of the one process that does everything. */
-export const readStandaloneConfig = (flags: Readonly<Record<string, string>>): Config =>
-  readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, flags);
+/** The settings of the one process that does everything: from the environment, with flags of the command line over it. */
+export const readStandaloneConfig = (flags: Given, environment: Given = process.env): Config =>
+  readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, { ...environment, ...flags });
 
-const problemOf = (issue: z.core.$ZodIssue): string => `${issue.path.join('.')}: ${issue.message}`;
+/** Keys, and URLs that may hold a password, are never repeated. */
+const SECRET = /_(KEY|URL)$/;
 
-const hasServer = (env: Environment): boolean => env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
+function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
+  const name = path.join('.');
+  return `${name}: ${message}${SECRET.test(name) ? '' : `, got "${given[name]}"`}`;
+}
 
-function contradictions(env: Environment): string[] {
-  const models = {
-    SLOWWAVE_CHAT_MODEL: env.SLOWWAVE_CHAT_MODEL,
-    SLOWWAVE_EMBEDDING_MODEL: env.SLOWWAVE_EMBEDDING_MODEL,
-  };
-  return Object.entries(models)
-    .filter(([, model]) => model !== undefined && model !== 'builtin' && !hasServer(env))
-    .map(([name]) => `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin`);
+const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+
+const MODELS = ['SLOWWAVE_CHAT_MODEL', 'SLOWWAVE_EMBEDDING_MODEL'] as const;
+
+function contradictions(given: Given): string[] {
+  return MODELS.filter((name) => (given[name] ?? 'builtin') !== 'builtin' && !hasServer(given)).map(
+    (name) => `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin`,
+  );
 }
 
 /** builtin where it is said, or where there is no server. */
@@ -95,7 +107,7 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
 }
 
 function configOf(env: Environment, program: Program): Config {
-  const server = hasServer(env);
+  const server = env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
   return {
     host: env.SLOWWAVE_HOST,
     port: env.SLOWWAVE_PORT ?? program.port,

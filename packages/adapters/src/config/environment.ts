@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
 const Count = (min: number, max: number) =>
-  z.coerce.number(`must be a number from ${min} to ${max}`).int('must be a whole number').min(min).max(max);
+  z.coerce
+    .number(`must be a number from ${min} to ${max}`)
+    .refine(
+      (value) => Number.isInteger(value) && value >= min && value <= max,
+      `must be a whole number from ${min} to ${max}`,
+    );
 const Url = (...protocols: string[]) =>
   z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), {
     message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
@@ -28,7 +33,7 @@ export const ENVIRONMENT = z.object({
     .optional()
     .describe('Secret that callers send as "Authorization: Bearer …".'),
   SLOWWAVE_LOG_LEVEL: z
-    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be one of debug, info, warn, error, silent')
     .default('info')
     .describe('How much is logged; contents of messages and memories never are.'),
   REDIS_URL: Url('redis:', 'rediss:')

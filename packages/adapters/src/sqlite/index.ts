@@ -1,2 +1,3 @@
+export { type HeldFile, holdFile } from './hold-file.ts';
 export { openSqliteLedger, type SqliteLedger, type SqliteLedgerOptions } from './ledger/open.ts';
 export { openSqliteIndex, type SqliteIndexOptions } from './search-index/open.ts';

@@ -1,0 +1,33 @@
+import { SETTINGS } from '@slowwave/adapters/config';
+import { expect, test } from 'vitest';
+import { FlagError, helpText, readFlags } from './flags.ts';
+
+test('flags are the settings under shorter names', () => {
+  expect(readFlags(['--port', '7000', '--data-dir=here', '--redis-url', 'redis://host'])).toEqual({
+    SLOWWAVE_PORT: '7000',
+    SLOWWAVE_DATA_DIR: 'here',
+    REDIS_URL: 'redis://host',
+  });
+});
+
+test.each(['--help', '-h'])('%s asks for help, whatever else is said', (flag) => {
+  expect(readFlags(['--port', '7000', flag])).toBeNull();
+});
+
+test('help tells every setting with what usually holds', () => {
+  const text = helpText();
+  for (const { name, about, usual } of SETTINGS) {
+    expect(text).toContain(about);
+    expect(text).toContain(usual === null ? `(${name})` : `(${name}; usually ${usual})`);
+  }
+});
+
+test.each([
+  ['an unknown flag', ['--prot', '7000'], '--prot'],
+  ['a flag without its value', ['--port'], '--port'],
+  ['a word that is no flag', ['7000'], '7000'],
+])('%s is refused with the flags there are', (_name, args, named) => {
+  expect(() => readFlags(args)).toThrow(FlagError);
+  expect(() => readFlags(args)).toThrow(named);
+  expect(() => readFlags(args)).toThrow('--data-dir');
+});

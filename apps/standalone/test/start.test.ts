@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { found, get, post, said } from './client.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** Made by the first start in a folder, which takes seconds; kept for the folders of the other tests. */
+const IMAGE = 'queue-image.tar';
+/** Port 0: any free one. */
+const env = (more: Readonly<Record<string, string>> = {}) => ({
+  NODE_COMPILE_CACHE: join(kept.path, 'compiled'),
+  SLOWWAVE_DATA_DIR: folder.path,
+  SLOWWAVE_PORT: '0',
+  ...more,
+});
+
+let folder: TempDir;
+let kept: TempDir;
+beforeAll(async () => {
+  kept = await tempDir();
+});
+afterAll(() => kept.remove());
+beforeEach(async () => {
+  folder = await tempDir();
+  await copyFile(join(kept.path, IMAGE), join(folder.path, IMAGE)).catch(() => {}); // the first test has none yet
+});
+afterEach(async () => {
+  await copyFile(join(folder.path, IMAGE), join(kept.path, IMAGE)).catch(() => {}); // not every test makes one
+  await folder.remove();
+});
+
+/** A start that is expected to end by itself. */
+async function startAndEnd(args: readonly string[], settings = env()) {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'close');
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await ended;
+  return { code, out, err };
+}
+
+const running = (settings = env()): Promise<Service> =>
+  spawnService({ main: MAIN, env: settings, ready: { line: /Ctrl-C stops it/ } });
+
+const urlOf = async (service: Service): Promise<string> =>
+  (await service.waitForLine(/listening on/)).replace(/^.*listening on /, '');
+
+/** What the terminal sends on Ctrl-C. */
+async function interrupt(service: Service) {
+  process.kill(service.pid, 'SIGINT');
+  return service.waitForExit();
+}
+
+describe('starting', () => {
+  it('says what it runs on and where things are; what is printed to be pasted works', async () => {
+    const service = await running();
+    const url = await urlOf(service);
+    expect(service.output()).toContain('builtin (no model: for trying out and for tests)');
+    expect(service.output()).toContain(`sqlite in ${folder.path}`);
+    expect((await get(`${url}/docs/`)).status).toBe(200);
+    const pasted =
+      service
+        .output()
+        .match(/-d '(\{.*\})'/g)
+        ?.map((line) => JSON.parse(line.slice(4, -1))) ?? [];
+    expect(pasted).toHaveLength(2);
+    expect((await post(`${url}/v1/batches?wait=20000`, pasted[0])).body.state).toBe('consolidated');
+    expect((await post(`${url}/v1/search`, pasted[1])).body.results[0].memory).toContain('Oslo');
+    await service.stop();
+  });
+
+  it('Ctrl-C ends it with 0, and what it knew is there at the next start', async () => {
+    const first = await running();
+    const flushed = { ...said('ana', 'I live in Oslo'), flush: true };
+    expect((await post(`${await urlOf(first)}/v1/batches?wait=20000`, flushed)).body.state).toBe('consolidated');
+    expect(await interrupt(first)).toEqual({ code: 0, signal: null });
+    const second = await running();
+    expect((await found(await urlOf(second), 'ana', 'where does she live?'))[0]).toContain('Oslo');
+    expect(await interrupt(second)).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a data folder', () => {
+  it('that another process uses is refused, with who it is; the other one goes on', async () => {
+    const first = await running();
+    const second = await startAndEnd([]);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain(`the data folder ${folder.path} is in use by process ${first.pid}`);
+    expect((await get(`${await urlOf(first)}/readyz`)).status).toBe(200);
+    await first.stop();
+  });
+
+  it('whose process was killed is free at once', async () => {
+    await (await running()).kill();
+    const second = await running();
+    expect((await get(`${await urlOf(second)}/readyz`)).status).toBe(200);
+    await second.stop();
+  });
+
+  it('that cannot be made is said', async () => {
+    const { code, err } = await startAndEnd(['--data-dir', `${MAIN}/below-a-file`]);
+    expect(code).toBe(1);
+    expect(err).toContain(`${MAIN}/below-a-file`);
+  });
+});
+
+describe('what it is told', () => {
+  it('--help explains every option and ends with 0', async () => {
+    const { code, out, err } = await startAndEnd(['--help']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('Usage: ./scripts/start');
+    expect(out).toContain('--data-dir');
+  });
+
+  it('an unknown option is refused with 2 and the options there are', async () => {
+    const { code, err } = await startAndEnd(['--prot', '7000']);
+    expect(code).toBe(2);
+    expect(err).toContain("Unknown option '--prot'");
+    expect(err).toContain('--port');
+  });
+
+  it('bad settings are refused with 2, all at once', async () => {
+    const { code, err } = await startAndEnd(
+      ['--port', 'x'],
+      env({ SLOWWAVE_CONCURRENCY: '0', OPENAI_BASE_URL: 'ftp:/x' }),
+    );
+    expect(code).toBe(2);
+    expect(err).toContain('SLOWWAVE_PORT: ');
+    expect(err).toContain('SLOWWAVE_CONCURRENCY: ');
+    expect(err).toContain('OPENAI_BASE_URL: ');
+  });
+
+  it('a host beyond this machine is refused without a key', async () => {
+    const { code, err } = await startAndEnd(['--host', '0.0.0.0']);
+    expect(code).toBe(1);
+    expect(err).toContain('set SLOWWAVE_API_KEY to a secret, or set SLOWWAVE_HOST to 127.0.0.1');
+  });
+
+  it('with a key, callers need it', async () => {
+    const key = 'a-key-of-enough-letters';
+    const service = await running(env({ SLOWWAVE_API_KEY: key }));
+    const url = await urlOf(service);
+    expect(service.output()).not.toContain(key);
+    expect((await post(`${url}/v1/search`, { user_id: 'ana', query: 'x' })).status).toBe(401);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await post(`${url}/v1/search`, { user_id: 'ana', query: 'x' }, headers)).status).toBe(200);
+    await service.stop();
+  });
+
+  it('a port that is taken is said, with what to do', async () => {
+    const first = await running();
+    const { port } = new URL(await urlOf(first));
+    const other = await tempDir();
+    const { code, err } = await startAndEnd(['--port', port, '--data-dir', other.path]);
+    expect(code).toBe(1);
+    expect(err).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
+    await first.stop();
+    await other.remove();
+  });
+
+  it('a Redis that is not there is said, and nothing takes its place', async () => {
+    const { code, err } = await startAndEnd(['--redis-url', 'redis://127.0.0.1:1']);
+    expect(code).toBe(1);
+    expect(err).toContain('expected the queue at redis://127.0.0.1:1 to answer');
+  });
+});

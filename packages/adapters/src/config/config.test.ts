@@ -1,0 +1,121 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { ConfigError, readServiceConfig, readStandaloneConfig } from './config.ts';
+import { NOT_YET } from './environment.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../../..');
+const REDIS = { REDIS_URL: 'redis://127.0.0.1:6379' };
+/** With these settings alone, whatever is set where the tests run. */
+const standalone = (settings: Readonly<Record<string, string>>) => readStandaloneConfig({}, settings);
+const service = (settings: Readonly<Record<string, string>>) => readServiceConfig(7_071, { queue: true }, settings);
+
+function problemsOf(read: () => unknown): string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').slice(1);
+  }
+  throw new Error('expected the settings to be refused');
+}
+
+describe('without any setting', () => {
+  it('standalone listens on this machine only, keeps its data in the repository and needs nothing else', () => {
+    expect(standalone({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 7_070,
+      dataDir: resolve(ROOT, '.slowwave'),
+      redisUrl: null,
+      chatModel: null,
+      embeddingModel: null,
+    });
+  });
+
+  it('separate processes wait longer for an owner to go quiet than one that is tried out', () => {
+    expect(service(REDIS).due.idleMs).toBe(60_000);
+    expect(standalone({}).due.idleMs).toBe(1_000);
+  });
+});
+
+describe('where the data is', () => {
+  test.each([
+    ['a relative folder begins at the root of the repository', 'data/here', resolve(ROOT, 'data/here')],
+    ['an absolute folder is taken as it is', '/srv/slowwave', '/srv/slowwave'],
+    ['~ is the home folder', '~/slowwave', resolve(homedir(), 'slowwave')],
+  ])('%s', (_name, given, dataDir) => {
+    expect(standalone({ SLOWWAVE_DATA_DIR: given }).dataDir).toBe(dataDir);
+  });
+});
+
+describe('which models are used', () => {
+  const key = { OPENAI_API_KEY: 'key-of-the-model-server' };
+
+  it('a key alone means the usual models of its server', () => {
+    expect(standalone(key)).toMatchObject({
+      chatModel: 'gpt-4.1-mini',
+      embeddingModel: 'text-embedding-3-small',
+    });
+  });
+
+  it('one of them may be builtin while the other is on a server', () => {
+    const mixed = { ...key, SLOWWAVE_CHAT_MODEL: 'llama', SLOWWAVE_EMBEDDING_MODEL: 'builtin' };
+    expect(standalone(mixed)).toMatchObject({ chatModel: 'llama', embeddingModel: null });
+  });
+
+  it('a model without a server is refused', () => {
+    expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'nomic' }))).toEqual([
+      '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin',
+    ]);
+  });
+});
+
+describe('what is refused', () => {
+  it('all problems are said at once, with what was expected and what was got', () => {
+    const problems = problemsOf(() =>
+      standalone({
+        SLOWWAVE_PORT: 'x',
+        SLOWWAVE_CONCURRENCY: '0',
+        SLOWWAVE_LOG_LEVEL: 'loud',
+        SLOWWAVE_CHAT_MODEL: 'llama',
+      }),
+    );
+    expect(problems).toEqual([
+      '  - SLOWWAVE_PORT: must be a number from 0 to 65535, got "x"',
+      '  - SLOWWAVE_LOG_LEVEL: must be one of debug, info, warn, error, silent, got "loud"',
+      '  - SLOWWAVE_CONCURRENCY: must be a whole number from 1 to 500, got "0"',
+      expect.stringContaining('SLOWWAVE_CHAT_MODEL: a model needs a server'),
+    ]);
+  });
+
+  it('a setting that is not honoured yet is refused, never ignored', () => {
+    for (const [name, why] of Object.entries(NOT_YET)) {
+      expect(problemsOf(() => standalone({ [name]: '1' }))).toContain(`  - ${name}: ${why}`);
+    }
+    expect.hasAssertions();
+  });
+
+  it('secrets are not repeated', () => {
+    const problems = problemsOf(() =>
+      standalone({ SLOWWAVE_API_KEY: 'too-short', REDIS_URL: 'http://u:hunter2@host' }),
+    );
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).not.toMatch(/too-short|hunter2/);
+  });
+
+  it('separate processes without a shared queue', () => {
+    expect(problemsOf(() => service({}))).toEqual([
+      expect.stringContaining('REDIS_URL: separate processes share a queue'),
+    ]);
+    expect(readServiceConfig(7_072, { queue: false }, {}).redisUrl).toBeNull();
+  });
+});
+
+describe('where a setting comes from', () => {
+  it('a flag wins over the environment', () => {
+    expect(readStandaloneConfig({ SLOWWAVE_PORT: '7000' }, { SLOWWAVE_PORT: '8000' }).port).toBe(7_000);
+  });
+
+  it('an empty setting counts as not set', () => {
+    expect(standalone({ SLOWWAVE_PORT: '', SLOWWAVE_API_KEY: '' })).toMatchObject({ port: 7_070, apiKey: null });
+  });
+});

@@ -1,31 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type QueueConnection, startTurnWorker } from '@slowwave/adapters/bullmq';
-import { adoptIndex, type EngineDeps, type Schedule, sweepLanes, sweepOutbox, takeTurn } from '@slowwave/engine';
+import { openFollowUps, type QueueConnection, startSummaryWorker, startTurnWorker } from '@slowwave/adapters/bullmq';
+import {
+  adoptIndex,
+  type EngineDeps,
+  refreshSummary,
+  type Schedule,
+  sweepLanes,
+  sweepOutbox,
+  takeTurn,
+} from '@slowwave/engine';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
 const SWEEP_MS = 1_000;
+
+/** Nobody waits for a summary: most of the models' time is for turns. */
+const TURNS_PER_SUMMARY = 4;
 
 export interface Work {
   /** Hands running turns back and stops. */
   close(): Promise<void>;
 }
 
-/** Everything a worker does: takes turns of lanes, and sweeps up what was missed. */
+/** Everything a worker does: takes turns of lanes, refreshes summaries, and sweeps up what was missed. */
 export async function startWork(
   deps: EngineDeps,
   { connection, schedule, concurrency }: { connection: QueueConnection; schedule: Schedule; concurrency: number },
 ): Promise<Work> {
+  const { log } = deps;
   await adoptIndex(deps);
+  const followUps = await openFollowUps({ connection, log });
   const stopping = new AbortController();
   const sweeping = [
     repeat(deps, stopping.signal, async () => void (await sweepLanes(deps, schedule))),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
   ];
-  const worker = startTurnWorker({ connection, concurrency, handler: takeTurn(deps), log: deps.log });
+  const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
+  const workers = [
+    startTurnWorker({ connection, concurrency, handler: takeTurn({ ...deps, followUps }), log }),
+    startSummaryWorker({ connection, concurrency: summaries, handler: refreshSummary(deps), log }),
+  ];
   return {
     close: async () => {
       stopping.abort();
-      await worker.close();
+      await Promise.all(workers.map((worker) => worker.close()));
+      await followUps.close();
       await Promise.all(sweeping);
     },
   };

@@ -43,7 +43,9 @@ describe('the worker of turns', () => {
     await schedule.nudge([nudgeOf('a')]);
     await begun.promise;
     await worker.close();
-    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields: { turns: 1 } }));
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', fields: { queue: 'consolidate', jobs: 1 } }),
+    );
     expect(await schedule.stateOf(nudgeOf('a'))).toBe('active');
     gate.resolve(DONE); // ends as if nobody waited: its lock will expire
     await schedule.close();
@@ -82,7 +84,7 @@ describe('the worker of turns', () => {
     await vi.waitFor(
       () =>
         expect(log.lines.map((line) => line.message)).toContain(
-          'could not hand a turn back; it is due when its lock expires',
+          'could not hand a job back to the queue; it is due when its lock expires',
         ),
       PATIENCE,
     );

@@ -11,6 +11,12 @@ export const QUEUES = {
     /** Longer than two model calls with their time limits and one repair call. */
     timeoutMs: 300_000,
   },
+  summarize: {
+    name: 'summarize',
+    payload: z.object({ lane: z.string().min(1), scope: z.string().min(1), upTo: z.int().min(1) }),
+    /** Longer than one model call with its time limit and one repair call. */
+    timeoutMs: 250_000,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;

@@ -94,7 +94,9 @@ async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAns
   try {
     answer = await chat.ask(chatCall, refreshing.cancel);
   } catch (error) {
-    const asked = !(error instanceof EngineError && error.code === 'cancelled');
+    // A worker that stops is no fault of the model's; a call that used up its time is.
+    const hungUp = error instanceof EngineError && error.code === 'cancelled';
+    const asked = !hungUp || refreshing.cancel.reason instanceof EngineError;
     if (asked) await count(refreshing, { step: chatCall.name, model: chat.name, failed: true, usage: NOTHING });
     throw error;
   }

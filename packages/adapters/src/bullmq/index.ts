@@ -1,5 +1,6 @@
 export { type QueueConnection, queueFor } from './connection.ts';
+export { type OpenedFollowUps, openFollowUps } from './follow-ups.ts';
 export { pgliteConnection } from './pglite-connection.ts';
 export { redisConnection } from './redis-connection.ts';
 export { openSchedule } from './schedule.ts';
-export { startTurnWorker, type TurnWorkerOptions } from './worker.ts';
+export { type SummaryWorkerOptions, startSummaryWorker, startTurnWorker, type TurnWorkerOptions } from './worker.ts';

@@ -1,14 +1,8 @@
 import { QUEUES } from '@slowwave/contracts';
-import { EngineError, type Log, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
-import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import type { Log, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { type Job, UnrecoverableError } from 'bullmq';
+import { handBack, limitOf, messageOf, type Taken } from './taken.ts';
 import { turnOf } from './turns.ts';
-
-/** One job as the library hands it out. */
-interface Taken {
-  readonly job: Job;
-  readonly token: string | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 interface Work {
   readonly handler: TurnHandler;
@@ -30,13 +24,13 @@ const AFTER_THROW_MS = 5_000;
 export async function workTurn(taken: Taken, work: Work): Promise<void> {
   const turn = parse(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
-  if (work.isClosing()) return handBack(taken, work, Date.now());
+  if (work.isClosing()) return handBack(taken, work.log, Date.now());
   const verdict = await judge(turn, taken, work);
   switch (verdict.kind) {
     case 'done':
       return work.nudgeNext(verdict.next);
     case 'later':
-      return handBack(taken, work, verdict.at);
+      return handBack(taken, work.log, verdict.at);
     case 'parked':
       await work.nudgeNext(verdict.next);
       throw new UnrecoverableError(verdict.reason);
@@ -56,7 +50,7 @@ function parse(job: Job): Turn {
 
 /** What the handler says; a handler that throws says "later". */
 async function judge(turn: Turn, taken: Taken, work: Work): Promise<Verdict> {
-  const limit = limitOf(taken.signal);
+  const limit = limitOf(taken.signal, { timeoutMs: QUEUES.consolidate.timeoutMs, tooLong: TOO_LONG });
   try {
     return await work.handler(turn, limit.signal);
   } catch (error) {
@@ -73,26 +67,3 @@ async function judge(turn: Turn, taken: Taken, work: Work): Promise<Verdict> {
 }
 
 const TOO_LONG = `a turn was cancelled after ${QUEUES.consolidate.timeoutMs} ms, the limit of one turn; it is tried again`;
-
-/** Aborts with the given signal, or when a turn has had all its time: the engine counts that as a failed try. */
-function limitOf(outer: AbortSignal | undefined): { signal: AbortSignal; clear(): void } {
-  const own = new AbortController();
-  const timer = setTimeout(() => own.abort(tooLong()), QUEUES.consolidate.timeoutMs);
-  const signal = outer === undefined ? own.signal : AbortSignal.any([outer, own.signal]);
-  return { signal, clear: () => clearTimeout(timer) };
-}
-
-const tooLong = (): EngineError => new EngineError(TOO_LONG, { code: 'model_timeout', retryable: true });
-
-/** Puts the job back to wait until `at`. */
-async function handBack({ job, token }: Taken, { log }: Work, at: number): Promise<never> {
-  try {
-    await job.moveToDelayed(at, token);
-  } catch (error) {
-    log.warn({ turn: job.id, error: messageOf(error) }, 'could not hand a turn back; it is due when its lock expires');
-  }
-  // Says "leave this job alone". Any other error would mark it failed.
-  throw new DelayedError();
-}
-
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -26,6 +26,7 @@ export {
   type Script,
 } from './fake-models.ts';
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
+export { describeFollowUps, type FollowUpsFixture } from './follow-ups-suite.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
 export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';

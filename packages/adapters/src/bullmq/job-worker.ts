@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QUEUES, type QueueName } from '@slowwave/contracts';
+import type { Log } from '@slowwave/engine';
+import type { Job, Queue, Worker } from 'bullmq';
+import { closeQueue } from './close-queue.ts';
+import type { QueueConnection, SharedWorkerOptions } from './connection.ts';
+import { logErrorsQuietly } from './quiet-errors.ts';
+import type { Taken } from './taken.ts';
+
+export interface JobWorkerOptions {
+  readonly connection: QueueConnection;
+  /** How many jobs run at a time. */
+  readonly concurrency: number;
+  readonly log: Log;
+  /** How long a close waits for running jobs to stop. */
+  readonly handOverMs?: number;
+}
+
+/** What one queue's jobs are worked by. */
+export interface Work {
+  readonly name: QueueName;
+  run(taken: Taken, at: Workplace): Promise<void>;
+}
+
+export interface Workplace {
+  /** For writing to the same queue. */
+  readonly queue: Queue;
+  isClosing(): boolean;
+}
+
+/** Shorter than the 30 s between a host's request to stop and its kill; a model call that is cancelled ends at once. */
+const HAND_OVER_MS = 10_000;
+/** After the jobs have ended only marks and goodbyes are left, which a server that is away never answers. */
+const GOODBYE_MS = 2_000;
+
+const OPTIONS = {
+  // Long enough to outlive a pause of the process. Renewed at half of it. What a job that runs on after losing it writes is refused by the ledger.
+  lockDuration: 60_000,
+  // Half of the lock: a job whose worker died is taken up again within a minute and a half.
+  stalledInterval: 30_000,
+  // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
+  maxStalledCount: 5,
+} as const satisfies SharedWorkerOptions;
+
+/** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
+export function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
+  const { connection, log } = options;
+  const { name } = QUEUES[work.name];
+  const queue = connection.openQueue(name);
+  const running = new Set<Promise<void>>();
+  let closed: Promise<void> | null = null;
+  const workplace: Workplace = { queue, isClosing: () => closed !== null };
+  // The library hands the signal only to a function that declares three parameters.
+  const process = (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
+    const done = work.run({ job, token, signal }, workplace).finally(() => running.delete(done));
+    running.add(done);
+    return done;
+  };
+  const worker = connection.openWorker(name, process, { ...OPTIONS, concurrency: options.concurrency });
+  logErrorsQuietly(queue, connection.place, log);
+  watch(worker, options);
+  const close = async (): Promise<void> => {
+    const stopped = await handOver(worker, running, options);
+    // Forced: without marking ended jobs and without a goodbye, both of which need the server.
+    const forced = !(stopped && (await answers(queue)));
+    await inTime(worker.close(forced), GOODBYE_MS);
+    await closeQueue(queue);
+  };
+  return {
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
+  const queue = worker.name;
+  logErrorsQuietly(worker, connection.place, log);
+  worker.on('lockRenewalFailed', (jobs) => {
+    const what = 'lost the lock of running jobs; another worker may have them, so they are cancelled';
+    log.warn({ queue, jobs }, what);
+    // The library does not: without this two workers would spend tokens on one job.
+    for (const id of jobs) worker.cancelJob(id, 'lock lost');
+  });
+  worker.on('stalled', (job) => log.warn({ queue, job }, 'a job of a worker that died or hung is due again'));
+}
+
+/** Takes no more jobs and cancels the running ones. False when some did not stop in time. */
+async function handOver(worker: Worker, running: Set<Promise<void>>, options: JobWorkerOptions): Promise<boolean> {
+  await worker.pause(true); // true: without waiting for running jobs, which are cancelled first
+  worker.cancelAllJobs('closing');
+  if (await inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS)) return true;
+  options.log.warn(
+    { queue: worker.name, jobs: running.size },
+    'running jobs did not stop in time; their locks expire and another worker takes them up',
+  );
+  return false;
+}
+
+async function answers(queue: Queue): Promise<boolean> {
+  let answered = false;
+  const asked = queue.isPaused().then(() => {
+    answered = true;
+  });
+  await inTime(asked, GOODBYE_MS);
+  return answered;
+}
+
+/** Waits for an end, good or bad, as long as the limit says. */
+async function inTime(done: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const settled = done.then(
+    () => true,
+    () => true,
+  );
+  const late = sleep(limitMs, false, { signal: timer.signal }).catch(() => false);
+  const won = await Promise.race([settled, late]);
+  timer.abort();
+  return won;
+}

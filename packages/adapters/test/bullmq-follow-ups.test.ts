@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { QUEUES } from '@slowwave/contracts';
+import type { LaneId, SummaryHandler } from '@slowwave/engine';
+import { describeFollowUps, recordingLog } from '@slowwave/engine/testing';
+import { startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import {
+  openFollowUps,
+  pgliteConnection,
+  type QueueConnection,
+  queueFor,
+  redisConnection,
+  startSummaryWorker,
+} from '../src/bullmq/index.ts';
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
+let redis: TestRedis;
+let folder: TempDir;
+let pglite: QueueConnection | null = null;
+
+beforeAll(async () => {
+  [redis, folder] = await Promise.all([startRedis(), tempDir()]);
+});
+afterAll(async () => {
+  await pglite?.close();
+  await Promise.all([redis.stop(), folder.remove()]);
+});
+
+/** An empty queue of follow-ups. */
+async function openOn(connection: QueueConnection) {
+  const log = recordingLog();
+  const followUps = await openFollowUps({ connection, log });
+  const queue = queueFor(connection, QUEUES.summarize.name);
+  await vi.waitFor(() => queue.obliterate({ force: true }), PATIENCE);
+  const startWorker = (handler: SummaryHandler) => startSummaryWorker({ connection, concurrency: 1, handler, log });
+  const close = async () => {
+    await Promise.all([followUps.close(), queue.close()]);
+  };
+  return { followUps, queue, startWorker, close };
+}
+
+describeFollowUps('on Redis', () => openOn(redisConnection(redis.url)));
+
+describeFollowUps('on PGlite', async () => {
+  pglite ??= await pgliteConnection({ imagePath: join(folder.path, 'queue.tar.gz'), log: recordingLog() });
+  return openOn(pglite);
+});
+
+test('a refresh that fails waits for its next try, and holds ids and nothing else', async () => {
+  const { followUps, queue, startWorker, close } = await openOn(redisConnection(redis.url));
+  const worker = startWorker(() => Promise.reject(new Error('a bug')));
+  await followUps.summarize({ lane: 'lane_a' as LaneId, scope: '1', upTo: 20 });
+  await vi.waitFor(async () => expect(await queue.getDelayedCount()).toBe(1), PATIENCE);
+  const job = await queue.getJob('lane_a~1~20');
+  expect(job?.data).toEqual({ lane: 'lane_a', scope: '1', upTo: 20 });
+  expect(job?.attemptsMade).toBe(1);
+  expect(job?.opts.attempts).toBe(3);
+  await worker.close();
+  await close();
+});

@@ -21,7 +21,7 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
       review: decided.rules.review,
       tools,
     },
-    decided,
+    { ...decided, addOnly: !turn.settings.infer || turn.settings.mode === 'add_only' },
   );
   return { ...decided, ...verdicts };
 }
@@ -29,5 +29,6 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
 /** What the callers attached to the batches a fact came from; the later batch wins. */
 function metadataOf({ messages, metadata }: Decided, fact: Fact): JsonObject {
   const sources = messages.filter((message) => fact.sourceIds.includes(message.id));
-  return Object.assign({}, ...sources.map((message) => metadata.get(message.batchId) ?? {})) as JsonObject;
+  // Not by assignment: a key may be called __proto__.
+  return Object.fromEntries(sources.flatMap((message) => Object.entries(metadata.get(message.batchId) ?? {})));
 }

@@ -93,7 +93,9 @@ export class Bench {
     } else if (made === before) {
       this.#record(change, event, after);
     } else {
-      const apart = this.#eventOf(fact, change, { memoryId, before: made });
+      const holds = made !== undefined && change.kind === 'UPDATE' && holdsAt(made, fact.saidAt, change.text ?? '');
+      const kind = holds ? 'NONE' : change.kind;
+      const apart = this.#eventOf(fact, { ...change, kind }, { memoryId, before: made });
       this.#record(change, apart, evolve(home, made ?? null, [apart]));
     }
     return after;

@@ -3,7 +3,19 @@ import { compareSaid, type Memory, type SaidAt, saidBefore } from '../../words.t
 
 /** Whether a memory reads so already at a moment; before its first version, as that one reads. */
 export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
+  if (isDeletedAt(memory, saidAt)) return false;
   const inOrder = [...memory.versions].sort((a, b) => compareSaid(a.saidAt, b.saidAt));
   const held = inOrder.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? inOrder[0];
-  return held !== undefined && normaliseText(held.text) === normaliseText(text);
+  if (held === undefined) return false;
+  // What nobody sees any more has to be said anew, not confirmed.
+  const { expiresAt } = held.details;
+  const isExpired = expiresAt !== null && expiresAt <= saidAt.at;
+  return !isExpired && normaliseText(held.text) === normaliseText(text);
+}
+
+/** Whether the last that was said of it until then was its deletion. */
+function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
+  const until = timeline.filter((mark) => !saidBefore(saidAt, mark.saidAt));
+  const last = until.sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision).at(-1);
+  return last?.kind === 'deleted';
 }

@@ -1,6 +1,6 @@
 import { best, bm25, cosineOf, dot, type IndexQuery, lengthOf, type Scored, visible } from '@slowwave/engine';
+import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { checkVector } from './check-vector.ts';
 import { isOfSpace, markerOf, requireSpace } from './format.ts';
 import { ownerCache } from './owner-cache.ts';
 import type { OwnerTable } from './owner-table.ts';

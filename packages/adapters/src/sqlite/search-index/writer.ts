@@ -1,6 +1,5 @@
 import { EngineError, type IndexMarker, type IndexPoint } from '@slowwave/engine';
 import type { Params, Sql } from '../ledger/sql.ts';
-import { checkVector } from './check-vector.ts';
 import { markerOf, ownerKey, requireSpace, SLOTS, setMeta, spaceText } from './format.ts';
 import type { IndexSpace, WriterMethods } from './protocol.ts';
 

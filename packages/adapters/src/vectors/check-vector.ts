@@ -1,8 +1,7 @@
 import { EngineError } from '@slowwave/engine';
-import type { IndexSpace } from './protocol.ts';
 
 /** A vector that cannot be compared is a mistake of the caller's or of its model. */
-export function checkVector(vector: Float32Array, { dimensions }: IndexSpace): void {
+export function checkVector(vector: Float32Array, { dimensions }: { readonly dimensions: number }): void {
   const problem = vector.length === dimensions ? 'one with numbers that are not finite' : `one of ${vector.length}`;
   if (vector.length === dimensions && vector.every(Number.isFinite)) return;
   throw new EngineError(

@@ -1,4 +1,5 @@
 import { EngineError, type IndexMarker, type IndexPoint } from '@slowwave/engine';
+import { checkVector } from '../../vectors/check-vector.ts';
 import type { Params, Sql } from '../ledger/sql.ts';
 import { markerOf, ownerKey, requireSpace, SLOTS, setMeta, spaceText } from './format.ts';
 import type { IndexSpace, WriterMethods } from './protocol.ts';

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Candidate, Fact } from '../../plan.ts';
+import { type Case, expectCase } from '../../testing/guard-stage.ts';
 import { attribute } from './mem0-shape.ts';
 
 const OSLO = 'User lives in Oslo';
 const TEA = 'User likes tea';
 const BERGEN = 'User moved to Bergen';
 const CAT = 'User owns a cat';
+const HOME = 'User lives in Bergen';
 
 describe('an entry that names no fact', () => {
   it.each<[string, Partial<RawOperation>[], (string | null)[]]>([
@@ -84,6 +86,78 @@ describe('a fact', () => {
     ['__proto__', '__proto__'],
   ])('named %j is %j', (named, expected) => {
     expect(attribute([entry({ fact: named })], FACTS, MEMORIES)[0]?.fact).toBe(expected);
+  });
+});
+
+describe("an answer in mem0's older shape", () => {
+  it.each<[string, Case]>([
+    [
+      'that deletes without the new fact keeps the fact',
+      {
+        memories: [OSLO],
+        facts: [HOME],
+        asked: [{ event: 'DELETE', id: '0', text: OSLO }],
+        ends: ['ADD'],
+        live: [HOME],
+      },
+    ],
+    [
+      'that echoes its memories loses no fact',
+      {
+        memories: [OSLO, TEA],
+        facts: [HOME],
+        asked: [
+          { event: 'NONE', id: '0', text: OSLO },
+          { event: 'NONE', id: '1', text: TEA },
+        ],
+        ends: ['ADD'],
+        live: [HOME, OSLO, TEA],
+        did: ['added, so that'],
+      },
+    ],
+    [
+      'that echoes the question is no answer',
+      {
+        memories: [OSLO, TEA],
+        facts: [HOME],
+        asked: [
+          { id: '0', text: OSLO },
+          { id: '1', text: TEA },
+        ],
+        ends: ['ADD'],
+        live: [HOME, OSLO, TEA],
+        did: ['refused: no fact', 'refused: no fact', 'added, so that'],
+      },
+    ],
+    [
+      'that changes one memory twice changes it once',
+      {
+        memories: [OSLO],
+        facts: [HOME, TEA],
+        asked: [
+          { event: 'UPDATE', id: '0', text: HOME },
+          { event: 'UPDATE', id: '0', text: 'User went to sea' },
+        ],
+        ends: ['UPDATE', 'ADD'],
+        live: [HOME, TEA],
+        did: ['refused: no fact', 'added, so that'],
+      },
+    ],
+    [
+      'that adds twice what is one fact adds it once',
+      {
+        facts: [OSLO],
+        asked: [
+          { event: 'ADD', text: OSLO },
+          { event: 'ADD', text: OSLO },
+        ],
+        ends: ['ADD'],
+        live: [OSLO],
+        did: ['refused: no fact'],
+      },
+    ],
+  ])('%s', (_name, given) => {
+    expectCase(given);
   });
 });
 

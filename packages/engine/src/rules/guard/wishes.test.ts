@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { type Case, expectCase, playGuard, type Wish } from '../../testing/guard-stage.ts';
+
+const OSLO = 'User lives in Oslo';
+const TEA = 'User likes tea';
+const BERGEN = 'User moved to Bergen';
+const CAT = 'User owns a cat';
+
+const both = { memories: [OSLO, TEA], facts: [BERGEN, CAT] };
+const added = { ends: ['ADD', 'ADD'], live: [OSLO, TEA, BERGEN, CAT] };
+const cat: Wish = ['f1', 'ADD', null, CAT];
+
+describe('a wish that is wrong is repaired or refused, with a remark', () => {
+  const wrong = (
+    wish: Case['asked'] extends readonly (infer W)[] | null ? W : never,
+    rest: Partial<Case> = {},
+  ): Case => ({
+    ...both,
+    asked: [{ fact: 'f0', ...wish }, cat],
+    ...added,
+    ...rest,
+  });
+  it.each<[string, Case]>([
+    [
+      'UPDATE of an unknown id',
+      wrong({ event: 'UPDATE', id: '12', text: BERGEN }, { did: ['repaired: added, for no such memory'] }),
+    ],
+    ['DELETE of an unknown id', wrong({ event: 'DELETE', id: '12' }, { did: ['refused: no such memory'] })],
+    ['NONE of an unknown id', wrong({ event: 'NONE', id: '12' }, { did: ['repaired: added, for no such memory'] })],
+    ['NONE without an id', wrong({ event: 'NONE' }, { did: ['repaired: added'] })],
+    [
+      'NONE of an unknown id where a memory says it all',
+      {
+        memories: ['User lives in Oslo, Norway', TEA],
+        facts: ['User lives in Norway'],
+        asked: [['f0', 'NONE', '12']],
+        ends: ['NONE'],
+        live: ['User lives in Oslo, Norway', TEA],
+        did: ['repaired: confirmed what says it'],
+      },
+    ],
+    [
+      'NONE of a memory that has nothing to do with the fact',
+      {
+        memories: [OSLO, { life: [[1, TEA]], recalledBy: [] }],
+        facts: [BERGEN],
+        asked: [['f0', 'NONE', '1']],
+        ends: ['ADD'],
+        live: [OSLO, TEA, BERGEN],
+        did: ['repaired: added, for this memory was not recalled'],
+      },
+    ],
+    [
+      'no event, with memory and text',
+      wrong(
+        { id: '0', text: BERGEN },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: taken for UPDATE'] },
+      ),
+    ],
+    ['no event and no text', wrong({ id: '0' }, { did: ['repaired: taken for ADD'] })],
+    ['nothing at all', wrong({}, { did: ['repaired: taken for ADD'] })],
+    [
+      'UPDATE without a text',
+      wrong(
+        { event: 'UPDATE', id: '0' },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: takes the words'] },
+      ),
+    ],
+    [
+      'UPDATE with dots for a text',
+      wrong(
+        { event: 'UPDATE', id: '0', text: '…' },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: takes the words'] },
+      ),
+    ],
+    ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) }, { did: ['repaired: takes the words'] })],
+    [
+      'a later fact for an id',
+      wrong(
+        { event: 'UPDATE', id: 'f1' },
+        { did: ['repaired: added, for no such memory was shown, nor an earlier fact', 'repaired: takes the words'] },
+      ),
+    ],
+    [
+      'its own id',
+      wrong(
+        { event: 'DELETE', id: 'f0', keep: false },
+        {
+          did: ['refused: the fact has changed'],
+          asked: [['f0', 'ADD'], ['f0', 'DELETE', 'f0', null, 'forget'], cat],
+        },
+      ),
+    ],
+    ['an id like __proto__', wrong({ event: 'UPDATE', id: '__proto__', text: BERGEN }, { did: ['repaired: added'] })],
+    ['an id like constructor', wrong({ event: 'DELETE', id: 'constructor' }, { did: ['refused: no such memory'] })],
+    ["a memory's real id", wrong({ event: 'DELETE', id: 'mem_known_0' }, { did: ['refused: no such memory'] })],
+    [
+      'a second ADD',
+      {
+        ...both,
+        asked: [['f0', 'ADD'], ['f0', 'ADD', null, 'User is rich'], cat],
+        ...added,
+        did: ['refused: the fact is settled'],
+      },
+    ],
+    [
+      'a NONE after an ADD',
+      {
+        ...both,
+        asked: [['f0', 'ADD'], ['f0', 'NONE', '0'], cat],
+        ...added,
+        did: ['refused: the fact is settled'],
+      },
+    ],
+    [
+      'the same memory twice for one fact: the first counts',
+      {
+        ...both,
+        asked: [['f0', 'UPDATE', '0', BERGEN], ['f0', 'UPDATE', '0', 'User is lost'], cat],
+        ends: ['UPDATE', 'ADD'],
+        live: [TEA, BERGEN, CAT],
+        did: ['refused: the fact has changed this memory already'],
+      },
+    ],
+    [
+      'a wish for a fact there is not',
+      {
+        ...both,
+        asked: [['f9', 'DELETE', '0']],
+        ...added,
+        did: ['refused: no fact', 'added, so that', 'added, so that'],
+      },
+    ],
+    ['facts it forgot', { ...both, asked: [], ...added, did: ['added, so that', 'added, so that'] }],
+  ])('%s', (_name, given) => {
+    expectCase(given);
+  });
+
+  it('keeps remarks and reasons short, whatever was written', () => {
+    const huge = 'x'.repeat(100_000);
+    const { remarks, events } = playGuard({
+      ...both,
+      asked: [{ fact: 'f0', event: 'UPDATE', id: huge, reason: huge }, { fact: huge, event: 'DELETE', id: huge }, cat],
+    });
+    for (const { asked, did } of remarks) expect(asked.length + did.length).toBeLessThan(400);
+    for (const { reason } of events) expect(reason.length).toBeLessThan(400);
+  });
+
+  it("never touches another owner's memory, though it was shown", () => {
+    expectCase({
+      memories: [TEA, { life: [[1, OSLO]], foreign: true }],
+      facts: [BERGEN],
+      asked: [
+        ['f0', 'DELETE', '1'],
+        ['f0', 'UPDATE', '1', BERGEN],
+      ],
+      ends: ['ADD'],
+      live: [OSLO, TEA, BERGEN],
+      did: ['repaired: added, for no such memory', 'refused: no such memory'],
+    });
+  });
+});

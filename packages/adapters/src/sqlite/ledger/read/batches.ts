@@ -40,15 +40,16 @@ export function parkedBatches(
   sql: Sql,
   { tenant, filter, limit }: { tenant: TenantId; filter: ParkedFilter; limit: number },
 ): readonly Batch[] {
-  const { ids, userId = null, errorCode = null, since = null } = filter;
+  const { ids, lane = null, userId = null, errorCode = null, since = null } = filter;
   const conditions = where([
     "b.tenant = @tenant AND b.state = 'parked'",
     ids === undefined ? null : 'b.id IN (SELECT value FROM json_each(@ids))',
+    lane === null ? null : 'b.lane = @lane',
     userId === null ? null : laneOfUser('b.lane'),
     errorCode === null ? null : "json_extract(b.failure, '$.code') = @errorCode",
     since === null ? null : 'b.accepted_at >= @since',
   ]);
-  const params = { tenant, ids: JSON.stringify(ids ?? []), userId, errorCode, since, limit };
+  const params = { tenant, ids: JSON.stringify(ids ?? []), lane, userId, errorCode, since, limit };
   const order = 'ORDER BY b.accepted_at, b.position, b.id LIMIT @limit';
   return sql.all<BatchRow>(`${SELECT_BATCHES} ${conditions} ${order}`, params).map(batchFrom);
 }

@@ -1,4 +1,4 @@
-import { hasImage, type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
+import { type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
 import {
   type BatchSettings,
   estimateTokens,
@@ -9,18 +9,20 @@ import {
   type TenantId,
   type Tools,
 } from '@slowwave/engine';
-import { problem } from '@slowwave/http';
 import { canonical } from './canonical.ts';
+import { checkImages } from './images.ts';
 
 interface Posted {
   readonly tenant: TenantId;
   readonly body: PostBatch;
   readonly key: string | null;
+  /** A model is there that describes images. */
+  readonly images: boolean;
 }
 
 /** A posted batch as the ledger takes it. */
-export function accept(tools: Tools, { tenant, body, key }: Posted): NewBatch {
-  refuseImages(body.messages);
+export function accept(tools: Tools, { tenant, body, key, images }: Posted): NewBatch {
+  checkImages(body.messages, images);
   const batchAt = momentOf(body.timestamp);
   return {
     id: tools.id('bat'),
@@ -34,16 +36,6 @@ export function accept(tools: Tools, { tenant, body, key }: Posted): NewBatch {
     flush: body.flush,
     idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
   };
-}
-
-function refuseImages(messages: readonly MessageBody[]): void {
-  const at = messages.findIndex(({ content }) => hasImage(content));
-  if (at === -1) return;
-  throw problem(
-    'unsupported_content',
-    `messages[${at}].content holds an image, and images cannot be read yet; send a description of it as text`,
-    { errors: [{ path: `messages[${at}].content`, message: 'expected text, got an image' }] },
-  );
 }
 
 const settingsOf = (body: PostBatch): BatchSettings => ({

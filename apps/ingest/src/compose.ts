@@ -21,6 +21,7 @@ export async function compose(config: Config): Promise<Service> {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     metrics: new Registry(),
   });
-  await app.register(ingestRoutes({ ledger, tools: systemTools, log, due: config.due, nudge: schedule.nudge }));
+  const images = config.imageModel !== null;
+  await app.register(ingestRoutes({ ledger, tools: systemTools, log, due: config.due, images, nudge: schedule.nudge }));
   return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger) };
 }

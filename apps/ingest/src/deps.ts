@@ -6,6 +6,8 @@ export interface IngestDeps {
   readonly tools: Tools;
   readonly log: Log;
   readonly due: DuePolicy;
+  /** A model is there that describes images. */
+  readonly images: boolean;
   /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
 }

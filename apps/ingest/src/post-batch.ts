@@ -26,7 +26,7 @@ export function postBatch(app: App, deps: IngestDeps): void {
   app.post('/v1/batches', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
-    const stored = await append(deps, accept(deps.tools, { tenant, body: request.body, key }));
+    const stored = await append(deps, accept(deps.tools, { tenant, body: request.body, key, images: deps.images }));
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
     const how = { waitMs: request.query.wait, signal: waitSignal(reply) };

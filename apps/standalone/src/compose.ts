@@ -2,6 +2,7 @@ import {
   engineSettings,
   openChat,
   openEmbedder,
+  openImageModel,
   openIndex,
   openLedger,
   openQueue,
@@ -11,6 +12,7 @@ import { openSchedule, queueFor } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
+import { o200kTokenizer } from '@slowwave/adapters/tokens';
 import { consoleRoutes, replayLane } from '@slowwave/console';
 import { QUEUES } from '@slowwave/contracts';
 import { memoryWriter } from '@slowwave/engine';
@@ -36,7 +38,17 @@ export async function compose(config: Config): Promise<Service> {
   const tools = systemTools;
   const metrics = new Registry();
   measureLedger(metrics, ledger, tools);
-  const deps = { ledger, index, embedder, chat: openChat(config, log), tools, log, settings: engineSettings(config) };
+  const deps = {
+    ledger,
+    index,
+    embedder,
+    chat: openChat(config, log),
+    imageModel: openImageModel(config, log),
+    tokenizer: o200kTokenizer,
+    tools,
+    log,
+    settings: engineSettings(config),
+  };
   const work = await startWork(deps, { connection, schedule, concurrency: config.concurrency });
   const app = await createShell({
     name: 'slowwave',
@@ -52,7 +64,7 @@ export async function compose(config: Config): Promise<Service> {
     metrics,
   });
   const nudge = schedule.nudge;
-  await app.register(ingestRoutes({ ledger, tools, log, due: config.due, nudge }));
+  await app.register(ingestRoutes({ ledger, tools, log, due: config.due, images: deps.imageModel !== null, nudge }));
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
   const writer = memoryWriter({ ledger, index, embedder, tools, log });

@@ -2,6 +2,7 @@ import {
   engineSettings,
   openChat,
   openEmbedder,
+  openImageModel,
   openIndex,
   openLedger,
   openQueue,
@@ -11,6 +12,7 @@ import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
+import { o200kTokenizer } from '@slowwave/adapters/tokens';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
 import { measureLedger } from './measure-ledger.ts';
 import { startWork } from './work.ts';
@@ -26,7 +28,17 @@ export async function compose(config: Config): Promise<Service> {
   const tools = systemTools;
   const metrics = new Registry();
   measureLedger(metrics, ledger, tools);
-  const deps = { ledger, index, embedder, chat: openChat(config, log), tools, log, settings: engineSettings(config) };
+  const deps = {
+    ledger,
+    index,
+    embedder,
+    chat: openChat(config, log),
+    imageModel: openImageModel(config, log),
+    tokenizer: o200kTokenizer,
+    tools,
+    log,
+    settings: engineSettings(config),
+  };
   const work = await startWork(deps, { connection, schedule, concurrency: config.concurrency });
   const app = await createShell({
     name: 'worker',

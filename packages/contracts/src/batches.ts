@@ -23,6 +23,7 @@ const TextPart = z.strictObject({ type: z.literal('text'), text: z.string().max(
 const ImagePart = z.strictObject({
   type: z.literal('image_url'),
   image_url: z.strictObject({
+    // A data URL of an image of about six megabytes.
     url: z.string().min(1).max(8_000_000),
     detail: z.enum(['auto', 'low', 'high']).optional(),
   }),
@@ -75,6 +76,10 @@ export const PostBatch = z
   .refine((batch) => batch.messages.some(hasContent), {
     message: 'every message is empty; send at least one with text',
     path: ['messages'],
+  })
+  .refine((batch) => batch.memory_type !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
+    message: 'a procedural memory records what an agent did; say which with agent_id or run_id',
+    path: ['agent_id'],
   })
   .meta({ id: 'PostBatch' });
 export type PostBatch = z.infer<typeof PostBatch>;

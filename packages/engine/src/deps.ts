@@ -2,6 +2,7 @@ import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { ChatModel, Embedder } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
+import type { Tokenizer } from './ports/tokenizer.ts';
 import type { Log, Tools } from './ports/tools.ts';
 
 /** What the pipeline works with. */
@@ -9,6 +10,9 @@ export interface EngineDeps {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly chat: ChatModel;
+  /** Describes images; null: none is configured, and messages with images are refused at the door. */
+  readonly imageModel: ChatModel | null;
+  readonly tokenizer: Tokenizer;
   readonly embedder: Embedder;
   readonly tools: Tools;
   readonly log: Log;
@@ -21,6 +25,8 @@ export interface EngineSettings {
   readonly recallPerFact: number;
   /** Messages before the new ones that an extract call may read. */
   readonly recentMessages: number;
+  /** New messages one extract call reads at most, in tokens; a longer window is read in parts. */
+  readonly partTokens: number;
   readonly maxAttempts: number;
   /** The first wait after a failed try; it doubles up to the longest. */
   readonly retryDelayMs: number;

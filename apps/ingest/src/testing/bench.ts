@@ -6,7 +6,10 @@ import { ingestRoutes } from '../app.ts';
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) };
 
 /** The ingest routes over stores in memory; `nudge` may be replaced to fail. */
-export async function ingestBench(nudge?: (nudges: readonly Nudge[]) => Promise<void>) {
+export async function ingestBench(
+  nudge?: (nudges: readonly Nudge[]) => Promise<void>,
+  { images = false }: { images?: boolean } = {},
+) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, tools, log, settings } = engine.deps;
   const nudged: Nudge[] = [];
@@ -20,7 +23,7 @@ export async function ingestBench(nudge?: (nudges: readonly Nudge[]) => Promise<
     bodyLimitBytes: 1_000_000,
     metrics: new Registry(),
   });
-  await app.register(ingestRoutes({ ledger, tools, log, due: settings.due, nudge: nudge ?? keep }));
+  await app.register(ingestRoutes({ ledger, tools, log, due: settings.due, images, nudge: nudge ?? keep }));
   const post = (body: object, headers: Record<string, string> = {}) =>
     app.inject({ method: 'POST', url: '/v1/batches', payload: body, headers });
   return { app, engine, nudged, post, log: log as ReturnType<typeof recordingLog> };

@@ -12,6 +12,9 @@ export function openChat({ chatModel, openai }: Config, log: Log): ChatModel {
   return chatModel === null ? builtinChat() : openaiChat({ ...openai, model: chatModel, log });
 }
 
+export const openImageModel = ({ imageModel, openai }: Config, log: Log): ChatModel | null =>
+  imageModel === null ? null : openaiChat({ ...openai, model: imageModel, log });
+
 export async function openEmbedder(config: Config, log: Log): Promise<Embedder> {
   const { embeddingModel, embeddingDimensions, openai } = config;
   if (embeddingModel === null) return builtinEmbedder(embeddingDimensions ?? undefined);

@@ -13,6 +13,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
   window: WINDOW,
   recallPerFact: config.recallPerFact,
   recentMessages: RECENT_MESSAGES,
+  partTokens: config.partTokens,
   maxAttempts: config.maxAttempts,
   retryDelayMs: config.retryDelayMs,
   retryDelayMaxMs: RETRY_DELAY_MAX_MS,
@@ -26,5 +27,6 @@ export const runsOn = (config: Config): Record<string, string> => ({
   index: `sqlite in ${config.dataDir}`,
   queue: config.redisUrl === null ? 'bullmq in process' : `bullmq on redis ${new URL(config.redisUrl).host}`,
   chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
+  image_model: config.imageModel ?? 'none (messages with images are refused)',
   embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
 });

@@ -52,7 +52,7 @@ function answerTo(name: string, input: JsonObject): JsonObject {
   if (known !== undefined) return known(input);
   if (name === 'describe_image') {
     throw new EngineError(
-      'expected a model that reads images, got the builtin one; set SLOWWAVE_CHAT_MODEL to one that does, or send text',
+      'expected a model that reads images, got the builtin one; set SLOWWAVE_IMAGE_MODEL to one that does, or send text',
       { code: 'unsupported_content', retryable: false },
     );
   }

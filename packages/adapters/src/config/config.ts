@@ -13,10 +13,13 @@ export interface Config {
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null; readonly timeoutMs: number };
   /** null: builtin. */
   readonly chatModel: string | null;
+  /** null: none; images are refused. */
+  readonly imageModel: string | null;
   readonly embeddingModel: string | null;
   readonly embeddingDimensions: number | null;
   readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
   readonly recallPerFact: number;
+  readonly partTokens: number;
   readonly concurrency: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
@@ -92,11 +95,19 @@ function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
 
 const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
 
-const MODELS = ['SLOWWAVE_CHAT_MODEL', 'SLOWWAVE_EMBEDDING_MODEL'] as const;
+/** The models there are, and what each must be where there is no server. */
+const WITHOUT_SERVER: Readonly<Record<string, string>> = {
+  SLOWWAVE_CHAT_MODEL: 'builtin',
+  SLOWWAVE_IMAGE_MODEL: 'none',
+  SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+};
 
 function contradictions(given: Given): string[] {
-  return MODELS.filter((name) => (given[name] ?? 'builtin') !== 'builtin' && !hasServer(given)).map(
-    (name) => `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin`,
+  if (hasServer(given)) return [];
+  return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
+    (given[name] ?? instead) === instead
+      ? []
+      : [`${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}`],
   );
 }
 
@@ -120,6 +131,7 @@ function configOf(env: Environment, program: Program): Config {
       timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
     },
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, server),
+    imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
     due: {
@@ -127,6 +139,7 @@ function configOf(env: Environment, program: Program): Config {
       idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
       maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
     },
+    partTokens: env.SLOWWAVE_PART_TOKENS,
     recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
     concurrency: env.SLOWWAVE_CONCURRENCY,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,

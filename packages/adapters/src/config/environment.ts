@@ -47,6 +47,10 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('Model that extracts and decides, or builtin: no model, for trying out.'),
+  SLOWWAVE_IMAGE_MODEL: z
+    .string()
+    .default('none')
+    .describe('Model that describes images in messages, or none: messages with images are refused.'),
   SLOWWAVE_EMBEDDING_MODEL: z
     .string()
     .optional()
@@ -65,6 +69,9 @@ export const ENVIRONMENT = z.object({
     .default(600_000)
     .describe('…or the oldest batch has waited this long.'),
   SLOWWAVE_RECALL_PER_FACT: Count(1, 20).default(10).describe('Memories looked at for each new fact.'),
+  SLOWWAVE_PART_TOKENS: Count(500, 1_000_000)
+    .default(24_000)
+    .describe('Longer transcripts are read in parts of at most this many tokens; keep it below what the model takes.'),
   SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed tries before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)

@@ -1,5 +1,8 @@
 import type { ChatCall } from '@slowwave/engine';
-import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsNonStreaming,
+} from 'openai/resources/chat/completions';
 import { type Complaint, complainsAbout } from './complaint.ts';
 
 /** How an answer's form is asked for, best first. */
@@ -38,11 +41,18 @@ export function chatRequest(model: string, call: ChatCall, manners: Manners): Ch
     model,
     messages: [
       { role: 'system', content: system.toWellFormed() },
-      { role: 'user', content: call.user.toWellFormed() },
+      { role: 'user', content: userContent(call) },
     ],
     ...(manners.temperature ? { temperature: 0 } : {}),
     ...formatOf(call, manners),
   };
+}
+
+function userContent({ user, images = [] }: ChatCall): string | ChatCompletionContentPart[] {
+  const text = user.toWellFormed();
+  if (images.length === 0) return text;
+  // The text comes last: it ends with the input, by which a call is understood.
+  return [...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })), { type: 'text', text }];
 }
 
 function formatOf(call: ChatCall, { format }: Manners): Partial<ChatCompletionCreateParamsNonStreaming> {

@@ -2,75 +2,144 @@ import type { RawFact } from '../parse/facts.ts';
 import type { Discard, Fact } from '../plan.ts';
 import { millisOf } from '../text/iso.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { overlap } from '../text/similarity.ts';
-import { compareSaid, type Message } from '../words.ts';
-import { textOfContent } from './messages.ts';
+import { compareSaid, type Message, type Role } from '../words.ts';
+import { type Attribute, attribution } from './attribution.ts';
+import type { Window } from './junk/echo.ts';
+import { maskOf, maskSecrets, secretIn } from './junk/secrets.ts';
+import { FACT_MAX, junkReason, secretReason } from './junk.ts';
+import type { Spoken } from './messages.ts';
 
-/** A text longer than this is not one fact; it is refused, and says so. Verbatim messages are stored whole. */
-const FACT_MAX = 4_000;
+/** What one call found, and the messages it was shown under its own ids. */
+export interface Found {
+  readonly raw: readonly RawFact[];
+  readonly shown: ReadonlyMap<string, Spoken>;
+}
+
+export interface Admission {
+  /** Facts of a model are checked; what is stored as it is only has its secrets masked. */
+  readonly inferred: boolean;
+  /** The scope names an agent, so that facts about it have somebody to belong to. */
+  readonly agent: boolean;
+  readonly categories: readonly string[];
+}
+
+export interface Admitted {
+  readonly facts: readonly Fact[];
+  readonly discards: readonly Discard[];
+}
 
 /**
  * Makes facts of what the model wrote: sources are checked or found, times resolved, order set. What is no fact is
  * put aside with a reason; nothing vanishes.
  */
-export function admit(
-  raw: readonly RawFact[],
-  shortIds: ReadonlyMap<string, Message>,
-  inferred: boolean,
-): { facts: readonly Fact[]; discards: readonly Discard[] } {
+export function admit(found: readonly Found[], admission: Admission): Admitted {
+  const window = found.flatMap(({ shown }) => [...shown.values()]);
+  const judging: Judging = { ...admission, attribute: attribution(window), heard: heardIn(window) };
   const discards: Discard[] = [];
-  const admitted: Omit<Fact, 'id'>[] = [];
-  for (const candidate of raw) {
-    const sources = sourcesOf(candidate, shortIds);
-    const reason = refusal(candidate, sources, inferred);
-    if (reason === null) admitted.push(factOf(candidate, sources));
-    else discards.push({ text: candidate.text.slice(0, FACT_MAX), reason });
+  const admitted = new Map<string, Candidate>();
+  for (const { raw, shown } of found) {
+    for (const written of raw) {
+      const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
+      const reason = refusal(candidate, judging);
+      if (reason !== null) discards.push(discardOf(written, reason));
+      else if (!admitted.has(keyOf(candidate))) admitted.set(keyOf(candidate), candidate);
+    }
   }
-  const order = new Map([...shortIds.values()].map((message, i) => [message.id, i]));
-  const place = (fact: Omit<Fact, 'id'>): number => order.get(fact.sourceIds[0] ?? '') ?? 0;
-  const facts = admitted
-    .sort((a, b) => compareSaid(a.saidAt, b.saidAt) || place(a) - place(b))
+  const order = new Map(window.map(({ message }, i) => [message.id, i]));
+  const facts = [...admitted.values()]
+    .map((candidate) => factOf(candidate, admission))
+    .sort((a, b) => compareSaid(a.saidAt, b.saidAt) || placeOf(a, order) - placeOf(b, order))
     .map((fact, i) => ({ id: `f${i}`, ...fact }));
   return { facts, discards };
 }
 
-/** The messages a fact names; where it names none that exist, the one it shares the most words with. */
-function sourcesOf(fact: RawFact, shortIds: ReadonlyMap<string, Message>): readonly Message[] {
-  const named = fact.sourceIds.flatMap((id) => shortIds.get(id) ?? []);
-  if (named.length > 0) return [...new Set(named)];
-  const speakers = [...shortIds.values()].filter((message) => message.role === 'user' || message.role === 'tool');
-  const asked = fact.quote ?? fact.text;
-  const scored = (speakers.length > 0 ? speakers : [...shortIds.values()]).map((message) => ({
-    message,
-    score: overlap(asked, textOfContent(message.content)),
-  }));
-  const best = scored.sort((a, b) => b.score - a.score || compareSaid(b.message.saidAt, a.message.saidAt))[0];
-  return best === undefined ? [] : [best.message];
+interface Judging extends Admission {
+  readonly attribute: Attribute;
+  readonly heard: Window;
 }
 
-function refusal(fact: RawFact, sources: readonly Message[], inferred: boolean): string | null {
+interface Candidate {
+  readonly raw: RawFact;
+  readonly sources: readonly Message[];
+  readonly about: Fact['about'];
+}
+
+const heardIn = (window: readonly Spoken[]): Window => ({
+  system: window.flatMap(({ message, text }) => (message.role === 'system' ? [text] : [])),
+  heard: window.flatMap(({ message, text }) => (HEARD.has(message.role) ? [text] : [])),
+});
+
+/** Whose words can bring a fact about the user. Tools report; assistants and systems do not know. */
+const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
+
+/** The messages a fact names; where it names none that exist, the one it most likely came from. */
+function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute }: Judging): readonly Message[] {
+  const named = raw.sourceIds.flatMap((id) => shown.get(id)?.message ?? []);
+  if (named.length > 0) return [...new Set(named)];
+  const all = [...shown.values()];
+  const speakers = all.filter(({ message: { role } }) =>
+    raw.about === 'agent' ? role === 'assistant' : HEARD.has(role),
+  );
+  const [likeliest] = attribute(raw, speakers.length > 0 ? speakers : all);
+  return likeliest === undefined ? [] : [likeliest.message];
+}
+
+/** What the model calls the agent's own is the user's where only the user said it. */
+function candidateOf(raw: RawFact, sources: readonly Message[], { agent }: Admission): Candidate {
+  const bySelf = sources.some(({ role }) => role === 'assistant');
+  const about = raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user';
+  return { raw, sources, about };
+}
+
+function refusal({ raw, sources, about }: Candidate, { inferred, agent, heard }: Judging): string | null {
   if (sources.length === 0) return 'no message stands behind it';
   if (!inferred) return null;
-  if (fact.text.length > FACT_MAX) return `longer than ${FACT_MAX} characters: not one fact`;
-  if (millisOf(fact.text) !== null) return 'a date on its own tells nothing';
-  if (!/[\p{L}\p{N}]/u.test(normaliseText(fact.text))) return 'no word in it';
-  const heard = sources.some((message) => message.role === 'user' || message.role === 'tool');
-  if (!heard && sources.every((message) => message.role === 'system')) return 'said by the system, not by anyone';
-  if (!heard && fact.about !== 'agent') return 'said by the assistant, not by the user';
-  return null;
+  const junk = junkReason(raw, heard);
+  if (junk !== null) return junk;
+  if (sources.every(({ role }) => role === 'system')) return 'said by the system, not by anyone';
+  if (about === 'agent') return agent ? null : 'about the agent, and no agent_id was given';
+  return sources.some(({ role }) => HEARD.has(role)) ? null : 'said by the assistant, not by the user';
 }
 
-function factOf(fact: RawFact, sources: readonly Message[]): Omit<Fact, 'id'> {
+/** A secret is counted, never shown: not even the words around it. */
+function discardOf({ text }: RawFact, reason: string): Discard {
+  const kind = secretIn(text);
+  if (kind !== null && reason === secretReason(kind)) return { text: maskOf(kind), reason };
+  return { text: maskSecrets(text.slice(0, FACT_MAX)).text, reason };
+}
+
+/** Slices of one message overlap: what stands in two of them is told once. */
+const keyOf = ({ raw, sources }: Candidate): string =>
+  JSON.stringify([normaliseText(raw.text), ...sources.map(({ id }) => id)]);
+
+const placeOf = (fact: Omit<Fact, 'id'>, order: ReadonlyMap<string, number>): number =>
+  order.get(fact.sourceIds[0] ?? '') ?? 0;
+
+function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Admission): Omit<Fact, 'id'> {
   const [saidAt] = sources.map((message) => message.saidAt).sort((a, b) => compareSaid(b, a));
   if (saidAt === undefined) throw new Error('a fact needs a source');
   return {
-    text: fact.text,
+    text: raw.text,
     sourceIds: sources.map((message) => message.id),
-    quote: fact.quote,
-    category: fact.category?.toLowerCase() ?? null,
-    language: fact.language?.toLowerCase() ?? null,
-    about: fact.about === 'agent' ? 'agent' : 'user',
+    quote: raw.quote === null ? null : maskSecrets(raw.quote).text,
+    category: inferred ? categoryOf(raw.category, categories) : raw.category,
+    language: raw.language?.toLowerCase() ?? null,
+    about,
     saidAt,
-    validFrom: (fact.validFrom === null ? null : millisOf(fact.validFrom)) ?? saidAt.at,
+    validFrom: (raw.validFrom === null ? null : millisOf(raw.validFrom)) ?? saidAt.at,
   };
+}
+
+/** A category the tenant has, in its own spelling; else misc, where there is such a one. */
+function categoryOf(given: string | null, categories: readonly string[]): string | null {
+  if (given === null) return null;
+  const plain = (category: string): string =>
+    category
+      .normalize('NFKC')
+      .toLowerCase()
+      .trim()
+      .replaceAll(/[\s_-]+/gu, '_');
+  const spelt = (wanted: string): string | undefined =>
+    categories.find((category) => plain(category) === plain(wanted));
+  return spelt(given) ?? spelt('misc') ?? null;
 }

@@ -6,6 +6,7 @@ import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type Prompt, userMessage } from '../prompts/prompt.ts';
 import { repairOf } from '../prompts/repair.ts';
+import { maskSecrets } from '../rules/junk/secrets.ts';
 import type { Json, JsonObject } from '../words.ts';
 
 /** One question of a consolidation. */
@@ -15,6 +16,8 @@ export interface Question<T> {
   readonly prompt: Prompt;
   readonly ask: string;
   readonly input: JsonObject;
+  /** Addresses of images that go with the question. */
+  readonly images?: readonly string[];
   /** What is wanted of the answer's JSON; null where it has nothing of it. */
   readonly shape: (value: Json) => T | null;
 }
@@ -38,7 +41,7 @@ export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> 
   const broken = { step, failedStep: `${step}:unusable:${turn.attempts}`, inputHash };
   const first = await answerTo(asking, {
     ...broken,
-    call: callOf(question.prompt, question.ask, question.input),
+    call: { ...callOf(question.prompt, question.ask, question.input), ...imagesOf(question) },
     shape,
   });
   if (usable(first.reading)) return first.reading.value;
@@ -82,8 +85,10 @@ async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }:
 
 const usable = <T>(reading: Reading<T> | null): reading is Reading<T> => reading?.complete === true;
 
-const hashOf = ({ tools, chat }: EngineDeps, { prompt, input }: Question<unknown>): string =>
-  tools.hash(JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input]));
+const hashOf = ({ tools, chat }: EngineDeps, { prompt, input, images = [] }: Question<unknown>): string =>
+  tools.hash(JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input, ...images]));
+
+const imagesOf = ({ images }: Question<unknown>): Pick<ChatCall, 'images'> => (images === undefined ? {} : { images });
 
 export const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCall => ({
   name: prompt.name,
@@ -101,12 +106,14 @@ export function repairCall(question: Question<unknown>, first: Answered<unknown>
     broken: first.text.slice(0, BROKEN_SHOWN),
     input: question.input,
   };
-  return callOf(repairOf(question.prompt), question.ask, input);
+  return { ...callOf(repairOf(question.prompt), question.ask, input), ...imagesOf(question) };
 }
 
 async function ring({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
   try {
-    return await deps.chat.ask(chatCall, cancel);
+    const answer = await deps.chat.ask(chatCall, cancel);
+    // What is kept of an answer, and of what follows from it, gives no secret away.
+    return { ...answer, text: maskSecrets(answer.text).text };
   } catch (error) {
     // A worker that stops is no fault of the model's; a call that used up the turn's time is.
     const hungUp = error instanceof EngineError && error.code === 'cancelled';

@@ -7,7 +7,7 @@ import { DECIDE, type DecideInput } from '../prompts/decide.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import type { TenantSettings } from '../settings.ts';
 import { isoOf } from '../text/iso.ts';
-import type { JsonObject } from '../words.ts';
+import type { BatchSettings, JsonObject } from '../words.ts';
 import { ask } from './ask.ts';
 import type { Decided, Recalled } from './values.ts';
 
@@ -15,8 +15,7 @@ import type { Decided, Recalled } from './values.ts';
 export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cancellation): Promise<Decided> {
   const { turn, repeats, undecided, rules } = recalled;
   const open = recalled.facts.filter((fact) => !repeats.has(fact.id));
-  const byRule = open.length === 0 || !undecided || !turn.settings.infer || turn.settings.mode === 'add_only';
-  if (byRule) return { ...recalled, asked: null };
+  if (open.length === 0 || !undecided || isByRule(turn.settings)) return { ...recalled, asked: null };
   const prompt = promptOf(rules);
   const asked = await ask(
     { deps, turn, cancel },
@@ -31,6 +30,10 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
   const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
   return { ...recalled, asked, prompts: [...recalled.prompts, used] };
 }
+
+/** What is stored as it is, and procedures, only ever join what is there; so do all facts where a batch says so. */
+const isByRule = ({ infer, mode, memoryType }: BatchSettings): boolean =>
+  !infer || mode === 'add_only' || memoryType === 'procedural';
 
 const promptOf = ({ prompts }: TenantSettings): Prompt =>
   prompts.decide === null ? DECIDE : customPrompt(DECIDE, prompts.decide);

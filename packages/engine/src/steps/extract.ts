@@ -1,88 +1,65 @@
 import type { EngineDeps } from '../deps.ts';
-import { factsIn, type RawFact } from '../parse/facts.ts';
+import type { Discard } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { EXTRACT, type ExtractInput } from '../prompts/extract.ts';
-import { admit } from '../rules/admit.ts';
-import { isWorthReading, textOfContent } from '../rules/messages.ts';
-import { isoOf } from '../text/iso.ts';
-import { cleanText } from '../text/normalise.ts';
-import type { BatchSettings, JsonObject, Message } from '../words.ts';
-import { ask } from './ask.ts';
+import { maskOf } from '../rules/junk/secrets.ts';
+import { idleReason, secretReason } from '../rules/junk.ts';
+import type { Spoken } from '../rules/messages.ts';
+import { hear } from './extract/hear.ts';
+import { infer } from './extract/infer.ts';
+import { procedure } from './extract/procedure.ts';
+import { verbatim } from './extract/verbatim.ts';
 import type { Extracted, GatheredTurn } from './values.ts';
 
-/** Finds the facts in the new messages: one model call, or none where messages are stored as they are. */
+/** Makes facts of the new messages, the way their batch asks for. */
 export async function extract(deps: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Extracted> {
-  const fresh = gathered.messages.filter((message) => !message.resent && isWorthReading(message));
-  if (!gathered.turn.settings.infer) return admitted(gathered, verbatim(fresh));
-  if (fresh.length === 0) return { ...gathered, facts: [], discards: [], prompts: [] };
-  const shortIds = new Map(fresh.map((message, i) => [`m${i}`, message]));
-  const raw = await ask(
-    { deps, turn: gathered.turn, cancel },
-    { step: 'extract', prompt: EXTRACT, ask: 'Find the facts.', input: inputOf(gathered, shortIds), shape: factsIn },
-  );
-  const prompt = { name: EXTRACT.name, version: EXTRACT.version, hash: deps.tools.hash(EXTRACT.system) };
-  return { ...admitted(gathered, { raw, shortIds }), prompts: [prompt] };
-}
-
-interface Found {
-  readonly raw: readonly RawFact[];
-  readonly shortIds: ReadonlyMap<string, Message>;
-}
-
-function admitted(gathered: GatheredTurn, found: Found): Extracted {
-  const { facts, discards } = admit(found.raw, found.shortIds, gathered.turn.settings.infer);
-  return { ...gathered, facts, discards, prompts: [] };
-}
-
-/** Each message as a fact of its own, word for word. */
-function verbatim(messages: readonly Message[]): Found {
-  const spoken = messages.filter((message) => message.role !== 'system');
-  const shortIds = new Map(spoken.map((message, i) => [`m${i}`, message]));
-  const raw = [...shortIds].map(([id, message]) => ({
-    text: cleanText(textOfContent(message.content)).trim(),
-    sourceIds: [id],
-    quote: null,
-    category: null,
-    language: null,
-    validFrom: null,
-    about: message.role === 'assistant' ? 'agent' : 'user',
-  }));
-  return { raw, shortIds };
-}
-
-function inputOf(gathered: GatheredTurn, shortIds: ReadonlyMap<string, Message>): JsonObject {
-  const { settings, claimedAt } = gathered.turn;
-  const input: ExtractInput = {
-    context: {
-      summary: gathered.summary,
-      recent: [...gathered.recent, ...gathered.messages.filter((message) => message.resent)].map((message) => ({
-        role: message.role,
-        content: textOfContent(message.content),
-      })),
-      now: isoOf(newestMoment([...shortIds.values()]) ?? claimedAt),
-      instructions: instructionsOf(settings),
-    },
-    messages: [...shortIds].map(([id, message]) => ({
-      id,
-      role: message.role,
-      content: cleanText(textOfContent(message.content)),
-      timestamp: isoOf(message.saidAt.at),
-      name: message.name,
-    })),
+  const heard = await hear(deps, gathered, cancel);
+  const found = await findFacts(deps, { gathered, spoken: heard.spoken }, cancel);
+  const discards = [...heard.discards, ...found.discards];
+  return {
+    ...gathered,
+    facts: found.facts,
+    discards: [...discards, ...uncounted(heard.spoken, discards)],
+    prompts: [...heard.prompts, ...found.prompts],
   };
-  return input as unknown as JsonObject;
 }
 
-/** The conversation's own "now": a retry, or a replay a year later, asks the same question again. */
-function newestMoment(messages: readonly Message[]): number | null {
-  return messages.length === 0 ? null : Math.max(...messages.map((message) => message.saidAt.at));
+type FoundFacts = Pick<Extracted, 'facts' | 'discards' | 'prompts'>;
+
+async function findFacts(
+  deps: EngineDeps,
+  what: { readonly gathered: GatheredTurn; readonly spoken: readonly Spoken[] },
+  cancel: Cancellation,
+): Promise<FoundFacts> {
+  const { settings, scope } = what.gathered.turn;
+  if (settings.memoryType === 'procedural') return procedure(deps, what, cancel);
+  if (!settings.infer) return { ...verbatim(what.spoken), prompts: [] };
+  const idle = idleDiscards(what.spoken, { agent: scope.agentId !== null });
+  return idle === null ? infer(deps, what, cancel) : { facts: [], discards: idle, prompts: [] };
 }
 
-function instructionsOf({ instructions, includes, excludes }: BatchSettings): string | null {
-  const lines = [
-    instructions,
-    includes === null ? null : `Remember only: ${includes}`,
-    excludes === null ? null : `Never remember: ${excludes}`,
-  ].filter((line) => line !== null);
-  return lines.length === 0 ? null : lines.join('\n');
+/** A window of which nothing can come is not asked about; null: something may. */
+function idleDiscards(spoken: readonly Spoken[], whose: { readonly agent: boolean }): Discard[] | null {
+  const discards: Discard[] = [];
+  for (const one of spoken) {
+    const reason = idleReason(one, whose);
+    if (reason === null) return null;
+    discards.push({ text: one.text.slice(0, SHOWN_MAX), reason });
+  }
+  return discards;
+}
+
+/** Enough to recognise a message by. */
+const SHOWN_MAX = 200;
+
+/** Every secret that was said is counted once: here, unless a fact was put aside for it already. */
+function uncounted(spoken: readonly Spoken[], counted: readonly Discard[]): Discard[] {
+  const left = counted.map(({ reason }) => reason);
+  return spoken
+    .flatMap(({ secrets }) => secrets)
+    .flatMap((kind) => {
+      const at = left.indexOf(secretReason(kind));
+      if (at === -1) return [{ text: maskOf(kind), reason: secretReason(kind) }];
+      left.splice(at, 1);
+      return [];
+    });
 }

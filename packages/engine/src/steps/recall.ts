@@ -7,6 +7,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { deletedAt, newest } from '../rules/evolve.ts';
 import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
+import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
 import { repeatsOf } from '../rules/repeats.ts';
 import { scan } from '../rules/scan.ts';
 import { pointsOf } from '../rules/standing.ts';
@@ -122,13 +123,16 @@ function candidatesOf(
   for (const fact of facts) {
     for (const { memoryId, vector, keyword } of neighbours.get(fact.id) ?? []) {
       const memory = memories.get(memoryId);
-      if (memory === undefined || isPast(memory, fact)) continue;
+      if (memory === undefined || isPast(memory, fact) || isOtherKind(memory, fact)) continue;
       const known = candidates.get(memoryId) ?? candidateOf(memory);
       candidates.set(memoryId, { ...known, recalledBy: [...known.recalledBy, { fact: fact.id, vector, keyword }] });
     }
   }
   return [...candidates.values()].map((candidate, i) => ({ ...candidate, shortId: String(i) }));
 }
+
+/** Procedures are never merged with facts. */
+const isOtherKind = (memory: Memory, fact: Fact): boolean => isProcedure(memory) !== (fact.category === PROCEDURAL);
 
 /** Deleted before the fact was said: what is said anew is new. */
 function isPast(memory: Memory, fact: Fact): boolean {

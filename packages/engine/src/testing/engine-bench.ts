@@ -6,6 +6,7 @@ import { deletedAt, liveVersion } from '../rules/evolve.ts';
 import { type TurnDeps, takeTurn } from '../take-turn.ts';
 import { type BatchSettings, type JsonObject, type Memory, type Millis, ownerOf } from '../words.ts';
 import { newBatch, newMessage, scope, settings } from './builders.ts';
+import { estimatingTokenizer } from './estimating-tokenizer.ts';
 import { fakeEmbedder } from './fake-models.ts';
 import { type FixedTools, fixedTools, recordingLog } from './fixed-tools.ts';
 import { createMemoryIndex } from './memory-index.ts';
@@ -36,6 +37,8 @@ export interface PostOptions {
 export interface BenchOptions {
   readonly chat: ChatModel;
   readonly embedder?: Embedder;
+  /** None, unless given. */
+  readonly imageModel?: ChatModel;
   readonly settings?: Partial<EngineSettings>;
   /** What consolidations leave for later; nothing becomes of it unless said otherwise. */
   readonly followUps?: FollowUps;
@@ -49,6 +52,7 @@ const SETTINGS: EngineSettings = {
   window: { maxTokens: 8_000, maxBatches: 50 },
   recallPerFact: 10,
   recentMessages: 10,
+  partTokens: 24_000,
   maxAttempts: 3,
   retryDelayMs: 1_000,
   retryDelayMaxMs: 10_000,
@@ -69,6 +73,8 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     ledger,
     index,
     chat: options.chat,
+    imageModel: options.imageModel ?? null,
+    tokenizer: estimatingTokenizer,
     embedder,
     tools,
     log: recordingLog(),

@@ -15,7 +15,7 @@ export function describeTokenizer(name: string, make: () => Tokenizer): void {
       ['Chinese', '我上周搬到了奥斯陆，现在是一名护士。', 8, 24],
       ['text that looks like a special token', 'a <|endoftext|> b <|im_start|>', 4, 40],
       ['half a character', 'a \ud83d b', 2, 12],
-    ])('counts %s', (_what, text, least, most) => {
+    ] as const)('counts %s', (...[, text, least, most]) => {
       expect(tokenizer.count(text)).toBeGreaterThanOrEqual(least);
       expect(tokenizer.count(text)).toBeLessThanOrEqual(most);
     });

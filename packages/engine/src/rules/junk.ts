@@ -1,0 +1,48 @@
+import type { RawFact } from '../parse/facts.ts';
+import { millisOf } from '../text/iso.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { isChatter } from './junk/chatter.ts';
+import { echoesSystem, type Window } from './junk/echo.ts';
+import { isGreeting } from './junk/greetings.ts';
+import { secretIn } from './junk/secrets.ts';
+import type { Spoken } from './messages.ts';
+
+/** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
+export const FACT_MAX = 4_000;
+
+/** Why a fact is not worth keeping; null when it is. Each rule is one reason, told in the plan. */
+export function junkReason(fact: RawFact, window: Window): string | null {
+  for (const rule of RULES) {
+    const reason = rule(fact, window);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+type Rule = (fact: RawFact, window: Window) => string | null;
+
+const secret: Rule = (fact) => {
+  const kind = secretIn(fact.text);
+  return kind === null ? null : secretReason(kind);
+};
+const tooLong: Rule = ({ text }) =>
+  text.length > FACT_MAX ? `longer than ${FACT_MAX} characters: not one fact` : null;
+const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'a date on its own tells nothing');
+const wordless: Rule = ({ text }) => (/[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it');
+const chatter: Rule = ({ text }) =>
+  isGreeting(text) || isChatter(text) ? 'tells of the conversation, not of the user' : null;
+const echo: Rule = (fact, window) =>
+  echoesSystem(fact, window) ? 'repeats the system prompt; nobody else said it' : null;
+
+/** Secrets first: no other reason may show one. */
+const RULES: readonly Rule[] = [secret, tooLong, bareDate, wordless, chatter, echo];
+
+export const secretReason = (kind: string): string => `secret: ${kind}`;
+
+/** Why nothing can be remembered of a message, were it alone; null when something may. */
+export function idleReason({ message, text }: Spoken, { agent }: { readonly agent: boolean }): string | null {
+  if (text === '') return 'empty message';
+  if (message.role === 'system') return 'said by the system, not by anyone';
+  if (isGreeting(text)) return 'greeting or thanks';
+  return message.role === 'assistant' && !agent ? 'said by the assistant, not by the user' : null;
+}

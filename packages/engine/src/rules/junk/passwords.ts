@@ -1,0 +1,68 @@
+import type { Secret, SecretKind } from './secrets.ts';
+
+/** Passwords and PINs that are told as such: "my password is …", "PIN: …", "密码是…". */
+export function passwordsIn(text: string): Secret[] {
+  return [
+    ...[...text.matchAll(TOLD), ...text.matchAll(CHANGED_TO)].flatMap((match) => toldPassword(match)),
+    ...[...text.matchAll(TOLD_UNSPACED)].map((match) => secretOf('password', match)),
+    ...[...text.matchAll(PIN)].map((match) => secretOf('PIN', match)),
+  ];
+}
+
+const WORDS =
+  'pass(?:word|code|phrase|wd)s?|pwd|login code|passwort|kennwort|contraseña|mot de passe|senha|пароль|wachtwoord|hasło|lösenord';
+/** What is about passwords, not one. */
+const COMPOUNDS = 'manager|polic(?:y|ies)|generator|protect\\w*|reset|hint|prompt|hygiene|field|app|length|rules?';
+const CHANGED = '(?:chang(?:ed|ing|e)|reset(?:ting)?|set(?:ting)?|updat(?:ed|ing|e)|switch(?:ed|ing)?)';
+const VERBS = `(?:(?:is|was|are|es|est|ist|é|это)(?: now| still)?(?: ${CHANGED} to)?|${CHANGED} to)`;
+
+const KEYWORD = `(?<![\\p{L}\\p{N}])(?:${WORDS})(?![\\p{L}\\p{N}])(?!\\s+(?:${COMPOUNDS})(?![\\p{L}\\p{N}]))\\\\?["'\`]?`;
+const GAP = '[^.,;!?\\n"，。；]{0,40}?';
+/** The value ends with white space, or where JSON would end it. */
+const VALUE = '\\\\?["\'`“‘«]?(?<value>[^\\s"\\\\`”’»]{3,128})(?<rest>[^.,;!?\\n"\\\\]{0,80})';
+
+const TOLD = new RegExp(
+  `${KEYWORD}${GAP}(?<link>\\s{1,3}${VERBS}\\s{1,3}|\\s{0,3}(?:->|=>?|:|：)\\s{0,3})${VALUE}`,
+  'giu',
+);
+const CHANGED_TO = new RegExp(
+  `(?<![\\p{L}\\p{N}])${CHANGED}\\s${GAP}${KEYWORD}${GAP}(?<link>\\sto\\s{1,3})${VALUE}`,
+  'giu',
+);
+
+/** Chinese and Japanese put no spaces: a value is told from the words around it by being spelt in Latin letters and digits. */
+const TOLD_UNSPACED =
+  /(?:密码|密碼|口令|パスワード|비밀번호)[^。！？\n"\]]{0,12}?(?:是|为|為|：|:|=|は|는|은|改成|设为|設為)了?\s{0,3}[「“']?(?<value>[!-~]{3,128}?)(?=[\s"\\，。！？」”'\u3000-\uffff]|$)/gu;
+
+const PIN =
+  /(?<![\p{L}\p{N}])(?:pin|cvv2?|cvc2?|(?:security|access|door|gate|alarm|verification|one-time|unlock) code|otp|验证码|锁屏码)(?![a-z])(?: code| number)?(?: (?:for|of|to) [\p{L}' -]{1,30}?)?\s{0,3}(?:is|was|:|：|=|是|为)?\s{0,3}(?<value>\d{3,8})(?![\p{L}\p{N}-])/giu;
+
+/** What follows "password is" when no password follows. */
+const ORDINARY = new Set(
+  (
+    'a an the my your his her our their its this that not no too very so quite always never often now still already also ' +
+    'about at by for from in on to with weak strong old new expired hard easy long short secure insecure safe unsafe ' +
+    'required needed necessary wrong incorrect correct right invalid valid lost forgotten secret same different unique ' +
+    'stored saved kept written hidden hashed encrypted reset changed updated managed protected unknown known being ' +
+    'used reused shared working broken something anything nothing important complicated simple complex what why how ' +
+    'muy lange kurz alt neu nicht sehr zu'
+  ).split(' '),
+);
+
+/** After a colon anything is a password; after "is" it must not be an ordinary word, and one of letters may go on as a phrase. */
+function toldPassword(match: RegExpExecArray): Secret[] {
+  const { link = '', value = '', rest = '' } = match.groups ?? {};
+  const bare = value.replace(/[.,;:!?)\]}>。，'*]+$/u, '');
+  if (bare.length < 3) return [];
+  const byVerb = /\p{L}/u.test(link);
+  if (byVerb && ORDINARY.has(bare.toLowerCase())) return [];
+  const start = match.index + match[0].length - rest.length - value.length;
+  const isPhrase = byVerb && /^\p{L}+$/u.test(value);
+  return [{ kind: 'password', start, end: start + (isPhrase ? value.length + rest.trimEnd().length : bare.length) }];
+}
+
+function secretOf(kind: SecretKind, match: RegExpExecArray): Secret {
+  const value = match.groups?.value ?? match[0];
+  const end = match.index + match[0].length;
+  return { kind, start: end - value.length, end };
+}

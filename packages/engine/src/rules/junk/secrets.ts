@@ -1,0 +1,73 @@
+import { cardNumbersIn } from './card-numbers.ts';
+import { KEYS } from './key-forms.ts';
+import { passwordsIn } from './passwords.ts';
+
+export type SecretKind = 'private key' | 'API key' | 'JWT' | 'card number' | 'password' | 'PIN';
+
+/** Where in a text a secret stands. */
+export interface Secret {
+  readonly kind: SecretKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Masked {
+  readonly text: string;
+  /** One entry per secret that was found, in order. */
+  readonly kinds: readonly SecretKind[];
+}
+
+/** What stands in the place of a secret. Nothing that is stored of a conversation's meaning holds more of it. */
+export const maskOf = (kind: SecretKind): string => `[secret: ${kind}]`;
+
+/** A text with every secret in it masked. Masking twice changes nothing more; takes linear time on any text. */
+export function maskSecrets(text: string): Masked {
+  const kinds: SecretKind[] = [];
+  // What was masked before is left alone: the words of a mask are no hint at another secret.
+  const parts = text.split(MASKS).map((part, i) => (i % 2 === 1 ? part : masked(part, kinds)));
+  return { text: parts.join(''), kinds };
+}
+
+function masked(text: string, kinds: SecretKind[]): string {
+  let done = '';
+  let from = 0;
+  for (const { kind, start, end } of secretsIn(text)) {
+    done += text.slice(from, start) + maskOf(kind);
+    from = end;
+    kinds.push(kind);
+  }
+  return done + text.slice(from);
+}
+
+const secretsIn = (text: string): readonly Secret[] =>
+  withoutOverlaps([...keysIn(text), ...cardNumbersIn(text), ...passwordsIn(text)]);
+
+/** The kind of secret a text gives away, or once gave away before it was masked; null where it has none. */
+export function secretIn(text: string): SecretKind | null {
+  return maskSecrets(text).kinds[0] ?? (MASK.exec(text)?.[1] as SecretKind | undefined) ?? null;
+}
+
+const MASK = /\[secret: (private key|API key|JWT|card number|password|PIN)\]/u;
+/** The same, for splitting: pieces and masks in turn. */
+const MASKS = /(\[secret: (?:private key|API key|JWT|card number|password|PIN)\])/u;
+
+function keysIn(text: string): Secret[] {
+  return KEYS.flatMap(({ kind, form }) =>
+    [...text.matchAll(form)].map((match) => {
+      const value = match.groups?.value ?? match[0];
+      const start = match.index + match[0].lastIndexOf(value);
+      return { kind, start, end: start + value.length };
+    }),
+  );
+}
+
+/** In order; of two that overlap the one that begins first, and of those the longer. */
+function withoutOverlaps(found: readonly Secret[]): readonly Secret[] {
+  const inOrder = found.toSorted((a, b) => a.start - b.start || b.end - a.end);
+  let free = 0;
+  return inOrder.filter(({ start, end }) => {
+    if (start < free) return false;
+    free = end;
+    return true;
+  });
+}

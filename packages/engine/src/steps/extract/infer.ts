@@ -1,0 +1,70 @@
+import type { EngineDeps } from '../../deps.ts';
+import { factsIn } from '../../parse/facts.ts';
+import type { Cancellation } from '../../ports/tools.ts';
+import { customPrompt } from '../../prompts/custom.ts';
+import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../prompts/extract.ts';
+import type { Prompt } from '../../prompts/prompt.ts';
+import { admit, type Found } from '../../rules/admit.ts';
+import type { Spoken } from '../../rules/messages.ts';
+import { type Part, partsOf } from '../../rules/parts.ts';
+import type { TenantSettings } from '../../settings.ts';
+import { isoOf } from '../../text/iso.ts';
+import type { JsonObject } from '../../words.ts';
+import { ask } from '../ask.ts';
+import { promptUse } from '../prompt-use.ts';
+import type { Extracted, GatheredTurn } from '../values.ts';
+import { contextOf } from './context.ts';
+
+/** What a part repeats of the one before it, in tokens: the last exchange. */
+export const OVERLAP_TOKENS = 500;
+
+/** Finds the facts in what was said: one call, or one for each part of a window that is too long for one. */
+export async function infer(
+  deps: EngineDeps,
+  { gathered, spoken }: { gathered: GatheredTurn; spoken: readonly Spoken[] },
+  cancel: Cancellation,
+): Promise<Pick<Extracted, 'facts' | 'discards' | 'prompts'>> {
+  const { turn, rules } = gathered;
+  const prompt = promptOf(rules);
+  const limits = { tokens: deps.settings.partTokens, overlap: OVERLAP_TOKENS, count: deps.tokenizer.count };
+  const found: Found[] = [];
+  for (const [i, part] of partsOf(spoken, limits).entries()) {
+    const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
+    const input = inputOf(gathered, { part, shown, recentMessages: deps.settings.recentMessages });
+    const step = i === 0 ? 'extract' : `extract:${i + 1}`;
+    const raw = await ask({ deps, turn, cancel }, { step, prompt, ask: 'Find the facts.', input, shape: factsIn });
+    found.push({ raw, shown });
+  }
+  const categories = rules.categories ?? DEFAULT_CATEGORIES;
+  const admitted = admit(found, { inferred: true, agent: turn.scope.agentId !== null, categories });
+  return { ...admitted, prompts: [promptUse(deps, prompt)] };
+}
+
+/** The tenant's prompt in place of the product's, or the product's. */
+function promptOf({ prompts, categories }: TenantSettings): Prompt {
+  if (prompts.extract === null) return EXTRACT;
+  return customPrompt(EXTRACT, prompts.extract, { categories: (categories ?? DEFAULT_CATEGORIES).join(', ') });
+}
+
+interface Showing {
+  readonly part: Part;
+  readonly shown: ReadonlyMap<string, Spoken>;
+  readonly recentMessages: number;
+}
+
+function inputOf(gathered: GatheredTurn, { part, shown, recentMessages }: Showing): JsonObject {
+  const input: ExtractInput = {
+    context: contextOf(gathered, { spoken: part.messages, before: part.before, count: recentMessages }),
+    messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
+  };
+  return input as unknown as JsonObject;
+}
+
+/** A message as a call is shown it. */
+export const messageShown = (id: string, { message, text }: Spoken): ExtractInput['messages'][number] => ({
+  id,
+  role: message.role,
+  content: text,
+  timestamp: isoOf(message.saidAt.at),
+  name: message.name,
+});

@@ -3,10 +3,14 @@ import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { getConsolidation } from './get-consolidation.ts';
+import { getSettings } from './get-settings.ts';
 import { listConsolidations } from './list-consolidations.ts';
+import { listReviews } from './list-reviews.ts';
 import { patchMemory } from './patch-memory.ts';
 import { postMemory } from './post-memory.ts';
 import { postReplay } from './post-replay.ts';
+import { postReview } from './post-review.ts';
+import { putSettings } from './put-settings.ts';
 import { queuePages } from './queues/pages.ts';
 
 export type { ConsoleDeps } from './deps.ts';
@@ -22,5 +26,9 @@ export const consoleRoutes =
     listConsolidations(app, deps);
     getConsolidation(app, deps);
     postReplay(app, deps);
+    listReviews(app, deps);
+    postReview(app, deps);
+    getSettings(app, deps);
+    putSettings(app, deps);
     await app.register(queuePages(deps));
   };

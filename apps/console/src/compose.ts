@@ -4,7 +4,7 @@ import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { QUEUES } from '@slowwave/contracts';
-import { memoryWriter } from '@slowwave/engine';
+import { memoryWriter, reviewer } from '@slowwave/engine';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
 import { consoleRoutes } from './app.ts';
 import { replayLane } from './replay-lane.ts';
@@ -28,11 +28,10 @@ export async function compose(config: Config): Promise<Service> {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     metrics: new Registry(),
   });
-  const writer = memoryWriter({ ledger, index, embedder, tools, log });
   const nudge = schedule.nudge;
-  await app.register(
-    consoleRoutes({ ledger, writer, tools, log, queues, nudge, replayLane: replayLane({ ledger, tools, nudge }) }),
-  );
+  const writing = { ledger, index, embedder, tools, log };
+  const manage = { ledger, tools, log, queues, nudge, writer: memoryWriter(writing), reviewer: reviewer(writing) };
+  await app.register(consoleRoutes({ ...manage, replayLane: replayLane({ ledger, tools, nudge }) }));
   const close = () => closeInOrder(app, ...queues, schedule, connection, index, ledger);
   return { url: await listen(app, config), close };
 }

@@ -1,10 +1,11 @@
-import type { LaneId, Ledger, Log, MemoryWriter, Nudge, Tools } from '@slowwave/engine';
+import type { LaneId, Ledger, Log, MemoryWriter, Nudge, Reviewer, Tools } from '@slowwave/engine';
 import type { Queue } from 'bullmq';
 
 /** What the manage routes work with. */
 export interface ConsoleDeps {
   readonly ledger: Ledger;
   readonly writer: MemoryWriter;
+  readonly reviewer: Reviewer;
   readonly tools: Tools;
   readonly log: Log;
   /** The queues shown at /queues. */

@@ -13,9 +13,24 @@ test('a consolidation shows what was thought, decided and changed', async () => 
     facts: [{ text: 'Ann lives in Berlin' }],
     outcomes: [{ outcome: 'ADD' }],
     events: [{ event: 'ADD', memory: 'Ann lives in Berlin', version: 1 }],
+    held: [],
+    cost: null,
+    usage: { calls: 1, models: [{ model: 'scripted', calls: 1, cost: null }] },
   });
   expect(shown.answers[0]).toMatchObject({ model: 'scripted' });
   expect(shown.answers[0].output).toContain('Ann lives in Berlin');
+});
+
+test('a consolidation costs what its model is priced at', async () => {
+  const { app, send, engine } = await consoleBench();
+  await send('PUT', '/v1/settings', { prices: { scripted: { prompt: 1, completion: 2 } } });
+  await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  const { results } = (await app.inject('/v1/consolidations')).json();
+  const { plan } = (await app.inject(`/v1/consolidations/${results[0].id}`)).json();
+  const { prompt_tokens: asked, completion_tokens: answered } = plan.usage;
+  expect(plan.cost).toBeCloseTo((asked + 2 * answered) / 1_000_000, 12);
+  expect(plan.usage.models).toMatchObject([{ model: 'scripted', cost: plan.cost }]);
 });
 
 test('parked batches are counted first, then replayed and scheduled', async () => {

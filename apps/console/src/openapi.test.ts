@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
-const ROUTES = ['/v1/memories', '/v1/memories/{id}', '/v1/consolidations', '/v1/consolidations/{id}', '/v1/replays'];
+const ROUTES = [
+  '/v1/memories',
+  '/v1/memories/{id}',
+  '/v1/consolidations',
+  '/v1/consolidations/{id}',
+  '/v1/replays',
+  '/v1/reviews',
+  '/v1/reviews/{id}',
+  '/v1/settings',
+];
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {
   const { app } = await consoleBench();

@@ -4,6 +4,7 @@ import { type App, problem, requestTenant, waitSignal } from '@slowwave/http';
 import { z } from 'zod';
 import { accept } from './accept.ts';
 import type { IngestDeps } from './deps.ts';
+import { duePolicies } from './due-policies.ts';
 import { idempotencyOf, KeyHeader } from './idempotency.ts';
 import { scheduleTurns } from './schedule-turns.ts';
 import { outcome } from './watch-batch.ts';
@@ -23,15 +24,17 @@ const schema = {
 };
 
 export function postBatch(app: App, deps: IngestDeps): void {
+  const policyOf = duePolicies(deps);
   app.post('/v1/batches', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
-    const stored = await append(deps, accept(deps.tools, { tenant, body: request.body, key, images: deps.images }));
+    const batch = accept(deps.tools, { tenant, body: request.body, key, images: deps.images });
+    const stored = await append({ ...deps, due: await policyOf(tenant) }, batch);
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
     const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
-    const batch = await outcome(deps.ledger, { tenant, id: stored.id }, how);
-    return reply.code(batch.stage === 'done' || stored.repeated ? 200 : 202).send(batch);
+    const view = await outcome(deps.ledger, { tenant, id: stored.id }, how);
+    return reply.code(view.stage === 'done' || stored.repeated ? 200 : 202).send(view);
   });
 }
 

@@ -15,7 +15,7 @@ import { systemTools } from '@slowwave/adapters/system';
 import { o200kTokenizer } from '@slowwave/adapters/tokens';
 import { consoleRoutes, replayLane } from '@slowwave/console';
 import { QUEUES } from '@slowwave/contracts';
-import { memoryWriter } from '@slowwave/engine';
+import { memoryWriter, reviewer } from '@slowwave/engine';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
@@ -67,10 +67,9 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(ingestRoutes({ ledger, tools, log, due: config.due, images: deps.imageModel !== null, nudge }));
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
-  const writer = memoryWriter({ ledger, index, embedder, tools, log });
-  await app.register(
-    consoleRoutes({ ledger, writer, tools, log, queues, nudge, replayLane: replayLane({ ledger, tools, nudge }) }),
-  );
+  const writing = { ledger, index, embedder, tools, log };
+  const manage = { ledger, tools, log, queues, nudge, writer: memoryWriter(writing), reviewer: reviewer(writing) };
+  await app.register(consoleRoutes({ ...manage, replayLane: replayLane({ ledger, tools, nudge }) }));
   const close = () => closeInOrder(app, work, ...queues, schedule, connection, index, ledger, lock);
   return { url: await listen(app, config), close };
 }

@@ -48,3 +48,5 @@ export {
   UserView,
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
+export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
+export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';

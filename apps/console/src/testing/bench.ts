@@ -1,10 +1,11 @@
-import { DEFAULT_TENANT, memoryWriter, type Nudge } from '@slowwave/engine';
+import { DEFAULT_TENANT, memoryWriter, type Nudge, reviewer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
 
 const BROKEN: Script = () => 'no JSON at all';
-const decide = keyedDecide((text) => text);
+/** "home: Berlin" is about "home". */
+const decide = keyedDecide((text) => text.split(':')[0] ?? text);
 
 interface BenchOptions extends Partial<ConsoleDeps> {
   readonly apiKey?: string;
@@ -22,6 +23,7 @@ export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = 
   const deps: ConsoleDeps = {
     ledger,
     writer: memoryWriter(engine.deps),
+    reviewer: reviewer(engine.deps),
     tools,
     log,
     queues: [],
@@ -39,7 +41,7 @@ export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = 
     metrics: new Registry(),
   });
   await app.register(consoleRoutes(deps));
-  const send = (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
+  const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
     app.inject({ method, url, ...(payload !== undefined && { payload }) });
   const batchState = async (id: string) => (await ledger.batches.get(DEFAULT_TENANT, id))?.state;
   return { app, engine, deps, nudged, send, batchState };

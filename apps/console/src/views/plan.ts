@@ -1,9 +1,11 @@
 import {
   type Candidate,
   type Fact,
+  type HeldOperation,
   isoOf,
   type Json,
   type MemoryEvent,
+  type ModelUse,
   type Operation,
   type Plan,
 } from '@slowwave/engine';
@@ -15,6 +17,7 @@ export const planView = (plan: Plan): Json => ({
   discards: plan.discards.map(({ text, reason }) => ({ text, reason })),
   candidates: plan.candidates.map(candidateView),
   operations: plan.operations.map(operationView),
+  held: plan.held.map(heldView),
   outcomes: plan.outcomes.map(({ fact, outcome, reason }) => ({ fact, outcome, reason })),
   remarks: plan.remarks.map(({ asked, did }) => ({ asked, did })),
   events: plan.events.map(eventView),
@@ -24,7 +27,9 @@ export const planView = (plan: Plan): Json => ({
     calls: plan.usage.calls,
     prompt_tokens: plan.usage.promptTokens,
     completion_tokens: plan.usage.completionTokens,
+    models: plan.usage.models.map(useView),
   },
+  cost: plan.cost,
   timings_ms: { ...plan.timings },
 });
 
@@ -69,4 +74,24 @@ const eventView = (event: MemoryEvent): Json => ({
   previous: event.previous,
   memory: event.text,
   reason: event.reason,
+});
+
+/** What waits for a person, by the id of its review. */
+const heldView = (held: HeldOperation): Json => ({
+  review_id: held.id,
+  fact: held.fact,
+  event: held.kind,
+  memory_id: held.kind === 'ADD' ? null : held.memoryId,
+  before: held.before,
+  after: held.after,
+  reason: held.reason,
+  decided_by: held.decidedBy,
+});
+
+const useView = (use: ModelUse): Json => ({
+  model: use.model,
+  calls: use.calls,
+  prompt_tokens: use.promptTokens,
+  completion_tokens: use.completionTokens,
+  cost: use.cost,
 });

@@ -1,0 +1,41 @@
+import { PostReview, ReviewView } from '@slowwave/contracts';
+import type { ReviewResult, TenantId } from '@slowwave/engine';
+import { type App, IdParams, notFound, problem, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { overtaken } from './refusals.ts';
+import { reviewView } from './views/review.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Approve or reject an operation that waits',
+  description:
+    'An approved operation is carried out as if it had been when its fact was said. Where it is too late for that, ' +
+    'nothing is changed: the state is stale and the note says why. 202: done, searchable once the index is back.',
+  params: IdParams,
+  body: PostReview,
+  response: { 200: ReviewView, 202: ReviewView },
+};
+
+export function postReview(app: App, { reviewer }: ConsoleDeps): void {
+  app.post('/v1/reviews/:id', { schema }, async (request, reply) => {
+    const { id } = request.params;
+    const end = request.body.decision === 'approve' ? reviewer.approve : reviewer.reject;
+    const { review, searchable } = settled(await end(requestTenant(request) as TenantId, id), id);
+    return reply.code(searchable ? 200 : 202).send(reviewView(review));
+  });
+}
+
+function settled(result: ReviewResult, id: string): Extract<ReviewResult, { kind: 'settled' }> {
+  switch (result.kind) {
+    case 'settled':
+      return result;
+    case 'not_found':
+      throw notFound('review', id);
+    case 'over':
+      throw problem('conflict', `review ${id} is ${result.state} already; a decision is made once`);
+    case 'early':
+      throw problem('conflict', `review ${id} deletes what ${result.first} would add; decide on ${result.first} first`);
+    case 'conflict':
+      throw overtaken();
+  }
+}

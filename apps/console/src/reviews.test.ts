@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { consoleBench } from './testing/bench.ts';
+
+test('an operation of a chosen kind waits; its review and its plan tell what it would do', async () => {
+  const { waiting, app, engine } = await reviewBench('ADD');
+  const [review] = await waiting();
+  expect(review).toMatchObject({
+    state: 'pending',
+    user_id: 'ann',
+    event: 'ADD',
+    memory_id: null,
+    before: null,
+    after: 'Ann lives in Berlin',
+    fact: { id: 'f0', text: 'Ann lives in Berlin' },
+    note: null,
+    settled_at: null,
+  });
+  expect(await engine.live()).toEqual([]);
+  const { plan } = (await app.inject(`/v1/consolidations/${review.consolidation_id}`)).json();
+  expect(plan.held).toMatchObject([{ review_id: review.id, event: 'ADD', after: 'Ann lives in Berlin' }]);
+  expect(plan.outcomes).toMatchObject([{ outcome: 'ADD', reason: expect.stringContaining('waits for review') }]);
+  expect(plan.events).toEqual([]);
+});
+
+test('an approved operation is carried out, and its event tells who did it', async () => {
+  const { waiting, decide, engine } = await reviewBench('ADD');
+  const [review] = await waiting();
+  const answer = await decide(review.id, 'approve');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toMatchObject({ id: review.id, state: 'approved', memory_id: expect.stringMatching(/^mem_/) });
+  expect(await engine.live()).toEqual(['Ann lives in Berlin']);
+  const history = await engine.deps.ledger.memories.history('default' as never, answer.json().memory_id, {
+    limit: 9,
+    cursor: null,
+  });
+  expect(history.results).toMatchObject([{ actor: 'review', consolidationId: review.consolidation_id }]);
+  expect(await waiting()).toEqual([]);
+});
+
+test('a rejected operation changes nothing', async () => {
+  const { waiting, decide, engine, app } = await reviewBench('ADD');
+  const [review] = await waiting();
+  expect((await decide(review.id, 'reject')).json()).toMatchObject({ state: 'rejected' });
+  expect(await engine.live()).toEqual([]);
+  expect((await app.inject('/v1/reviews?state=rejected&user_id=ann')).json().results).toHaveLength(1);
+});
+
+test('a decision is made once', async () => {
+  const { waiting, decide } = await reviewBench('ADD');
+  const [review] = await waiting();
+  await decide(review.id, 'approve');
+  for (const decision of ['approve', 'reject']) {
+    const again = (await decide(review.id, decision)).json();
+    expect(again).toMatchObject({ status: 409, code: 'conflict' });
+    expect(again.detail).toContain('approved already');
+  }
+});
+
+test('an operation that comes too late is stale, and says why', async () => {
+  const { send, waiting, decide, say } = await reviewBench('ADD', []);
+  const { id } = (await send('POST', '/v1/memories', { memory: 'home: Oslo', user_id: 'ann' })).json();
+  await send('PUT', '/v1/settings', { review: ['UPDATE'] });
+  await say('home: Berlin');
+  const [review] = await waiting();
+  expect(review).toMatchObject({ event: 'UPDATE', memory_id: id, before: 'home: Oslo' });
+  await send('DELETE', `/v1/memories/${id}`);
+  expect((await decide(review.id, 'approve')).json()).toMatchObject({
+    state: 'stale',
+    note: expect.stringContaining('deleted'),
+  });
+});
+
+test.each([
+  ['POST', '/v1/reviews/rev_unknown', { decision: 'approve' }, { status: 404, code: 'not_found' }],
+  ['POST', '/v1/reviews/rev_unknown', { decision: 'maybe' }, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/reviews/rev_unknown', {}, { status: 400, code: 'invalid_request' }],
+  ['POST', '/v1/reviews/rev_unknown', { decision: 'approve', text: 'x' }, { status: 400, code: 'invalid_request' }],
+  ['GET', '/v1/reviews?state=open', undefined, { status: 400, code: 'invalid_request' }],
+  ['GET', '/v1/reviews?cursor=x', undefined, { status: 400, code: 'invalid_cursor' }],
+  ['DELETE', '/v1/reviews', undefined, { status: 405, code: 'method_not_allowed' }],
+] as const)('%s %s with %j is refused as the mistake it is', async (...[method, url, payload, told]) => {
+  const { app } = await consoleBench();
+  const answer = await app.inject({ method, url, ...(payload !== undefined && { payload }) });
+  expect(answer.json()).toMatchObject(told);
+});
+
+/** Ann said where she lives, while operations of a kind wait for a person. */
+async function reviewBench(kind: string, texts: readonly string[] = ['Ann lives in Berlin']) {
+  const bench = await consoleBench();
+  const { app, engine, send } = bench;
+  await send('PUT', '/v1/settings', { review: [kind] });
+  const say = async (...said: readonly string[]) => {
+    engine.tools.advance(60_000);
+    await engine.post(said);
+    await engine.run();
+    engine.tools.advance(60_000);
+  };
+  if (texts.length > 0) await say(...texts);
+  return {
+    ...bench,
+    say,
+    waiting: async () => (await app.inject('/v1/reviews?state=pending')).json().results,
+    decide: (id: string, decision: string) => send('POST', `/v1/reviews/${id}`, { decision }),
+  };
+}

@@ -1,0 +1,87 @@
+import { DEFAULT_TENANT } from '@slowwave/engine';
+import { expect, test } from 'vitest';
+import { consoleBench } from './testing/bench.ts';
+
+const DEFAULTS = {
+  instructions: null,
+  includes: null,
+  excludes: null,
+  decide_instructions: null,
+  categories: null,
+  prompts: { extract: null, decide: null },
+  review: [],
+  due: {},
+  prices: {},
+};
+
+const CHOSEN = {
+  instructions: 'Remember what they drink.',
+  includes: 'drinks',
+  excludes: 'meals',
+  decide_instructions: 'Keep both.',
+  categories: ['drinks', '飲み物'],
+  prompts: { extract: 'Sort into {{categories}}.', decide: 'Decide.' },
+  review: ['DELETE', 'UPDATE'],
+  due: { tokens: 500, idle_ms: 0, max_age_ms: 1_000 },
+  prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
+};
+
+test('settings are the defaults until they are put, then what was put', async () => {
+  const { app, send } = await consoleBench();
+  expect((await app.inject('/v1/settings')).json()).toEqual(DEFAULTS);
+  const answer = await send('PUT', '/v1/settings', CHOSEN);
+  expect([answer.statusCode, answer.json()]).toEqual([200, CHOSEN]);
+  const shown = (await app.inject('/v1/settings')).json();
+  expect(shown).toEqual(CHOSEN);
+  expect((await send('PUT', '/v1/settings', shown)).json()).toEqual(CHOSEN);
+});
+
+test('putting settings replaces all of them', async () => {
+  const { app, send } = await consoleBench();
+  await send('PUT', '/v1/settings', CHOSEN);
+  await send('PUT', '/v1/settings', { review: ['ADD'], categories: [' Drinks '] });
+  const expected = { ...DEFAULTS, review: ['ADD'], categories: ['drinks'] };
+  expect((await app.inject('/v1/settings')).json()).toEqual(expected);
+});
+
+test('what is put reaches the engine', async () => {
+  const { send, engine } = await consoleBench();
+  await send('PUT', '/v1/settings', CHOSEN);
+  expect(await engine.deps.ledger.settings.get(DEFAULT_TENANT)).toMatchObject({
+    decideInstructions: 'Keep both.',
+    due: { tokens: 500, idleMs: 0, maxAgeMs: 1_000 },
+  });
+});
+
+test.each([
+  ['an unknown field', { language: 'en' }, 'language'],
+  ['an unknown field further in', { due: { idle: 5 } }, 'due.idle'],
+  ['a prompt without its placeholder', { prompts: { extract: 'Find facts.' } }, 'prompts.extract'],
+  ['a prompt with an unknown placeholder', { prompts: { decide: 'Use {{x}}.' } }, 'prompts.decide'],
+  ['a prompt that is too long', { prompts: { decide: 'a'.repeat(20_001) } }, 'prompts.decide'],
+  ['instructions that are too long', { instructions: 'a'.repeat(4_001) }, 'instructions'],
+  ['blank instructions', { excludes: '  ' }, 'excludes'],
+  ['no category at all', { categories: [] }, 'categories'],
+  ['a category twice', { categories: ['Food', 'food'] }, 'categories'],
+  ['a category that is no name', { categories: ['food; drop'] }, 'categories[0]'],
+  ['a category that is too long', { categories: ['a'.repeat(65)] }, 'categories[0]'],
+  ['too many categories', { categories: Array.from({ length: 51 }, (_, i) => `c${i}`) }, 'categories'],
+  ['a review of what changes nothing', { review: ['NONE'] }, 'review[0]'],
+  ['a review of a kind twice', { review: ['ADD', 'ADD'] }, 'review'],
+  ['a negative time', { due: { idle_ms: -1 } }, 'due.idle_ms'],
+  ['half a token', { due: { tokens: 1.5 } }, 'due.tokens'],
+  ['a negative price', { prices: { m: { prompt: -1, completion: 0 } } }, 'prices.m.prompt'],
+  ['half a price', { prices: { m: { prompt: 1 } } }, 'prices.m.completion'],
+])('settings with %s are refused, naming the place, and nothing is changed', async (_what, body, path) => {
+  const { app, send } = await consoleBench();
+  const answer = await send('PUT', '/v1/settings', body);
+  expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
+  expect((await app.inject('/v1/settings')).json()).toEqual(DEFAULTS);
+});
+
+test('a refused prompt says which placeholder it needs', async () => {
+  const { send } = await consoleBench();
+  const answer = await send('PUT', '/v1/settings', { prompts: { extract: 'Find facts.', decide: '{{facts}}' } });
+  expect(answer.json().detail).toContain('{{categories}}');
+  expect(answer.json().errors.map(({ path }: { path: string }) => path)).toEqual(['prompts.extract', 'prompts.decide']);
+});

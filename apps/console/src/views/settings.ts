@@ -1,0 +1,40 @@
+import type { PutSettings, SettingsView } from '@slowwave/contracts';
+import type { TenantSettings } from '@slowwave/engine';
+
+export const settingsView = (settings: TenantSettings): SettingsView => {
+  const { tokens, idleMs, maxAgeMs } = settings.due;
+  return {
+    instructions: settings.instructions,
+    includes: settings.includes,
+    excludes: settings.excludes,
+    decide_instructions: settings.decideInstructions,
+    categories: settings.categories && [...settings.categories],
+    prompts: { ...settings.prompts },
+    review: [...settings.review],
+    due: {
+      ...(tokens !== undefined && { tokens }),
+      ...(idleMs !== undefined && { idle_ms: idleMs }),
+      ...(maxAgeMs !== undefined && { max_age_ms: maxAgeMs }),
+    },
+    prices: { ...settings.prices },
+  };
+};
+
+export const settingsFrom = (body: PutSettings): TenantSettings => {
+  const { tokens, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
+  return {
+    instructions: body.instructions,
+    includes: body.includes,
+    excludes: body.excludes,
+    decideInstructions: body.decide_instructions,
+    categories: body.categories,
+    prompts: body.prompts,
+    review: body.review,
+    due: {
+      ...(tokens !== undefined && { tokens }),
+      ...(idleMs !== undefined && { idleMs }),
+      ...(maxAgeMs !== undefined && { maxAgeMs }),
+    },
+    prices: body.prices,
+  };
+};

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { ExternalId, listOf, PageQuery, ScopeView } from './common.ts';
+import { ReviewedEvent } from './settings.ts';
+
+export const ReviewState = z.enum(['pending', 'approved', 'rejected', 'stale']);
+
+/** An operation that waits, or waited, for a person. */
+export const ReviewView = ScopeView.extend({
+  id: z.string(),
+  state: ReviewState,
+  event: ReviewedEvent,
+  memory_id: z.string().nullable().describe('null: approving it makes a new memory.'),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  reason: z.string(),
+  fact: z.object({ id: z.string(), text: z.string(), quote: z.string().nullable(), source_ids: z.array(z.string()) }),
+  consolidation_id: z.string().describe('Its plan tells all that was read and thought.'),
+  said_at: z.string(),
+  valid_from: z.string(),
+  note: z.string().nullable().describe('Why it is stale: what it would change is gone, or must not change any more.'),
+  created_at: z.string(),
+  settled_at: z.string().nullable(),
+}).meta({ id: 'Review' });
+export type ReviewView = z.infer<typeof ReviewView>;
+
+export const ReviewList = listOf(ReviewView).meta({ id: 'ReviewList' });
+
+export const ListReviewsQuery = z.strictObject({
+  state: ReviewState.optional(),
+  user_id: ExternalId.optional(),
+  ...PageQuery,
+});
+
+export const PostReview = z.strictObject({ decision: z.enum(['approve', 'reject']) }).meta({ id: 'PostReview' });

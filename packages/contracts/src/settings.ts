@@ -1,0 +1,100 @@
+import { z } from 'zod';
+
+const INSTRUCTIONS_MAX = 4_000;
+/** Several times the product's own prompts: longer ones cost more with every call than they can help. */
+const PROMPT_MAX = 20_000;
+const CATEGORIES_MAX = 50;
+const PRICES_MAX = 100;
+/** Per million tokens; above it somebody has mistaken the unit. */
+const PRICE_MAX = 100_000;
+const DUE_TOKENS_MAX = 1_000_000;
+const DUE_MS_MAX = 7 * 24 * 60 * 60 * 1_000;
+
+const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).nullable().default(null);
+const PromptText = z.string().trim().min(1).max(PROMPT_MAX).nullable().default(null);
+
+/** Kept in lower case, so that the same category is never two. */
+const Category = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .min(1)
+  .max(64)
+  .regex(
+    /^[\p{L}\p{N}][\p{L}\p{M}\p{N} _-]*$/u,
+    'expected a name of letters, digits, spaces, _ and -, that begins with a letter or digit',
+  );
+
+const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;
+const TWICE = { message: 'expected each only once' };
+
+export const ReviewedEvent = z.enum(['ADD', 'UPDATE', 'DELETE']);
+
+const DueMillis = z.int().min(0).max(DUE_MS_MAX).optional();
+const Price = z.number().min(0).max(PRICE_MAX);
+const ModelPrice = z.strictObject({ prompt: Price, completion: Price });
+
+/** The whole of a tenant's settings: what is left out is as by default. */
+export const PutSettings = z
+  .strictObject({
+    instructions: Instructions.describe('What to remember, beside the product’s own rules.'),
+    includes: Instructions.describe('Remember only this.'),
+    excludes: Instructions.describe('Never remember this.'),
+    decide_instructions: Instructions.describe('How new facts change known memories, beside the product’s own rules.'),
+    categories: z
+      .array(Category)
+      .min(1)
+      .max(CATEGORIES_MAX)
+      .refine(isUnique, TWICE)
+      .nullable()
+      .default(null)
+      .describe('Own categories in place of the product’s.'),
+    prompts: z
+      .strictObject({
+        extract: PromptText.describe('Must contain {{categories}}.'),
+        decide: PromptText,
+      })
+      .prefault({})
+      .describe('Whole prompts in place of the product’s. The form of the answer stays the product’s.'),
+    review: z
+      .array(ReviewedEvent)
+      .refine(isUnique, TWICE)
+      .default([])
+      .describe('Operations of these kinds wait for a person, see /v1/reviews.'),
+    due: z
+      .strictObject({
+        tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
+        idle_ms: DueMillis,
+        max_age_ms: DueMillis,
+      })
+      .prefault({})
+      .describe('When waiting batches are consolidated, where it differs from the service’s configuration.'),
+    prices: z
+      .record(z.string().min(1).max(256), ModelPrice)
+      .refine((prices) => Object.keys(prices).length <= PRICES_MAX, {
+        message: `expected at most ${PRICES_MAX} models`,
+      })
+      .default({})
+      .describe('Price per million tokens by model, in any one currency: what plans cost.'),
+  })
+  .meta({ id: 'PutSettings' });
+export type PutSettings = z.infer<typeof PutSettings>;
+
+export const SettingsView = z
+  .object({
+    instructions: z.string().nullable(),
+    includes: z.string().nullable(),
+    excludes: z.string().nullable(),
+    decide_instructions: z.string().nullable(),
+    categories: z.array(z.string()).nullable(),
+    prompts: z.object({ extract: z.string().nullable(), decide: z.string().nullable() }),
+    review: z.array(ReviewedEvent),
+    due: z.object({
+      tokens: z.number().int().optional(),
+      idle_ms: z.number().int().optional(),
+      max_age_ms: z.number().int().optional(),
+    }),
+    prices: z.record(z.string(), z.object({ prompt: z.number(), completion: z.number() })),
+  })
+  .meta({ id: 'Settings' });
+export type SettingsView = z.infer<typeof SettingsView>;

@@ -36,4 +36,5 @@ export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
 export { echoExtract, keyedDecide } from './scripts.ts';
 export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';
 export { point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
+export type { KeywordStatistics } from './search-index-suite-statistics.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';

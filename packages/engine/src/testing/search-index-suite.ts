@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
 import { describeRanking } from './search-index-suite-ranking.ts';
 import { describeSight } from './search-index-suite-sight.ts';
+import { describeStatistics, type KeywordStatistics } from './search-index-suite-statistics.ts';
 import { describeStoring } from './search-index-suite-storing.ts';
 
 /** An empty index without a marker, opened for SUITE_SPACE. */
@@ -12,7 +13,11 @@ export interface SearchIndexFixture {
 }
 
 /** What every search index promises, whatever it is made of. */
-export function describeSearchIndex(name: string, open: () => Promise<SearchIndexFixture>): void {
+export function describeSearchIndex(
+  name: string,
+  open: () => Promise<SearchIndexFixture>,
+  { statistics = 'owner' }: { readonly statistics?: KeywordStatistics } = {},
+): void {
   describe(`the search index ${name}`, () => {
     let fixture: SearchIndexFixture;
 
@@ -27,6 +32,7 @@ export function describeSearchIndex(name: string, open: () => Promise<SearchInde
     const index = (): SearchIndex => fixture.index;
     describeStoring(index);
     describeSight(index);
-    describeRanking(index);
+    describeRanking(index, statistics);
+    describeStatistics(index, statistics);
   });
 }

@@ -38,3 +38,4 @@ export { describeSearchIndex, type SearchIndexFixture } from './search-index-sui
 export { point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
 export type { KeywordStatistics } from './search-index-suite-statistics.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';
+export { pick, seeded, shuffled, type World, type WorldOptions, world } from './worlds.ts';

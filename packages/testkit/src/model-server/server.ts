@@ -24,6 +24,8 @@ export interface ModelServerOptions {
   readonly dimensions?: number;
   /** With a key, requests without it are refused. */
   readonly apiKey?: string;
+  /** Where to listen; 0, the default, takes any free port. */
+  readonly port?: number;
 }
 
 /** A scripted model behind the HTTP API of OpenAI. */
@@ -45,7 +47,7 @@ interface Exchange {
   readonly apiKey: string | undefined;
 }
 
-/** Starts a scripted model on a free port of the loopback interface. */
+/** Starts a scripted model on the loopback interface. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const state = initialState(options);
   const server = createServer((request, response) => {
@@ -54,7 +56,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       (error: unknown) => send(response, refusal(500, { message: `the script failed: ${String(error)}` })),
     );
   });
-  const url = await listen(server);
+  const url = await listen(server, options.port ?? 0);
   return {
     url,
     baseUrl: `${url}/v1`,
@@ -115,9 +117,9 @@ async function readBody(request: IncomingMessage): Promise<JsonObject> {
   return text === '' ? {} : (JSON.parse(text) as JsonObject);
 }
 
-async function listen(server: Server): Promise<string> {
+async function listen(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

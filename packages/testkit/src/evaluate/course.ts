@@ -1,0 +1,102 @@
+import { overlap } from '@slowwave/engine';
+import type { World } from './world.ts';
+
+/** How a world goes when nothing goes wrong. */
+export interface Course {
+  /** Texts about the same have the same key; null for a text the world does not have. */
+  keyOf(text: string): string | null;
+  /** How often a text takes another one's place. */
+  readonly updates: number;
+  /** Texts that do not hold in the end. */
+  readonly stale: ReadonlySet<string>;
+  /** What a question about an earlier time must find, and what it must not. */
+  readonly moments: readonly Moment[];
+  /** When each text was said. */
+  readonly times: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface Moment {
+  readonly at: string;
+  readonly holds: string;
+  /** Other texts about the same. */
+  readonly others: readonly string[];
+}
+
+/**
+ * Every text that does not hold in the end was replaced by one that does, said later and beginning alike: subject and
+ * relation stand before the value. So the key of a text is the gold text with which it shares the longest beginning.
+ */
+export function courseOf(world: World): Course {
+  const said = world.batches.flatMap(({ at, messages }) =>
+    messages.filter(({ role }) => role === 'user').map(({ content }) => ({ at, text: content })),
+  );
+  const keys = keysOf(
+    said.map(({ text }) => text),
+    world.gold,
+  );
+  const keyOf = (text: string): string | null => keys.get(text) ?? null;
+  const groups = new Map<string, Said[]>();
+  for (const one of said) {
+    const key = keyOf(one.text) ?? one.text;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return {
+    keyOf,
+    updates: [...groups.values()].reduce((sum, group) => sum + changesIn(group), 0),
+    stale: new Set(said.map(({ text }) => text).filter((text) => !world.gold.includes(text))),
+    moments: [...groups.values()].flatMap(momentsOf),
+    times: timesOf(said),
+  };
+}
+
+interface Said {
+  readonly at: string | null;
+  readonly text: string;
+}
+
+function keysOf(texts: readonly string[], gold: readonly string[]): ReadonlyMap<string, string> {
+  const lastSaid = new Map(texts.map((text, i) => [text, i]));
+  const keys = new Map(gold.map((text) => [text, text]));
+  texts.forEach((text, i) => {
+    if (keys.has(text)) return;
+    const later = gold.filter((candidate) => (lastSaid.get(candidate) ?? -1) > i);
+    keys.set(text, likest(text, later.length > 0 ? later : gold));
+  });
+  return keys;
+}
+
+/** The longest common beginning decides; where several share it, the words. */
+function likest(text: string, candidates: readonly string[]): string {
+  const [best] = candidates
+    .map((candidate) => ({ candidate, begins: commonBeginning(text, candidate) }))
+    .sort((a, b) => b.begins - a.begins || overlap(text, b.candidate) - overlap(text, a.candidate));
+  return best?.candidate ?? text;
+}
+
+function commonBeginning(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a[length] === b[length]) length += 1;
+  return length;
+}
+
+const changesIn = (group: readonly Said[]): number =>
+  group.filter(({ text }, i) => i > 0 && group[i - 1]?.text !== text).length;
+
+/** One per moment at which something was said of the key: the last text said until then holds. */
+function momentsOf(group: readonly Said[]): Moment[] {
+  const moments = new Map<string, Moment>();
+  const inOrder = group.flatMap(({ at, text }) => (at === null ? [] : [{ at, text }])).sort(byTime);
+  for (const { at, text } of inOrder) {
+    const others = [...new Set(group.map((one) => one.text))].filter((other) => other !== text);
+    moments.set(at, { at, holds: text, others });
+  }
+  return [...moments.values()];
+}
+
+const byTime = (a: { at: string }, b: { at: string }): number => Date.parse(a.at) - Date.parse(b.at);
+
+function timesOf(said: readonly Said[]): ReadonlyMap<string, readonly string[]> {
+  const times = new Map<string, string[]>();
+  for (const { at, text } of said) if (at !== null) times.set(text, [...(times.get(text) ?? []), at]);
+  return times;
+}

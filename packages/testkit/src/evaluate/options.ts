@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly file: string;
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly modelPort: number;
+  readonly start: boolean;
+  readonly oneByOne: boolean;
+  readonly json: boolean;
+  readonly userPrefix: string;
+  readonly timeoutMs: number;
+}
+
+/** The command line cannot be followed. */
+export class UsageError extends Error {}
+
+export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
+
+const DEFAULT_URL = 'http://127.0.0.1:7070';
+const DEFAULT_MODEL_PORT = 7_079;
+const DEFAULT_TIMEOUT_S = 600;
+
+export const HELP = `Usage: ./scripts/evaluate FILE [options]
+
+Runs a conversation with a known outcome against a running server, through its HTTP API, and holds what comes out
+against the quality targets. The model is scripted and never errs, so that the engine is judged and not a model:
+this program starts it and prints the settings with which the server has to run, and waits a minute for it to be there.
+
+FILE is JSON: {"batches":[{"batchId","at","messages":[{"id","role","content"}]}],
+"goldFinal":[texts that hold in the end],"questions":[{"q","goldTexts":[…]}]}. Every message is one fact; a text that
+is not in goldFinal was replaced by one that is, said later and beginning alike.
+
+Options:
+  --url URL           Where the server is (${DEFAULT_URL}).
+  --start             Start a server of its own for this, on a free port and a folder that is removed afterwards.
+  --one-by-one        Wait for each batch before the next is posted; without it all are posted at once.
+  --user PREFIX       The user that everything is posted for begins like this (evaluate).
+  --api-key KEY       Of a server that asks for one.
+  --model-port PORT   Where the scripted model listens (${DEFAULT_MODEL_PORT}; 0: any free port).
+  --timeout SECONDS   How long the server may take (${DEFAULT_TIMEOUT_S}).
+  --json              Print the results as JSON.
+  --help, -h          Show this.
+
+Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} wrong use or an unusable file, ${EXIT.server} the server cannot be reached,
+does not use the scripted model, or did not finish.
+`;
+
+const FLAGS = {
+  url: { type: 'string' },
+  start: { type: 'boolean' },
+  'one-by-one': { type: 'boolean' },
+  user: { type: 'string' },
+  'api-key': { type: 'string' },
+  'model-port': { type: 'string' },
+  timeout: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** null when help was asked for. Throws UsageError. */
+export function readOptions(args: readonly string[]): Options | null {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return null;
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) {
+    throw new UsageError(`expected one FILE, got ${positionals.length === 0 ? 'none' : positionals.join(' ')}`);
+  }
+  if (values.start === true && values.url !== undefined) {
+    throw new UsageError('--start brings its own server: leave --url out');
+  }
+  const start = values.start === true;
+  return {
+    file,
+    url: urlOf(values.url ?? DEFAULT_URL),
+    apiKey: values['api-key'] ?? null,
+    modelPort: numberOf('--model-port', values['model-port'] ?? String(start ? 0 : DEFAULT_MODEL_PORT), 65_535),
+    start,
+    oneByOne: values['one-by-one'] === true,
+    json: values.json === true,
+    userPrefix: values.user ?? 'evaluate',
+    timeoutMs: numberOf('--timeout', values.timeout ?? String(DEFAULT_TIMEOUT_S), 86_400) * 1_000,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function urlOf(given: string): string {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`expected --url to be like ${DEFAULT_URL}, got ${given}`);
+  }
+  return given.replace(/\/+$/, '');
+}
+
+function numberOf(flag: string, given: string, max: number): number {
+  const number = Number(given);
+  if (/^\d+$/.test(given) && number <= max) return number;
+  throw new UsageError(`expected ${flag} to be a whole number up to ${max}, got ${given}`);
+}

@@ -1,0 +1,81 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { world } from '@slowwave/engine/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { evaluate } from '../src/evaluate/evaluate.ts';
+import { type OwnServer, startOwnServer } from '../src/evaluate/own-server.ts';
+import { freePort, startModelServer, type TempDir, tempDir } from '../src/index.ts';
+
+const BATCH = 20;
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2026, 0, 1);
+
+let folder: TempDir;
+let said: string;
+let results: string;
+beforeEach(async () => {
+  folder = await tempDir();
+  said = '';
+  results = '';
+});
+afterEach(() => folder.remove());
+
+const run = (...args: string[]): Promise<number> =>
+  evaluate(args, {
+    result: (text) => {
+      results += text;
+    },
+    note: (text) => {
+      said += text;
+    },
+    progress: () => {},
+  });
+
+async function written(goldOf: (gold: readonly string[]) => readonly string[] = (gold) => gold): Promise<string> {
+  const { texts, gold, questions } = world({ seed: 7, facts: 120, updates: 40 });
+  const batches = Array.from({ length: texts.length / BATCH }, (_, i) => ({
+    batchId: `b${i}`,
+    at: new Date(START + i * MINUTE_MS).toISOString(),
+    messages: texts.slice(i * BATCH, (i + 1) * BATCH).map((content) => ({ role: 'user', content })),
+  }));
+  const file = join(folder.path, 'world.json');
+  const asked = questions.slice(0, 20).map(({ text, gold: answer }) => ({ q: text, goldTexts: [answer] }));
+  await writeFile(file, JSON.stringify({ name: 'small', batches, goldFinal: goldOf(gold), questions: asked }));
+  return file;
+}
+
+describe('a running server with the scripted model', () => {
+  let port: string;
+  let server: OwnServer;
+  beforeAll(async () => {
+    port = String(await freePort());
+    const model = { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, SLOWWAVE_EMBEDDING_MODEL: 'builtin' };
+    server = await startOwnServer(model);
+  });
+  afterAll(() => server.close());
+
+  test('reaches every target', async () => {
+    expect(await run(await written(), '--url', server.url, '--model-port', port, '--json')).toBe(0);
+    expect(said).toContain(`OPENAI_BASE_URL=http://127.0.0.1:${port}/v1`);
+    const { gates } = JSON.parse(results);
+    expect(gates.map((gate: { gate: string }) => gate.gate)).toEqual(['G1', 'G4', 'G8', 'G9', 'G14', 'G17', 'G18']);
+  });
+
+  test('shows what is below target in the table and in the exit code', async () => {
+    const file = await written((gold) => [...gold, 'Nobody ever said this']);
+    expect(await run(file, '--url', server.url, '--model-port', port, '--one-by-one')).toBe(1);
+    expect(results).toMatch(/FAIL {2}G1 .*lost 1/);
+    expect(results).toContain('lost: Nobody ever said this');
+  });
+});
+
+test('a taken port, an unreadable file and a wrong option are wrong use', async () => {
+  const other = await startModelServer();
+  expect(await run(await written(), '--model-port', new URL(other.url).port)).toBe(2);
+  expect(said).toContain('choose another with --model-port');
+  await other.close();
+  expect(await run(join(folder.path, 'missing.json'))).toBe(2);
+  expect(await run('--no-such-option')).toBe(2);
+  expect(await run('--help')).toBe(0);
+  expect(results).toContain('Usage: ./scripts/evaluate FILE');
+});

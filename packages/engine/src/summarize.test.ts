@@ -157,6 +157,21 @@ describe('a summary call', () => {
     expect(messages[0]).toEqual({ role: 'assistant', content: 'hello', timestamp: '1970-01-01T00:00:00.000Z' });
   });
 
+  it('neither reads nor keeps a secret', async () => {
+    const key = `sk-${'a1B2c3D4'.repeat(4)}`;
+    const { bench, chat } = await afterPosting([`my key is ${key}`, ...small(20)], model({ refresh_summary: keepAll }));
+    await bench.post(['next']);
+    await bench.run();
+    expect(chat.calls.find((call) => call.name === 'refresh_summary')?.user).not.toContain(key);
+    const blabbing = await afterPosting(
+      small(20),
+      model({ refresh_summary: () => ({ summary: `her key is ${key}` }) }),
+    );
+    await blabbing.bench.post(['next']);
+    await blabbing.bench.run();
+    expect(blabbing.chat.calls.at(-1)?.user).toMatch(/"summary":"her key is \[secret/);
+  });
+
   it('is bounded, however much was said: huge messages are cut, the newest go first', async () => {
     const long = (i: number) => `${i} ${'哈'.repeat(5_000)}`;
     const { chat } = await afterPosting(Array.from({ length: 150 }, (_, i) => long(i)));

@@ -8,6 +8,7 @@ import type { ChatAnswer, ChatCall, TokenUse } from './ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { SUMMARIZE, type SummarizeInput } from './prompts/summarize.ts';
+import { maskSecrets } from './rules/junk/secrets.ts';
 import { toSummarize } from './rules/to-summarize.ts';
 import { callOf, repairCall } from './steps/ask.ts';
 import { shorten } from './text/shorten.ts';
@@ -71,7 +72,7 @@ async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise
   };
   const first = await call(refreshing, callOf(question.prompt, question.ask, question.input));
   const told = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
-  if (told !== null) return told.value === '' ? null : shorten(told.value, SUMMARY_TOKENS_MAX);
+  if (told !== null) return told.value === '' ? null : shorten(maskSecrets(told.value).text, SUMMARY_TOKENS_MAX);
   throw new EngineError(
     'expected refresh_summary to answer with {"summary": "…"}, got no such JSON, twice; another model helps if this stays',
     { code: 'model_output_unusable', retryable: true },

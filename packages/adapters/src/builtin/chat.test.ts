@@ -42,6 +42,11 @@ describe('builtin chat', () => {
     });
   });
 
+  it('does not sum up a wish to forget', async () => {
+    const messages = [message('I like tea. Please forget that I smoke.')];
+    expect(await ask('refresh_summary', { summary: null, messages })).toEqual({ summary: 'I like tea' });
+  });
+
   it('lists every step of a procedure with its output', async () => {
     const messages = [message('Open the page'), { ...message('HTTP 200\n<html>', 'tool'), name: 'browser' }];
     expect(await ask('summarize_procedure', { messages })).toEqual({

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@slowwave/engine';
+import { wishToForget } from './extract/forget.ts';
 import { sentencesOf } from './extract/sentences.ts';
 import { listOf, objectOf, textOf } from './shapes.ts';
 
@@ -6,14 +7,14 @@ import { listOf, objectOf, textOf } from './shapes.ts';
 const STATEMENTS_MAX = 12;
 const SUMMARY_CHARS_MAX = 1_200;
 
-/** What was summed up so far and what the user said since: the last statements, one a line. */
+/** What was summed up so far and what the user said since: the last statements, one a line. A wish to forget would remind. */
 export function refreshSummary(input: JsonObject): JsonObject {
   const before = textOf(input.summary).split('\n');
   const said = listOf(input.messages)
     .map(objectOf)
     .filter(({ role }) => role === 'user')
     .flatMap(({ content }) => sentencesOf(textOf(content)))
-    .filter(({ question }) => !question)
+    .filter(({ question, text }) => !question && wishToForget(text, () => []) === null)
     .map(({ text }) => text);
   const lines = [...new Set([...before, ...said].map((line) => line.trim()).filter((line) => line !== ''))];
   return { summary: fitting(lines.slice(-STATEMENTS_MAX)).join('\n') };

@@ -4,6 +4,7 @@ import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { Message } from '../words.ts';
+import { maskSecrets } from './junk/secrets.ts';
 import { isWorthReading, textOfContent } from './messages.ts';
 
 /** Of one message: a paragraph or three. Who sends more sends a document, whose beginning says what it is. */
@@ -18,7 +19,9 @@ export function toSummarize(messages: readonly Message[]): readonly Shown[] {
   let room = MESSAGES_TOKENS_MAX;
   const shown: Shown[] = [];
   for (const message of messages.filter(isTold).reverse()) {
-    const content = shorten(cleanText(textOfContent(message.content)).trim(), MESSAGE_TOKENS_MAX);
+    const said = cleanText(textOfContent(message.content)).trim();
+    // Masked before it is cut: half a secret is not recognised.
+    const content = shorten(maskSecrets(said).text, MESSAGE_TOKENS_MAX);
     room -= estimateTokens(content);
     if (room < 0) break;
     shown.push({ role: message.role, content, timestamp: isoOf(message.saidAt.at) });

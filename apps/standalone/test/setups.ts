@@ -1,4 +1,5 @@
 import { freePort, type Service, spawnService, startRedis, type TempDir, tempDir } from '@slowwave/testkit';
+import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 /** One way of running Slowwave, on a data folder of its own. Base URLs by what is asked there. */
 export interface Setup {
@@ -39,6 +40,7 @@ async function open(
   redis: Awaited<ReturnType<typeof startRedis>> | null,
 ): Promise<Setup> {
   const folder: TempDir = await tempDir();
+  await warmFolder(folder.path);
   const ports = new Map<string, number>();
   for (const app of Object.keys(apps)) ports.set(app, await freePort());
   let running: Service[] = [];
@@ -50,6 +52,7 @@ async function open(
           ready: { url: `http://127.0.0.1:${port}/readyz` },
           readyWithinMs: 60_000,
           env: {
+            ...FAST,
             SLOWWAVE_PORT: String(port),
             SLOWWAVE_DATA_DIR: folder.path,
             SLOWWAVE_BATCH_IDLE_MS: '200',
@@ -71,6 +74,7 @@ async function open(
     await Promise.all(ending.map((service) => service[how]()));
   };
   await start();
+  await keepWarm(folder.path);
   return {
     dataDir: folder.path,
     ingest: urlOf('ingest'),

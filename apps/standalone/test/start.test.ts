@@ -1,36 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
+import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-/** Made by the first start in a folder, which takes seconds; kept for the folders of the other tests. */
-const IMAGE = 'queue-image.tar';
 /** Port 0: any free one. */
 const env = (more: Readonly<Record<string, string>> = {}) => ({
-  NODE_COMPILE_CACHE: join(kept.path, 'compiled'),
+  ...FAST,
   SLOWWAVE_DATA_DIR: folder.path,
   SLOWWAVE_PORT: '0',
   ...more,
 });
 
 let folder: TempDir;
-let kept: TempDir;
-beforeAll(async () => {
-  kept = await tempDir();
-});
-afterAll(() => kept.remove());
 beforeEach(async () => {
   folder = await tempDir();
-  await copyFile(join(kept.path, IMAGE), join(folder.path, IMAGE)).catch(() => {}); // the first test has none yet
+  await warmFolder(folder.path);
 });
 afterEach(async () => {
-  await copyFile(join(folder.path, IMAGE), join(kept.path, IMAGE)).catch(() => {}); // not every test makes one
+  await keepWarm(folder.path);
   await folder.remove();
 });
 
@@ -155,6 +147,8 @@ describe('what it is told', () => {
     const first = await running();
     const { port } = new URL(await urlOf(first));
     const other = await tempDir();
+    await keepWarm(folder.path);
+    await warmFolder(other.path);
     const { code, err } = await startAndEnd(['--port', port, '--data-dir', other.path]);
     expect(code).toBe(1);
     expect(err).toContain(`port ${port} of 127.0.0.1 is in use by another program`);

@@ -1,0 +1,176 @@
+import { answers, echoExtractor, keyedDecider, startModelServer } from '@slowwave/testkit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { call, found, get, post, quiet, said } from './client.ts';
+import type { OpenSetup, Setup } from './setups.ts';
+
+/** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 60 to 90 s. */
+const AFTER_CRASH_MS = 110_000;
+
+/** What holds however Slowwave is run. */
+export function describeWay(name: string, open: OpenSetup): void {
+  describe(`the way of a batch, ${name}`, () => {
+    let setup: Setup;
+    const flushed = (userId: string, ...contents: string[]) => ({ ...said(userId, ...contents), flush: true });
+    const consolidated = async (body: object): Promise<ReturnType<typeof get>> => {
+      const answer = await post(`${setup.ingest}/v1/batches?wait=20000`, body);
+      expect(answer.body.state).toBe('consolidated');
+      return answer;
+    };
+
+    describe('with the builtin model', () => {
+      beforeEach(async () => {
+        setup = await open();
+      });
+      afterEach(() => setup.close());
+
+      it('what is said is found, what changes is updated with its history, and nobody else sees it', async () => {
+        const first = await post(
+          `${setup.ingest}/v1/batches`,
+          flushed('ana', "I'm Ana, I moved from Lisbon to Oslo last week and I'm allergic to peanuts"),
+        );
+        expect(first.status).toBe(202);
+        const status = await get(`${setup.ingest}${first.body.status_url}?wait=20000`);
+        expect(status.body.state).toBe('consolidated');
+        expect((await found(setup.search, 'ana', 'where does she live?'))[0]).toContain('Oslo');
+        expect(await found(setup.search, 'bob', 'where does she live?')).toEqual([]);
+
+        const update = await consolidated(flushed('ana', 'Actually I live in Bergen now'));
+        const event = update.body.events.find((one: { event: string }) => one.event === 'UPDATE');
+        expect(event.memory).toContain('Bergen');
+        expect(event.previous).toContain('Oslo');
+        const now = await found(setup.search, 'ana', 'where does she live?');
+        expect(now[0]).toContain('Bergen');
+        expect(now.join()).not.toContain('Oslo');
+        const history = await get(`${setup.search}/v1/memories/${event.memory_id}/history`);
+        expect(history.body.results.map((one: { event: string }) => one.event)).toEqual(['ADD', 'UPDATE']);
+        const sources = await get(`${setup.search}/v1/memories/${event.memory_id}/sources`);
+        expect(sources.body.results.map((one: { content: string }) => one.content).join()).toContain('Bergen');
+      });
+
+      it('the same in Chinese', async () => {
+        await consolidated(flushed('ming', '我叫小明,住在上海,喜欢吃辣的。'));
+        expect((await found(setup.search, 'ming', '他住在哪里?'))[0]).toContain('上海');
+        await consolidated(flushed('ming', '我搬到北京了'));
+        const now = await found(setup.search, 'ming', '他住在哪里?');
+        expect(now[0]).toContain('北京');
+        expect(now.join()).not.toContain('上海');
+      });
+
+      it('one key means one batch, also across a restart', async () => {
+        const body = flushed('ana', 'I live in Oslo');
+        const key = { 'idempotency-key': 'turn-17' };
+        const first = await post(`${setup.ingest}/v1/batches`, body, key);
+        expect(first.status).toBe(202);
+        await quiet(setup.search);
+        await setup.stop();
+        await setup.start();
+        const again = await post(`${setup.ingest}/v1/batches`, body, key);
+        expect(again.status).toBe(200);
+        expect(again.body.batch_id).toBe(first.body.batch_id);
+        const other = await post(`${setup.ingest}/v1/batches`, flushed('ana', 'I live in Rome'), key);
+        expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } });
+        expect(await quiet(setup.search)).toMatchObject({ accepted: 1, consolidated: 1 });
+      });
+
+      it('explicit writes are searchable when they are answered', async () => {
+        const added = await post(`${setup.console}/v1/memories`, { user_id: 'ana', memory: 'Likes green tea' });
+        expect(added.status).toBe(201);
+        expect(await found(setup.search, 'ana', 'tea')).toEqual(['Likes green tea']);
+        const url = `${setup.console}/v1/memories/${added.body.id}`;
+        expect((await call('PATCH', url, { body: { memory: 'Likes black tea' } })).status).toBe(200);
+        expect(await found(setup.search, 'ana', 'tea')).toEqual(['Likes black tea']);
+        await call('DELETE', url);
+        expect(await found(setup.search, 'ana', 'tea')).toEqual([]);
+      });
+    });
+
+    describe('with a scripted model', () => {
+      const keyOf = (text: string): string => text.split(' is ')[0] ?? text;
+      const script = answers({ extract_facts: echoExtractor(), decide_operations: keyedDecider(keyOf) });
+      let model: Awaited<ReturnType<typeof startModelServer>>;
+      beforeEach(async () => {
+        model = await startModelServer({ script });
+        setup = await open({
+          OPENAI_BASE_URL: model.baseUrl,
+          SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+          SLOWWAVE_MAX_ATTEMPTS: '3',
+        });
+      });
+      afterEach(async () => {
+        await setup.close();
+        await model.close();
+      });
+
+      const USERS = 20;
+      const EACH = 10;
+      const texts = Array.from({ length: USERS * EACH }, (_, i) => ({
+        user: `user-${i % USERS}`,
+        text: `fact ${Math.floor(i / USERS)} of user-${i % USERS} is set`,
+      }));
+      const postAll = (from: number, to: number): Promise<unknown> =>
+        Promise.all(
+          texts
+            .slice(from, to)
+            .map(({ user, text }, i) =>
+              post(`${setup.ingest}/v1/batches`, said(user, text), { 'idempotency-key': `batch-${from + i}` }),
+            ),
+        );
+      const expectAllOnce = async (withinMs?: number): Promise<void> => {
+        const counts = await quiet(setup.search, withinMs);
+        expect(counts).toMatchObject({ accepted: texts.length, consolidated: texts.length, parked: 0, gap: 0 });
+        for (let i = 0; i < USERS; i += 1) {
+          const { body } = await get(`${setup.search}/v1/memories?user_id=user-${i}&limit=100`);
+          const mine = texts.filter(({ user }) => user === `user-${i}`).map(({ text }) => text);
+          expect(body.results.map((memory: { memory: string }) => memory.memory).sort()).toEqual(mine.sort());
+        }
+      };
+      /** Batches are listed newest first: none was applied before an earlier one of its user. */
+      const expectInOrder = async (): Promise<void> => {
+        for (let i = 0; i < USERS; i += 1) {
+          const { body } = await get(`${setup.ingest}/v1/batches?user_id=user-${i}&limit=100`);
+          const applied = body.results.map((batch: { timings: { applied_at: string } }) => batch.timings.applied_at);
+          expect(applied).toHaveLength(EACH);
+          expect(applied).toEqual([...applied].sort().reverse());
+        }
+      };
+
+      it('200 batches at once for 20 users: all consolidated, in order, no duplicates, nothing lost', async () => {
+        await postAll(0, texts.length);
+        await expectAllOnce();
+        await expectInOrder();
+      });
+
+      it(
+        'a crash in the middle of that changes nothing about the end',
+        async () => {
+          model.setLatency(50);
+          await postAll(0, 120);
+          await setup.crash();
+          model.setLatency(0);
+          await setup.start();
+          await postAll(0, texts.length);
+          await expectAllOnce(AFTER_CRASH_MS);
+        },
+        AFTER_CRASH_MS + 60_000,
+      );
+
+      it('a failing model parks the batch with the reason; once it is well again a replay consolidates it', async () => {
+        model.setScript(() => ({ status: 500, body: { error: { message: 'out of order' } } }));
+        const accepted = await post(`${setup.ingest}/v1/batches`, flushed('ana', 'home is Oslo'));
+        const parked = await get(`${setup.ingest}${accepted.body.status_url}?wait=30000`);
+        expect(parked.body).toMatchObject({ state: 'parked', attempts: 3, error: { code: 'model_server_error' } });
+        const consolidation = await get(`${setup.console}/v1/consolidations/${parked.body.consolidation_id}`);
+        expect(consolidation.body).toMatchObject({ state: 'parked', error: { code: 'model_server_error' } });
+        const queues = await get(`${setup.console}/queues/api/queues?activeQueue=consolidate&status=failed&page=1`);
+        expect(JSON.stringify(queues.body)).toContain('model_server_error');
+
+        model.setScript(script);
+        const replay = await post(`${setup.console}/v1/replays`, { filter: { user_id: 'ana' } });
+        expect(replay.body).toMatchObject({ matched: 1, replayed: 1 });
+        const again = await get(`${setup.ingest}${accepted.body.status_url}?wait=20000`);
+        expect(again.body.state).toBe('consolidated');
+        expect(await found(setup.search, 'ana', 'home')).toEqual(['home is Oslo']);
+      });
+    });
+  });
+}

@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, DEFAULT_TENANT, EngineError } from '@slowwave/engine';
 import { expectConserved, newBatch, user } from '@slowwave/engine/testing';
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
+import { SCHEMA_1 } from '../src/sqlite/ledger/schema-1.ts';
 import { systemTools } from '../src/system/index.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
 
@@ -140,6 +141,20 @@ describe('the schema', () => {
     await (await file.open()).close();
     editFile((db) => db.pragma('user_version = 0'));
     await expect(file.open({ readOnly: true })).rejects.toThrow(/start a process of this release that writes/);
+  });
+
+  it('of an earlier release is brought up to date', async () => {
+    await mkdir(dirname(file.path), { recursive: true });
+    editFile((db) => {
+      db.exec(SCHEMA_1);
+      db.exec("INSERT INTO meta VALUES ('ledger_id', 'led_earlier')");
+      db.pragma('user_version = 1');
+    });
+    const ledger = await file.open();
+    expect(ledger.id).toBe('led_earlier');
+    await append(ledger);
+    expect(await ledger.settings.get(DEFAULT_TENANT)).toEqual(DEFAULT_SETTINGS);
+    expect((await ledger.reviews.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null })).results).toEqual([]);
   });
 
   it('is made once, however often the ledger is opened', async () => {

@@ -1,14 +1,11 @@
-import type { LaneId, Message, SummaryBasis, SummaryRefresh, Turn } from '@slowwave/engine';
-import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
+import type { SummaryBasis, SummaryRefresh, Turn } from '@slowwave/engine';
+import { basisOf, refreshOf, type SaidRow, type SummaryRow } from '../../../ledger/summary.ts';
 import type { Sql } from '../sql.ts';
 
 /** The refresh of the turn's scope, if one is due. */
 export function dueSummary(sql: Sql, turn: Turn, every: number): SummaryRefresh | null {
-  const scope = sql.get<ScopeRow>(SELECT_SCOPE_OF_TURN, { id: turn.consolidationId, lane: turn.lane });
-  const since = scope === null ? [] : saidSince(sql, scope, every);
-  const [last] = since;
-  if (scope === null || last === undefined || since.length < every) return null;
-  return { lane: turn.lane, scope: String(scope.id), upTo: last.seq };
+  const scope = sql.get<SummaryRow>(SELECT_SCOPE_OF_TURN, { id: turn.consolidationId, lane: turn.lane });
+  return scope === null ? null : refreshOf(scope, saidSince(sql, scope, every), every);
 }
 
 /** What a refresh starts from; null when none is due any more. */
@@ -16,37 +13,13 @@ export function readSummary(
   sql: Sql,
   { refresh, every, limit }: { refresh: SummaryRefresh; every: number; limit: number },
 ): SummaryBasis | null {
-  const scope = sql.get<ScopeRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
-  const since = scope === null ? [] : saidSince(sql, scope, Math.max(every, limit));
-  const [last] = since;
-  if (scope === null || last === undefined || since.length < every) return null;
-  const messages = since.slice(0, limit).reverse();
-  return {
-    summary: scope.summary,
-    messages: messages.filter((row) => row.forgotten === 0).map(toMessage),
-    upTo: last.seq,
-    revision: scope.summary_revision,
-  };
+  const scope = sql.get<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
+  return scope === null ? null : basisOf(scope, saidSince(sql, scope, Math.max(every, limit)), { every, limit });
 }
-
-const toMessage = ({ forgotten, ...row }: SaidRow): Message => messageFrom(row);
 
 /** The newest consolidated messages the summary does not cover, newest first. */
-const saidSince = (sql: Sql, { id, summary_upto }: ScopeRow, limit: number): SaidRow[] =>
+const saidSince = (sql: Sql, { id, summary_upto }: SummaryRow, limit: number): SaidRow[] =>
   sql.all<SaidRow>(SELECT_SAID, { scope: id, after: summary_upto, limit });
-
-interface ScopeRow {
-  readonly id: number;
-  readonly lane: LaneId;
-  readonly summary: string | null;
-  readonly summary_upto: number;
-  readonly summary_revision: number;
-}
-
-interface SaidRow extends MessageRow {
-  /** It told something that is deleted by now. */
-  readonly forgotten: 0 | 1;
-}
 
 const SELECT_SCOPE = `
   SELECT id, lane, summary, summary_upto, summary_revision FROM scopes WHERE id = @id AND lane = @lane`;

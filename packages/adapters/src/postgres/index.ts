@@ -1,0 +1,2 @@
+export { openPostgresLedger, type PostgresLedgerOptions } from './ledger/open.ts';
+export { openPool, placeOf } from './pool.ts';

@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Appended, type Content, EngineError, type NewBatch } from '@slowwave/engine';
+import type { Append } from './write/append.ts';
+
+/** So many appends share a transaction at most, … */
+const GROUP_MAX = 256;
+/** … or as many as have this much text: about a tenth of a second of work for the server. */
+const GROUP_CHARS_MAX = 4_000_000;
+
+/** Collects the appends of a process: while one group is being written, the next one gathers. */
+export interface AppendGroups {
+  append(call: Append): Promise<Appended>;
+  /** No more appends; resolves when those that came are answered. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly call: Append;
+  readonly chars: number;
+  answer(appended: Appended): void;
+  fail(error: unknown): void;
+}
+
+/** `write` stores a group in one transaction and throws when none of it was stored. */
+export function appendGroups(write: (group: readonly Append[]) => Promise<readonly Appended[]>): AppendGroups {
+  const waiting: Waiting[] = [];
+  let working: Promise<void> | null = null;
+  let closed = false;
+
+  const work = async (): Promise<void> => {
+    await setImmediate(); // what arrives in the same moment joins the first group
+    while (waiting.length > 0) await writeGroup(waiting.splice(0, sizeOfNext(waiting)), write);
+    working = null;
+  };
+  return {
+    append: (call) => {
+      if (closed) return Promise.reject(new EngineError('the ledger is closed', CLOSED));
+      const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+      waiting.push({ call, chars: charsOf(call.batch), answer: resolve, fail: reject });
+      working ??= work();
+      return promise;
+    },
+    close: async () => {
+      closed = true;
+      await working;
+    },
+  };
+}
+
+const CLOSED = { code: 'ledger_unavailable', retryable: true } as const;
+
+/** A group that is refused is halved until what cannot be stored stands alone: it fails, and nothing else. */
+async function writeGroup(
+  group: readonly Waiting[],
+  write: (group: readonly Append[]) => Promise<readonly Appended[]>,
+): Promise<void> {
+  try {
+    const answers = await write(group.map(({ call }) => call));
+    for (const [i, appended] of answers.entries()) group[i]?.answer(appended);
+  } catch (error) {
+    if (group.length === 1 || !isRefusal(error)) {
+      for (const { fail } of group) fail(error);
+      return;
+    }
+    const middle = Math.ceil(group.length / 2);
+    await writeGroup(group.slice(0, middle), write);
+    await writeGroup(group.slice(middle), write);
+  }
+}
+
+/** Something in the group cannot be stored; an outage would hit every part of it alike. */
+const isRefusal = (error: unknown): boolean => error instanceof EngineError && error.code === 'internal';
+
+function sizeOfNext(waiting: readonly Waiting[]): number {
+  let chars = 0;
+  const end = waiting.findIndex((one, i) => {
+    chars += one.chars;
+    return i > 0 && (i >= GROUP_MAX || chars > GROUP_CHARS_MAX);
+  });
+  return end === -1 ? waiting.length : end;
+}
+
+const charsOf = ({ messages }: NewBatch): number =>
+  messages.reduce((chars, { content }) => chars + lengthOf(content), 0);
+
+const lengthOf = (content: Content): number =>
+  typeof content === 'string'
+    ? content.length
+    : content.reduce((chars, part) => chars + (part.type === 'text' ? part.text : part.image_url.url).length, 0);

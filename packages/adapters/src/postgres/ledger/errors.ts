@@ -1,0 +1,67 @@
+import { EngineError, InvalidCursorError } from '@slowwave/engine';
+import { DatabaseError } from 'pg';
+
+/** Classes and codes (SQLSTATE) that say the statement or its values were wrong, not the server. */
+const MISTAKES = ['21', '22', '23', '42', '0A', '54'];
+/** Codes that time does not mend: wrong password, no such database, no rights. */
+const REFUSALS = ['28', '3D', '42501'];
+/** A deadlock, or a snapshot that was overtaken. */
+const LOST_RACES = ['40001', '40P01'];
+
+/** Lost against another transaction: nothing was changed, and the same one may well succeed now. */
+export const isLostRace = (thrown: unknown): boolean =>
+  thrown instanceof DatabaseError && LOST_RACES.includes(thrown.code ?? '');
+
+/** The connection knows a statement from before a migration of another process; a new connection does not. */
+export const isStale = (thrown: unknown): boolean =>
+  thrown instanceof DatabaseError && thrown.code === '0A000' && thrown.message.includes('cached plan');
+
+/** The connection failed, so that nobody knows what became of the statement. */
+export class LostConnectionError extends Error {}
+
+/** What the server itself says keeps its code; the rest is a connection that failed. */
+export const ofConnection = (thrown: unknown): Error =>
+  thrown instanceof DatabaseError || thrown instanceof EngineError
+    ? thrown
+    : new LostConnectionError(reasonOf(thrown), { cause: thrown });
+
+/** Anything thrown on the way to the database, as the engine knows it. `place` has no password. */
+export function asLedgerError(thrown: unknown, place: string): Error {
+  if (thrown instanceof EngineError || thrown instanceof InvalidCursorError) return thrown;
+  if (thrown instanceof DatabaseError) return ofCode(thrown, place);
+  if (thrown instanceof LostConnectionError) return unavailable(place, thrown.message, thrown.cause);
+  return new EngineError(reasonOf(thrown), { code: 'internal', retryable: false, cause: thrown });
+}
+
+function ofCode(error: DatabaseError, place: string): EngineError {
+  const code = error.code ?? '';
+  if (startsWithAny(code, REFUSALS)) {
+    const text = `expected ${place} to let Slowwave in, got: ${error.message} (${code}); check DATABASE_URL and the rights of its user`;
+    return new EngineError(text, { code: 'ledger_unavailable', retryable: false, cause: error });
+  }
+  if (startsWithAny(code, MISTAKES)) {
+    const text = `the ledger refused a row: ${error.message} (${code})`;
+    return new EngineError(text, { code: 'internal', retryable: false, cause: error });
+  }
+  return unavailable(place, `${error.message} (${code})`, error);
+}
+
+/** The server cannot be used right now; the same call may succeed later. */
+function unavailable(place: string, reason: string, cause: unknown): EngineError {
+  if (reason.includes('after calling end')) {
+    return new EngineError('the ledger is closed', { code: 'ledger_unavailable', retryable: true, cause });
+  }
+  return new EngineError(
+    `expected the ledger at ${place} to answer, got: ${reason}; check that the server runs and can be reached from here`,
+    { code: 'ledger_unavailable', retryable: true, cause },
+  );
+}
+
+/** A host with several addresses fails once for each, without words of its own. */
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError) return [...new Set(thrown.errors.map(reasonOf))].join(', ');
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+const startsWithAny = (code: string, starts: readonly string[]): boolean =>
+  starts.some((start) => code.startsWith(start));

@@ -1,0 +1,85 @@
+import { EngineError, type Log } from '@slowwave/engine';
+import type { PoolClient } from 'pg';
+import { MIGRATIONS } from './migrations.ts';
+
+/** The PostgreSQL schema that all tables of the ledger live in. */
+export const SCHEMA = 'slowwave';
+
+/** The lock under which one process at a time migrates: a number that only has to differ from other programs'. */
+const MIGRATION_LOCK = 1_402_718_295;
+
+/** The oldest server the statements were written for; older ones are no longer maintained. */
+const OLDEST_SERVER = 130_000;
+
+/** Brings the database to the newest schema. Safe when several processes start at once: one migrates, the others wait. */
+export async function migrate(
+  client: PoolClient,
+  { newLedgerId, log }: { newLedgerId: string; log: Log },
+): Promise<void> {
+  await checkServer(client, log);
+  if ((await schemaOf(client)) === MIGRATIONS.length) return;
+  await client.query('BEGIN');
+  try {
+    // A migration of a big ledger, and waiting for one, take their time.
+    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
+    await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await applyMissing(client, newLedgerId);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
+    throw error;
+  }
+}
+
+/** The ledger's name for ever. */
+export async function ledgerIdOf(client: PoolClient): Promise<string> {
+  const { rows } = await client.query("SELECT value FROM meta WHERE key = 'ledger_id'");
+  const id: unknown = rows[0]?.value;
+  if (typeof id !== 'string') throw unusable('the ledger has no id; restore the database from a backup');
+  return id;
+}
+
+async function applyMissing(client: PoolClient, newLedgerId: string): Promise<void> {
+  const schema = await schemaOf(client); // again: another process may have migrated while this one waited
+  await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+  await client.query('CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)');
+  for (const migration of MIGRATIONS.slice(schema)) await client.query(migration);
+  const set = 'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key)';
+  await client.query(`${set} DO NOTHING`, ['ledger_id', newLedgerId]);
+  await client.query(`${set} DO UPDATE SET value = excluded.value`, ['schema', String(MIGRATIONS.length)]);
+}
+
+/** The number of the last migration that ran; 0 for a new database. Refuses one this release does not know. */
+async function schemaOf(client: PoolClient): Promise<number> {
+  const { rows: found } = await client.query(`SELECT to_regclass('${SCHEMA}.meta') IS NOT NULL AS made`);
+  if (found[0]?.made !== 1) return 0;
+  const { rows } = await client.query("SELECT value FROM meta WHERE key = 'schema'");
+  const schema = Number(rows[0]?.value ?? 0);
+  if (schema <= MIGRATIONS.length) return schema;
+  throw unusable(
+    `the ledger has schema ${schema}, this release knows schemas up to ${MIGRATIONS.length}: ` +
+      'a newer release has opened it; start that release, or restore a backup from before the upgrade',
+  );
+}
+
+async function checkServer(client: PoolClient, log: Log): Promise<void> {
+  const { rows } = await client.query(`
+    SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
+      current_setting('search_path') AS path, current_setting('fsync') AS fsync`);
+  const { number, version, path, fsync } = rows[0] ?? {};
+  if (Number(number) < OLDEST_SERVER) {
+    throw unusable(`expected PostgreSQL 13 or newer, got ${version}; upgrade the server`);
+  }
+  if (path !== SCHEMA) {
+    throw unusable(
+      `expected connections with our settings (search_path ${SCHEMA}), got search_path ${path}: something between here and ` +
+        'the server drops them; name the server itself, or a pooler that keeps sessions and their options',
+    );
+  }
+  if (fsync === 'off') {
+    log.warn({}, 'the database server runs with fsync off: a crash of its machine loses what was acknowledged');
+  }
+}
+
+const unusable = (message: string): EngineError =>
+  new EngineError(message, { code: 'ledger_unavailable', retryable: false });

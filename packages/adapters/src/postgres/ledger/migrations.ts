@@ -1,0 +1,4 @@
+import { SCHEMA_1 } from './schema-1.ts';
+
+/** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
+export const MIGRATIONS: readonly string[] = [SCHEMA_1];

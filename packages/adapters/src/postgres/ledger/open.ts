@@ -1,0 +1,78 @@
+import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
+import type { Pool } from 'pg';
+import { openPool, placeOf } from '../pool.ts';
+import { type Access, accessOf } from './access.ts';
+import { appendGroups } from './append-groups.ts';
+import { asLedgerError, ofConnection } from './errors.ts';
+import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
+import { batchStore, laneStore, outboxStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
+import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
+import { COLUMN_TYPES } from './types.ts';
+import { appendGroup } from './write/append.ts';
+
+export interface PostgresLedgerOptions {
+  /** postgres://user:password@host:5432/database. The tables live in a schema of their own, made if missing. */
+  readonly url: string;
+  readonly tools: Tools;
+  readonly log: Log;
+}
+
+/** A server allows a hundred by default, for the whole fleet; transactions take milliseconds. */
+const CONNECTIONS_MAX = 10;
+
+/** The ledger in a PostgreSQL database, shared by any number of processes. */
+export async function openPostgresLedger({ url, tools, log }: PostgresLedgerOptions): Promise<Ledger> {
+  const place = placeOf(url);
+  const pool = openPool({ url, schema: SCHEMA, max: CONNECTIONS_MAX, log, types: COLUMN_TYPES });
+  try {
+    const id = await prepare(pool, { newLedgerId: tools.id('led'), log });
+    return ledgerOf({ id, pool, tools, access: accessOf(pool, place) });
+  } catch (error) {
+    await pool.end();
+    throw asLedgerError(ofConnection(error), place);
+  }
+}
+
+/** Migrates the database and says which ledger it is. */
+async function prepare(pool: Pool, given: { newLedgerId: string; log: Log }): Promise<string> {
+  const client = await pool.connect();
+  try {
+    await migrate(client, given);
+    return await ledgerIdOf(client);
+  } finally {
+    client.release();
+  }
+}
+
+function ledgerOf({ id, pool, tools, access }: { id: string; pool: Pool; tools: Tools; access: Access }): Ledger {
+  const newLaneId = (): LaneId => tools.id('lane') as LaneId;
+  const groups = appendGroups((group) => access.write((sql) => appendGroup(sql, group)));
+  let closed: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await groups.close();
+    await pool.end();
+  };
+  return {
+    id,
+    batches: batchStore(access, groups, newLaneId),
+    lanes: laneStore(access),
+    thoughts: thoughtStore(access),
+    summaries: summaryStore(access),
+    memories: memoryStore(access, newLaneId),
+    reviews: reviewStore(access),
+    settings: settingsStore(access),
+    outbox: outboxStore(access),
+    overview: overviewStore(access),
+    check: async () => {
+      await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+/** Only a healthy ledger can write a row. */
+const PROVE_WRITABLE = `
+  INSERT INTO meta (key, value) VALUES ('checked_at', @at) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -1,0 +1,68 @@
+import type { Batch, BatchState, MemoryEvent, Page, Paged, ParkedFilter, TenantId } from '@slowwave/engine';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { type BatchRow, batchFrom, SELECT_BATCHES } from '../../../ledger/rows/batch.ts';
+import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
+import type { Sql } from '../sql.ts';
+
+export async function getBatch(sql: Sql, tenant: TenantId, id: string): Promise<Batch | null> {
+  const row = await sql.get<BatchRow>(`${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id`, { tenant, id });
+  return row === null ? null : batchFrom(row);
+}
+
+export interface BatchFilter {
+  readonly state?: BatchState;
+  readonly userId?: string;
+  readonly since?: number;
+}
+
+export async function listBatches(
+  sql: Sql,
+  { tenant, filter, page }: { tenant: TenantId; filter: BatchFilter; page: Page },
+): Promise<Paged<Batch>> {
+  const newest = newestFirst(page, 'b.accepted_at', 'b.id');
+  const conditions = where([
+    'b.tenant = @tenant',
+    filter.state === undefined ? null : 'b.state = @state',
+    filter.userId === undefined ? null : laneOfUser('b.lane'),
+    filter.since === undefined ? null : 'b.accepted_at >= @since',
+    newest.condition,
+  ]);
+  const { state = null, userId = null, since = null } = filter;
+  const params = { tenant, state, userId, since, ...newest.params };
+  const rows = await sql.all<BatchRow>(`${SELECT_BATCHES} ${conditions} ${newest.order}`, params);
+  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.accepted_at, row.id]);
+  return { results: results.map(batchFrom), nextCursor };
+}
+
+/** Oldest first. */
+export async function parkedBatches(
+  sql: Sql,
+  { tenant, filter, limit }: { tenant: TenantId; filter: ParkedFilter; limit: number },
+): Promise<readonly Batch[]> {
+  const { ids = [], lane = null, userId = null, errorCode = null, since = null } = filter;
+  const conditions = where([
+    "b.tenant = @tenant AND b.state = 'parked'",
+    filter.ids === undefined ? null : 'b.id = ANY(@ids::text[])',
+    lane === null ? null : 'b.lane = @lane',
+    userId === null ? null : laneOfUser('b.lane'),
+    errorCode === null ? null : "b.failure->>'code' = @errorCode",
+    since === null ? null : 'b.accepted_at >= @since',
+  ]);
+  const params = { tenant, ids, lane, userId, errorCode, since, limit };
+  const order = 'ORDER BY b.accepted_at, b.position, b.id LIMIT @limit';
+  return (await sql.all<BatchRow>(`${SELECT_BATCHES} ${conditions} ${order}`, params)).map(batchFrom);
+}
+
+/** The events that name one of its messages as a source, oldest first. */
+export async function eventsOfBatch(sql: Sql, tenant: TenantId, id: string): Promise<readonly MemoryEvent[]> {
+  return (await sql.all<EventRow>(SELECT_EVENTS, { tenant, id })).map(eventFrom);
+}
+
+const SELECT_EVENTS = `
+  SELECT e.* FROM events e
+  WHERE e.tenant = @tenant AND e.seq IN (
+    SELECT s.event_seq FROM messages m JOIN event_sources s ON s.message_id = m.id
+    WHERE m.tenant = @tenant AND m.batch_id = @id
+  )
+  ORDER BY e.seq`;

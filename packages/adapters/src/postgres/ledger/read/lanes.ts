@@ -1,0 +1,38 @@
+import type { Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { type LaneRow, laneFrom, nudgeFrom } from '../../../ledger/rows/lane.ts';
+import type { Sql } from '../sql.ts';
+
+export async function getLane(sql: Sql, id: LaneId): Promise<Lane | null> {
+  const row = await sql.get<LaneRow>('SELECT * FROM lanes WHERE id = @id', { id });
+  return row === null ? null : laneFrom(row);
+}
+
+export async function findLane(sql: Sql, tenant: TenantId, owner: Owner): Promise<Lane | null> {
+  const row = await sql.get<LaneRow>(
+    'SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId',
+    { tenant, kind: owner.kind, ownerId: owner.id },
+  );
+  return row === null ? null : laneFrom(row);
+}
+
+/** Longest due first. Consolidating lanes too: their worker may have died together with the queue. */
+export async function dueLanes(sql: Sql, now: number, limit: number): Promise<readonly Nudge[]> {
+  return (await sql.all<LaneRow>(SELECT_DUE, { now, limit })).map(nudgeFrom);
+}
+
+/** By lane id. */
+export async function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): Promise<readonly Nudge[]> {
+  return (await sql.all<LaneRow>(SELECT_WITH_WORK, { after: after ?? '', limit })).map(nudgeFrom);
+}
+
+export async function oldestDue(sql: Sql, now: number): Promise<number | null> {
+  return (await sql.get<{ due_at: number }>(SELECT_DUE, { now, limit: 1 }))?.due_at ?? null;
+}
+
+const SELECT_DUE = `
+  SELECT id, generation, due_at FROM lanes
+  WHERE state <> 'idle' AND NOT paused AND due_at <= @now ORDER BY due_at LIMIT @limit`;
+
+const SELECT_WITH_WORK = `
+  SELECT id, generation, due_at FROM lanes
+  WHERE state <> 'idle' AND NOT paused AND id > @after ORDER BY id LIMIT @limit`;

@@ -1,0 +1,123 @@
+import type {
+  Consolidation,
+  Gathered,
+  LaneId,
+  Page,
+  Paged,
+  Plan,
+  StoredAnswer,
+  TenantId,
+  Turn,
+} from '@slowwave/engine';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import {
+  type AnswerRow,
+  answerFrom,
+  type ConsolidationRow,
+  consolidationFrom,
+  SELECT_CONSOLIDATIONS,
+} from '../../../ledger/rows/consolidation.ts';
+import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
+import type { Sql } from '../sql.ts';
+
+/** What a turn reads of the conversation. */
+export async function gather(sql: Sql, turn: Turn, recentCount: number): Promise<Gathered> {
+  const params = { tenant: turn.tenant, ids: turn.batchIds };
+  const messages = await sql.all<MessageRow>(SELECT_PINNED, params);
+  const metadata = await sql.all<{ id: string; metadata: string }>(SELECT_METADATA, params);
+  const scope = await sql.get<{ scope: number; summary: string | null }>(SELECT_SCOPE, { id: turn.consolidationId });
+  const recent = await sql.all<MessageRow>(SELECT_RECENT, {
+    tenant: turn.tenant,
+    scope: scope?.scope ?? null,
+    before: messages[0]?.seq ?? 0,
+    limit: recentCount,
+  });
+  return {
+    messages: messages.map(messageFrom),
+    metadata: new Map(metadata.map((row) => [row.id, JSON.parse(row.metadata)])),
+    summary: scope?.summary ?? null,
+    recent: recent.reverse().map(messageFrom),
+  };
+}
+
+export async function findAnswer(
+  sql: Sql,
+  key: { consolidationId: string; step: string; inputHash: string },
+): Promise<StoredAnswer | null> {
+  const row = await sql.get<AnswerRow>(SELECT_ANSWER, key);
+  return row === null ? null : answerFrom(row);
+}
+
+/** In the order they came. */
+export async function answersOf(sql: Sql, consolidationId: string): Promise<readonly StoredAnswer[]> {
+  const text = 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq';
+  return (await sql.all<AnswerRow>(text, { consolidationId })).map(answerFrom);
+}
+
+/** The newest round. */
+export async function planOf(sql: Sql, consolidationId: string): Promise<Plan | null> {
+  const row = await sql.get<{ plan: string }>(SELECT_PLAN, { consolidationId });
+  return row === null ? null : JSON.parse(row.plan);
+}
+
+export async function getConsolidation(sql: Sql, tenant: TenantId, id: string): Promise<Consolidation | null> {
+  const text = `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id`;
+  const row = await sql.get<ConsolidationRow>(text, { tenant, id });
+  return row === null ? null : consolidationFrom(row);
+}
+
+export interface ConsolidationFilter {
+  readonly state?: Consolidation['state'];
+  readonly userId?: string;
+}
+
+export async function listConsolidations(
+  sql: Sql,
+  { tenant, filter, page }: { tenant: TenantId; filter: ConsolidationFilter; page: Page },
+): Promise<Paged<Consolidation>> {
+  const newest = newestFirst(page, 'c.created_at', 'c.id');
+  const conditions = where([
+    'c.tenant = @tenant',
+    filter.state === undefined ? null : 'c.state = @state',
+    filter.userId === undefined ? null : laneOfUser('c.lane'),
+    newest.condition,
+  ]);
+  const params = { tenant, state: filter.state ?? null, userId: filter.userId ?? null, ...newest.params };
+  const rows = await sql.all<ConsolidationRow>(`${SELECT_CONSOLIDATIONS} ${conditions} ${newest.order}`, params);
+  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
+  return { results: results.map(consolidationFrom), nextCursor };
+}
+
+export async function vectorsOf(
+  sql: Sql,
+  key: { lane: LaneId; fingerprint: string; textHashes: readonly string[] },
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const rows = await sql.all<{ text_hash: string; vector: Buffer }>(SELECT_VECTORS, key);
+  return new Map(rows.map((row) => [row.text_hash, floatsOf(row.vector)]));
+}
+
+/** Copied: the bytes of a row need not begin where floats may. */
+const floatsOf = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
+
+const SELECT_PINNED = `
+  SELECT * FROM messages WHERE tenant = @tenant AND batch_id = ANY(@ids::text[]) ORDER BY seq`;
+
+const SELECT_METADATA = 'SELECT id, metadata FROM batches WHERE tenant = @tenant AND id = ANY(@ids::text[])';
+
+const SELECT_SCOPE = 'SELECT scope, summary FROM consolidations WHERE id = @id';
+
+const SELECT_RECENT = `
+  SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
+  WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND NOT m.resent AND b.applied_at IS NOT NULL
+  ORDER BY m.seq DESC LIMIT @limit`;
+
+const SELECT_ANSWER = `
+  SELECT * FROM answers WHERE consolidation_id = @consolidationId AND step = @step AND input_hash = @inputHash`;
+
+const SELECT_PLAN = `
+  SELECT plan FROM plans WHERE consolidation_id = @consolidationId ORDER BY round DESC LIMIT 1`;
+
+const SELECT_VECTORS = `
+  SELECT text_hash, vector FROM vectors
+  WHERE lane = @lane AND fingerprint = @fingerprint AND text_hash = ANY(@textHashes::text[])`;

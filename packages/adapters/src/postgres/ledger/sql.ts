@@ -1,0 +1,71 @@
+import type { PoolClient } from 'pg';
+import { ofConnection } from './errors.ts';
+import { encodeJson, encodeText } from './text.ts';
+
+type Scalar = string | number | boolean | null | Buffer;
+export type Params = Readonly<Record<string, Scalar | readonly Scalar[]>>;
+
+/**
+ * One connection. Statements name their parameters, `@name`; one that holds JSON says so, `@name::jsonb`.
+ * Each statement is prepared once per connection.
+ */
+export interface Sql {
+  get<Row>(text: string, params?: Params): Promise<Row | null>;
+  all<Row>(text: string, params?: Params): Promise<Row[]>;
+  /** How many rows changed. */
+  run(text: string, params?: Params): Promise<number>;
+}
+
+export function sqlOf(client: PoolClient): Sql {
+  const query = async (text: string, params: Params = {}) => {
+    const { name, sql, slots } = statementOf(text);
+    try {
+      return await client.query({ name, text: sql, values: slots.map((slot) => encoded(slot, params)) });
+    } catch (error) {
+      throw ofConnection(error);
+    }
+  };
+  return {
+    get: async <Row>(text: string, params?: Params) => ((await query(text, params)).rows[0] as Row | undefined) ?? null,
+    all: async <Row>(text: string, params?: Params) => (await query(text, params)).rows as Row[],
+    run: async (text, params) => (await query(text, params)).rowCount ?? 0,
+  };
+}
+
+/** A parameter of a statement. */
+interface Slot {
+  readonly name: string;
+  readonly json: boolean;
+}
+
+interface Statement {
+  readonly name: string;
+  readonly sql: string;
+  readonly slots: readonly Slot[];
+}
+
+/** By text: a handful per kind of row. */
+const statements = new Map<string, Statement>();
+
+function statementOf(text: string): Statement {
+  const known = statements.get(text);
+  if (known !== undefined) return known;
+  const slots: Slot[] = [];
+  const sql = text.replace(/@([a-z]\w*)(::jsonb)?/gi, (_, name: string, cast: string | undefined) => {
+    const json = cast !== undefined;
+    const known = slots.findIndex((slot) => slot.name === name && slot.json === json);
+    const place = known === -1 ? slots.push({ name, json }) : known + 1;
+    return `$${place}${cast ?? ''}`;
+  });
+  const statement = { name: `slowwave_${statements.size}`, sql, slots };
+  statements.set(text, statement);
+  return statement;
+}
+
+function encoded({ name, json }: Slot, params: Params): unknown {
+  const value = params[name];
+  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
+  const encode = json ? encodeJson : encodeText;
+  if (typeof value === 'string') return encode(value);
+  return Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? encode(one) : one)) : value;
+}

@@ -1,0 +1,65 @@
+import type { LaneId, MemoryStore, OverviewStore, ThoughtStore } from '@slowwave/engine';
+import type { Access } from './access.ts';
+import { findLane, oldestDue } from './read/lanes.ts';
+import * as memories from './read/memories.ts';
+import { outboxLength } from './read/outbox.ts';
+import * as overview from './read/overview.ts';
+import { messagesById, sourcesOf } from './read/sources.ts';
+import * as thoughts from './read/thoughts.ts';
+import * as applying from './write/apply.ts';
+import { openLaneId } from './write/lanes.ts';
+import * as thinking from './write/thoughts.ts';
+
+export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
+  return {
+    gather: (turn, recentCount) => snapshot((sql) => thoughts.gather(sql, turn, recentCount)),
+    answer: (consolidationId, step, inputHash) =>
+      read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
+    storeAnswer: (turn, answer) => write((sql) => thinking.storeAnswer(sql, { turn, answer })),
+    answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
+    countFailedCall: (...[turn, step, model, now]) =>
+      write((sql) => thinking.countFailedCall(sql, { turn, step, model, now })),
+    storePlan: (turn, plan) => write((sql) => thinking.storePlan(sql, { turn, plan })),
+    plan: (consolidationId) => read((sql) => thoughts.planOf(sql, consolidationId)),
+    get: (tenant, id) => read((sql) => thoughts.getConsolidation(sql, tenant, id)),
+    list: (tenant, filter, page) => read((sql) => thoughts.listConsolidations(sql, { tenant, filter, page })),
+    vectors: (lane, fingerprint, textHashes) =>
+      read((sql) => thoughts.vectorsOf(sql, { lane, fingerprint, textHashes })),
+    storeVectors: (lane, fingerprint, vectors) =>
+      write((sql) => thinking.storeVectors(sql, { lane, fingerprint, vectors })),
+  };
+}
+
+export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): MemoryStore {
+  return {
+    apply: (turn, application) => write((sql) => applying.apply(sql, { turn, application })),
+    write: (tenant, change) => write((sql) => applying.write(sql, { tenant, ...change })),
+    laneOf: async (tenant, owner, now) => {
+      const known = await read((sql) => findLane(sql, tenant, owner));
+      return known?.id ?? write((sql) => openLaneId(sql, { tenant, owner, now, newId: newLaneId() }));
+    },
+    get: (tenant, id) => read((sql) => memories.getMemory(sql, tenant, id)),
+    many: (tenant, ids) => read((sql) => memories.manyMemories(sql, tenant, ids)),
+    unprojected: (lane) => read((sql) => memories.unprojectedMemories(sql, lane)),
+    tombstones: (lane, textHashes) => read((sql) => memories.tombstonesOf(sql, lane, textHashes)),
+    list: (...[tenant, scope, now, page]) => read((sql) => memories.listMemories(sql, { tenant, scope, now, page })),
+    liveIds: (tenant, scope) => read((sql) => memories.liveIds(sql, tenant, scope)),
+    every: (after, limit) => read((sql) => memories.everyMemory(sql, after, limit)),
+    history: (tenant, id, page) => read((sql) => memories.historyOf(sql, { tenant, id, page })),
+    sources: (tenant, id, around) => read((sql) => sourcesOf(sql, { tenant, id, ...around })),
+    messages: (tenant, ids) => read((sql) => messagesById(sql, tenant, ids)),
+  };
+}
+
+export function overviewStore({ read, snapshot }: Access): OverviewStore {
+  return {
+    batches: (tenant) => snapshot((sql) => overview.batchCounts(sql, tenant)),
+    memories: (tenant) => read((sql) => overview.memoryCounts(sql, tenant)),
+    usage: (tenant) => read((sql) => overview.usageOfTenant(sql, tenant)),
+    usageOf: (consolidationId) => read((sql) => overview.usageOfConsolidation(sql, consolidationId)),
+    owners: (tenant, page) => read((sql) => overview.listOwners(sql, tenant, page)),
+    ownerCount: (tenant) => read((sql) => overview.ownerCount(sql, tenant)),
+    outbox: () => read(outboxLength),
+    oldestDue: (now) => read((sql) => oldestDue(sql, now)),
+  };
+}

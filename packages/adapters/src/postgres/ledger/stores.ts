@@ -1,0 +1,97 @@
+import type {
+  BatchStore,
+  LaneId,
+  LaneStore,
+  OutboxStore,
+  ReviewStore,
+  SettingsStore,
+  SummaryStore,
+} from '@slowwave/engine';
+import type { Access } from './access.ts';
+import type { AppendGroups } from './append-groups.ts';
+import * as batches from './read/batches.ts';
+import * as lanes from './read/lanes.ts';
+import * as outbox from './read/outbox.ts';
+import { getReview, listReviews } from './read/reviews.ts';
+import { settingsOf } from './read/settings.ts';
+import { dueSummary, readSummary } from './read/summaries.ts';
+import { claim } from './write/claim.ts';
+import { fail, release } from './write/fail.ts';
+import { flush, replay } from './write/flush.ts';
+import { raiseLane } from './write/lanes.ts';
+import { clearOutbox, refillOutbox } from './write/outbox.ts';
+import { settleReview } from './write/reviews.ts';
+import { putSettings } from './write/settings.ts';
+import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
+
+/** One transaction of a refill takes so many memories: some ten milliseconds. */
+const REFILL_SLICE = 1_000;
+
+export function batchStore({ read, write }: Access, groups: AppendGroups, newLaneId: () => LaneId): BatchStore {
+  return {
+    append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
+    get: (tenant, id) => read((sql) => batches.getBatch(sql, tenant, id)),
+    list: (tenant, filter, page) => read((sql) => batches.listBatches(sql, { tenant, filter, page })),
+    events: (tenant, id) => read((sql) => batches.eventsOfBatch(sql, tenant, id)),
+    parked: (tenant, filter, limit) => read((sql) => batches.parkedBatches(sql, { tenant, filter, limit })),
+    replay: (tenant, ids, now) => write((sql) => replay(sql, { tenant, ids, now })),
+  };
+}
+
+export function laneStore({ read, write }: Access): LaneStore {
+  return {
+    claim: (job, how) => write((sql) => claim(sql, { job, ...how })),
+    fail: (turn, how) => write((sql) => fail(sql, { turn, ...how })),
+    release: (turn, now) => write((sql) => release(sql, { turn, now })),
+    due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
+    withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
+    raise: (nudge) => write((sql) => raiseLane(sql, nudge)),
+    flush: (tenant, owner, now) => write((sql) => flush(sql, { tenant, owner, now })),
+    find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
+    get: (id) => read((sql) => lanes.getLane(sql, id)),
+  };
+}
+
+export function summaryStore({ snapshot, write }: Access): SummaryStore {
+  return {
+    due: (turn, every) => snapshot((sql) => dueSummary(sql, turn, every)),
+    read: (refresh, how) => snapshot((sql) => readSummary(sql, refresh, how)),
+    store: (refresh, refreshed) => write((sql) => storeSummary(sql, { refresh, refreshed })),
+    countCall: (lane, call) => write((sql) => countSummaryCall(sql, { lane, call })),
+    forget: (lane) => write((sql) => forgetSummariesOf(sql, lane)),
+  };
+}
+
+export function reviewStore({ read, write }: Access): ReviewStore {
+  return {
+    list: (tenant, filter, page) => read((sql) => listReviews(sql, { tenant, filter, page })),
+    get: (tenant, id) => read((sql) => getReview(sql, tenant, id)),
+    settle: (tenant, id, settlement) => write((sql) => settleReview(sql, { tenant, id, settlement })),
+  };
+}
+
+export function settingsStore({ read, write }: Access): SettingsStore {
+  return {
+    get: (tenant) => read((sql) => settingsOf(sql, tenant)),
+    put: (tenant, settings) => write((sql) => putSettings(sql, { tenant, settings })),
+  };
+}
+
+export function outboxStore({ read, write }: Access): OutboxStore {
+  return {
+    pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
+    ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
+    ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
+    clear: (seqs, now) => write((sql) => clearOutbox(sql, { seqs, now })),
+    refill: async () => {
+      let filled = 0;
+      for (let after: string | null = ''; after !== null; ) {
+        const from: string = after;
+        const slice = await write((sql) => refillOutbox(sql, { after: from, limit: REFILL_SLICE }));
+        after = slice.last;
+        filled += slice.filled;
+      }
+      return filled;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
+import { append as appendTo } from '../../../ledger/lane-life.ts';
+import { newBatchColumns } from '../../../ledger/rows/batch.ts';
+import type { LaneRow } from '../../../ledger/rows/lane.ts';
+import { newMessageColumns } from '../../../ledger/rows/message.ts';
+import { insertRows, type Table } from '../insert.ts';
+import type { Sql } from '../sql.ts';
+import { count } from './counters.ts';
+import { answersOfKeys } from './keys.ts';
+import { lockOwners, type NewLane, openLanes, saveLanes } from './lanes.ts';
+import { openScopes } from './scopes.ts';
+
+export interface Append {
+  readonly batch: NewBatch;
+  readonly policy: DuePolicy;
+  /** The id of the owner's lane, if it has none yet. */
+  readonly newLaneId: LaneId;
+}
+
+/** Stores several batches, each at the end of its owner's lane. Answers them one by one. */
+export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<readonly Appended[]> {
+  const known = await answersOfKeys(sql, group);
+  const fresh = group.filter((one) => !known.has(one));
+  const stored = fresh.length === 0 ? new Map<Append, Appended>() : await store(sql, fresh);
+  return group.map((one) => {
+    const answer = known.get(one) ?? stored.get(one);
+    if (answer === undefined) throw new Error(`batch ${one.batch.id} was left without an answer`);
+    return answer;
+  });
+}
+
+async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Appended>> {
+  await openLanes(sql, firstOfEachOwner(group));
+  const lanes = new Map((await lockOwners(sql, group.map(laneOf))).map((lane) => [ownerKey(lane), lane]));
+  const laneIdOf = (one: Append): LaneId => rowOf(lanes, one).id;
+  const scopeOf = await openScopes(
+    sql,
+    group.map((one) => ({ lane: laneIdOf(one), scope: one.batch.scope })),
+  );
+  const places = new Map(group.map((one) => [one, scopeOf({ lane: laneIdOf(one), scope: one.batch.scope })]));
+  const seen = await seenClientIds(sql, places);
+  const rows: Rows = { batches: [], messages: [] };
+  const answers = new Map<Append, Appended>();
+  for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
+  await insertRows(sql, BATCHES, rows.batches);
+  await insertRows(sql, MESSAGES, rows.messages);
+  await saveLanes(sql, [...lanes.values()]);
+  await count(
+    sql,
+    group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 })),
+  );
+  return answers;
+}
+
+interface Rows {
+  readonly batches: ReturnType<typeof newBatchColumns>[];
+  readonly messages: ReturnType<typeof newMessageColumns>[];
+}
+
+/** Gives one batch its position and its messages their numbers; `lanes`, `seen` and `rows` go on from there. */
+function place(
+  { batch, policy }: Append,
+  { lanes, scope, seen, rows }: { lanes: Map<string, LaneRow>; scope: number; seen: Set<string>; rows: Rows },
+): Appended {
+  const key = ownerKeyOf(batch);
+  const lane = lanes.get(key);
+  if (lane === undefined) throw new Error(`the lane of batch ${batch.id} is not locked`);
+  rows.batches.push(newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
+  for (const [i, message] of batch.messages.entries()) {
+    const clientId = message.clientId === null ? null : clientKey(scope, message.clientId);
+    const resent = clientId !== null && seen.has(clientId);
+    if (clientId !== null) seen.add(clientId);
+    rows.messages.push(newMessageColumns(message, batch, { lane: lane.id, scope, seq: lane.next_seq + i, resent }));
+  }
+  const { tokens, acceptedAt, flush } = batch;
+  const step = appendTo(lane, { tokens, messages: batch.messages.length, acceptedAt, flush }, policy);
+  lanes.set(key, step.lane);
+  return { kind: 'stored', nudge: step.nudge };
+}
+
+/** Which client ids the scopes know already. */
+async function seenClientIds(sql: Sql, places: ReadonlyMap<Append, number>): Promise<Set<string>> {
+  const wanted = [...places].flatMap(([{ batch }, scope]) =>
+    batch.messages.flatMap(({ clientId }) => (clientId === null ? [] : [{ scope, clientId }])),
+  );
+  if (wanted.length === 0) return new Set();
+  const rows = await sql.all<{ scope: number; client_id: string }>(SELECT_CLIENT_IDS, {
+    scopes: wanted.map(({ scope }) => scope),
+    clientIds: wanted.map(({ clientId }) => clientId),
+  });
+  return new Set(rows.map((row) => clientKey(row.scope, row.client_id)));
+}
+
+const clientKey = (scope: number, clientId: string): string => `${scope} ${clientId}`;
+
+const laneOf = ({ batch, newLaneId }: Append): NewLane => ({
+  tenant: batch.tenant,
+  owner: ownerOf(batch.scope),
+  newId: newLaneId,
+  now: batch.acceptedAt,
+});
+
+function firstOfEachOwner(group: readonly Append[]): readonly NewLane[] {
+  const firsts = new Map(group.toReversed().map((one) => [ownerKeyOf(one.batch), laneOf(one)]));
+  return [...firsts.values()];
+}
+
+const ownerKeyOf = ({ tenant, scope }: NewBatch): string => {
+  const { kind, id } = ownerOf(scope);
+  return ownerKey({ tenant, owner_kind: kind, owner_id: id });
+};
+const ownerKey = (lane: Pick<LaneRow, 'tenant' | 'owner_kind' | 'owner_id'>): string =>
+  JSON.stringify([lane.tenant, lane.owner_kind, lane.owner_id]);
+
+function rowOf(lanes: ReadonlyMap<string, LaneRow>, { batch }: Append): LaneRow {
+  const lane = lanes.get(ownerKeyOf(batch));
+  if (lane === undefined) throw new Error(`the lane of batch ${batch.id} is missing right after it was made`);
+  return lane;
+}
+
+const BATCHES: Table<keyof ReturnType<typeof newBatchColumns>> = {
+  name: 'batches',
+  columns: {
+    id: 'text',
+    tenant: 'text',
+    lane: 'text',
+    scope: 'bigint',
+    settings: 'jsonb',
+    metadata: 'jsonb',
+    position: 'bigint',
+    tokens: 'bigint',
+    state: 'text',
+    stage: 'text',
+    attempts: 'bigint',
+    message_count: 'bigint',
+    accepted_at: 'bigint',
+  },
+};
+
+const MESSAGES: Table<keyof ReturnType<typeof newMessageColumns>> = {
+  name: 'messages',
+  columns: {
+    id: 'text',
+    tenant: 'text',
+    lane: 'text',
+    scope: 'bigint',
+    batch_id: 'text',
+    seq: 'bigint',
+    client_id: 'text',
+    role: 'text',
+    content: 'jsonb',
+    name: 'text',
+    said_at: 'bigint',
+    resent: 'boolean',
+  },
+};
+
+const SELECT_CLIENT_IDS = `
+  SELECT DISTINCT m.scope, m.client_id FROM messages m
+  JOIN unnest(@scopes::bigint[], @clientIds::text[]) AS n (scope, client_id)
+    ON m.scope = n.scope AND m.client_id = n.client_id`;

@@ -1,0 +1,69 @@
+import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { finish } from '../../../ledger/lane-life.ts';
+import { requireOneLane } from '../../../ledger/turn.ts';
+import type { Sql } from '../sql.ts';
+import { conflicts, writeChanges } from './changes.ts';
+import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
+import { finishProjected } from './outbox.ts';
+import { openReviews } from './reviews.ts';
+
+/** Carries a plan out: everything or nothing. */
+export async function apply(
+  sql: Sql,
+  { turn, application }: { turn: Turn; application: Application },
+): Promise<Applied> {
+  if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
+  const { changes, now, policy } = application;
+  requireOneLane(turn, changes);
+  const memoryIds = await conflicts(sql, turn.tenant, changes);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  await writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
+  await openReviews(sql, turn, application);
+  await endConsolidation(sql, turn, application);
+  const lane = await lockLane(sql, turn.lane); // again: the changes have touched it
+  if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);
+  const step = finish(lane, policy, now);
+  await saveLanes(sql, [step.lane]);
+  return { kind: 'applied', next: step.nudge };
+}
+
+/** An explicit write: the same rows without a turn. */
+export async function write(
+  sql: Sql,
+  input: {
+    tenant: TenantId;
+    changes: readonly MemoryChange[];
+    tombstones: readonly Tombstone[];
+    now: number;
+  },
+): Promise<Written> {
+  await lockLanes(
+    sql,
+    input.changes.map(({ memory }) => memory.lane),
+  );
+  const memoryIds = await conflicts(sql, input.tenant, input.changes);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  await writeChanges(sql, input, { tenant: input.tenant, consolidationId: null, now: input.now });
+  return { kind: 'written' };
+}
+
+async function endConsolidation(sql: Sql, turn: Turn, { batches, timings, now }: Application): Promise<void> {
+  const id = turn.consolidationId;
+  const outcomes = turn.batchIds.map((batchId) => {
+    const outcome = batches.get(batchId);
+    if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
+    return outcome;
+  });
+  await sql.run(END_BATCHES, { id, batchIds: turn.batchIds, outcomes, now });
+  await sql.run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now });
+  await finishProjected(sql, [id], now);
+}
+
+const END_BATCHES = `
+  UPDATE batches SET stage = 'project', outcome = n.outcome, applied_at = @now, failure = NULL
+  FROM unnest(@batchIds::text[], @outcomes::text[]) AS n (id, outcome)
+  WHERE batches.id = n.id AND consolidation_id = @id`;
+
+const END_CONSOLIDATION = `
+  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, applied_at = @now, failure = NULL
+  WHERE id = @id`;

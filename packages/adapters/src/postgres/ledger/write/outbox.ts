@@ -1,0 +1,53 @@
+import type { Sql } from '../sql.ts';
+
+/**
+ * These entries are projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
+ * must see that the first took the others.
+ */
+export async function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): Promise<void> {
+  const rows = await sql.all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs });
+  await sql.run('DELETE FROM outbox WHERE seq = ANY(@seqs::bigint[])', { seqs });
+  await finishProjected(
+    sql,
+    rows.map((row) => row.id),
+    now,
+  );
+}
+
+/** Applied batches whose consolidation has nothing left to project become what apply said. */
+export async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<void> {
+  if (ids.length > 0) await sql.run(FINISH, { ids, now });
+}
+
+/**
+ * All memories again, a slice at a time so that no transaction is long. Entries get new numbers: one that was read
+ * before may still be projected into the index that was lost, and cleared.
+ */
+export async function refillOutbox(
+  sql: Sql,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ last: string | null; filled: number }> {
+  const slice = await sql.all<{ id: string }>(SELECT_SLICE, { after, limit });
+  const ids = slice.map((row) => row.id);
+  await sql.run(FORGET_EXPLICIT, { ids });
+  await sql.run(REFILL, { ids });
+  return { last: ids.at(-1) ?? null, filled: ids.length };
+}
+
+const LOCK_CONSOLIDATIONS = `
+  SELECT id FROM consolidations
+  WHERE id IN (SELECT consolidation_id FROM outbox WHERE seq = ANY(@seqs::bigint[]))
+  ORDER BY id FOR NO KEY UPDATE`;
+
+const FINISH = `
+  UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
+  WHERE consolidation_id = ANY(@ids::text[]) AND state = 'consolidating' AND outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)`;
+
+const SELECT_SLICE = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
+
+const FORGET_EXPLICIT = 'DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id = ANY(@ids::text[])';
+
+const REFILL = `
+  INSERT INTO outbox (memory_id, tenant, lane)
+  SELECT id, tenant, lane FROM memories WHERE id = ANY(@ids::text[]) ORDER BY id`;

@@ -1,0 +1,75 @@
+import type { LaneId, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import { insertRows, type Table } from '../insert.ts';
+import type { Sql } from '../sql.ts';
+import { countCall } from './calls.ts';
+import { laneOfTurn } from './lanes.ts';
+
+/** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
+export async function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: StoredAnswer }): Promise<Stored> {
+  if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
+  const { usage, ...columns } = answer;
+  const id = turn.consolidationId;
+  const added = await sql.run(INSERT_ANSWER, { ...columns, ...usage, id });
+  if (added === 0) return { kind: 'stored' };
+  if (answer.step.startsWith('extract')) await setStage(sql, id, 'decide');
+  await countCall(sql, turn, { ...answer, failed: false });
+  return { kind: 'stored' };
+}
+
+/** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
+export async function countFailedCall(
+  sql: Sql,
+  { turn, step, model, now }: { turn: Turn; step: string; model: string; now: number },
+): Promise<void> {
+  const usage = { promptTokens: 0, completionTokens: 0 };
+  await countCall(sql, turn, { step, model, failed: true, usage, at: now });
+}
+
+/** A plan is stored before anything changes. */
+export async function storePlan(sql: Sql, { turn, plan }: { turn: Turn; plan: Plan }): Promise<Stored> {
+  if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
+  const id = turn.consolidationId;
+  await sql.run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) });
+  await sql.run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id });
+  await setStage(sql, id, 'apply');
+  return { kind: 'stored' };
+}
+
+/** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
+export async function storeVectors(
+  sql: Sql,
+  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: ReadonlyMap<string, Float32Array> },
+): Promise<void> {
+  const rows = [...vectors].map(([textHash, vector]) => ({
+    lane,
+    fingerprint,
+    text_hash: textHash,
+    vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+  }));
+  rows.sort((a, b) => (a.text_hash < b.text_hash ? -1 : 1));
+  await insertRows(sql, VECTORS, rows);
+}
+
+async function setStage(sql: Sql, id: string, stage: 'decide' | 'apply'): Promise<void> {
+  await sql.run("UPDATE batches SET stage = @stage WHERE consolidation_id = @id AND state = 'consolidating'", {
+    id,
+    stage,
+  });
+}
+
+const INSERT_ANSWER = `
+  INSERT INTO answers (
+    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at
+  ) VALUES (
+    @id, @step, @inputHash, @text, @truncated, @model, @promptTokens, @completionTokens, @at
+  ) ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
+
+const UPSERT_PLAN = `
+  INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan::jsonb)
+  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
+
+const VECTORS: Table<'lane' | 'fingerprint' | 'text_hash' | 'vector'> = {
+  name: 'vectors',
+  columns: { lane: 'text', fingerprint: 'text', text_hash: 'text', vector: 'bytea' },
+  onConflict: 'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
+};

@@ -1,0 +1,78 @@
+import { EngineError, type Log } from '@slowwave/engine';
+import { type CustomTypesConfig, Pool } from 'pg';
+
+/** From asking for a connection to having one: making it, or waiting for one of the pool's. */
+const CONNECT_LIMIT_MS = 10_000;
+/** Our statements take milliseconds; one that takes this long is stuck, or reads what it should not. */
+const STATEMENT_LIMIT_MS = 30_000;
+/** Longer than the server's own limit: only a server that froze, or a network that lost the answer, gets here. */
+const ANSWER_LIMIT_MS = 40_000;
+/** Locks are held for milliseconds; whoever holds one this long is not going to let go soon. */
+const LOCK_LIMIT_MS = 15_000;
+/** A process that froze inside a transaction must not hold its locks for ever. */
+const IDLE_TRANSACTION_LIMIT_MS = 30_000;
+/** Unused connections are given back to a server that has few. */
+const IDLE_LIMIT_MS = 30_000;
+
+export interface PoolOptions {
+  readonly url: string;
+  /** What unqualified names mean. */
+  readonly schema: string;
+  /** Most connections at once. */
+  readonly max: number;
+  readonly log: Log;
+  readonly types?: CustomTypesConfig;
+}
+
+/** Connections to a PostgreSQL server. Nothing is connected before the first use. */
+export function openPool({ url, schema, max, log, types }: PoolOptions): Pool {
+  const place = placeOf(url);
+  const { connectionString, options } = withSettings(url, {
+    search_path: schema,
+    // What was committed is on the server's disk, whatever its or the role's default says.
+    synchronous_commit: 'on',
+    statement_timeout: STATEMENT_LIMIT_MS,
+    lock_timeout: LOCK_LIMIT_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,
+  });
+  const pool = new Pool({
+    connectionString,
+    options,
+    max,
+    application_name: 'slowwave',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    idleTimeoutMillis: IDLE_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+    ...(types === undefined ? {} : { types }),
+  });
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', (error) => log.warn({ place, error: error.message }, 'an idle connection to the database broke'));
+  return pool;
+}
+
+/** The server and database of a URL, without user, password and settings. */
+export function placeOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
+    throw new EngineError(
+      'expected the database URL to look like postgres://user:password@host:5432/database, got something else; ' +
+        'correct DATABASE_URL',
+      { code: 'ledger_unavailable', retryable: false },
+    );
+  }
+  const host = parsed.hostname || (parsed.searchParams.get('host') ?? 'localhost');
+  return `postgres://${host}:${parsed.port || '5432'}${parsed.pathname}`;
+}
+
+/** The settings a connection begins with; those of the URL come first, so that ours hold. */
+function withSettings(
+  url: string,
+  settings: Readonly<Record<string, string | number>>,
+): { connectionString: string; options: string } {
+  const parsed = new URL(url);
+  const given = parsed.searchParams.get('options');
+  parsed.searchParams.delete('options');
+  const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return { connectionString: parsed.href, options: [...(given === null ? [] : [given]), ...ours].join(' ') };
+}

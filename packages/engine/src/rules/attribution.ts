@@ -14,6 +14,10 @@ export type Attribute = (clue: Clue, pool: readonly Spoken[]) => readonly Spoken
 
 /** How much the words of the message before count: an answer is understood by its question. */
 const BEFORE_WEIGHT = 0.3;
+/** A question seldom tells of who asks it. */
+const QUESTION_WEIGHT = 0.8;
+/** Facts begin with what is known ("User lives in…") and end with what is new: their last word counts twice their first. */
+const END_WEIGHT = 2;
 /** Words of how facts are written, not of what was said. */
 const FRAME = termSet("user user's users assistant agent 用户 助手");
 
@@ -25,15 +29,22 @@ export function attribution(window: readonly Spoken[]): Attribute {
   const heard = heardIn(window);
   const rarities = raritiesIn([...heard.values()]);
   return (clue, pool) => {
-    const asked = [...termSet(`${clue.text}\n${clue.quote ?? ''}`)].filter((term) => !FRAME.has(term));
+    const asked = weighed(clue);
     const quote = normaliseText(clue.quote ?? '');
     const scored = pool.map((spoken) => ({
       spoken,
       quoted: quote !== '' && normaliseText(spoken.text).includes(quote),
-      score: scoreOf(asked, heard.get(spoken), rarities),
+      score: scoreOf(asked, heard.get(spoken), rarities) * (/[?？]\s*$/u.test(spoken.text) ? QUESTION_WEIGHT : 1),
     }));
     return scored.toSorted(likeliest).map(({ spoken }) => spoken);
   };
+}
+
+/** What is looked for, with how much it counts. */
+function weighed({ text, quote }: Clue): ReadonlyMap<string, number> {
+  const words = [...termSet(text)].filter((term) => !FRAME.has(term));
+  const quoted = [...termSet(quote ?? '')].map((term) => [term, 1] as const);
+  return new Map([...quoted, ...words.map((term, i) => [term, 1 + ((END_WEIGHT - 1) * i) / words.length] as const)]);
 }
 
 /** The words of a message, and those of the one before it that it does not have itself. */
@@ -59,12 +70,17 @@ function raritiesIn(heard: readonly Heard[]): ReadonlyMap<string, number> {
   );
 }
 
-function scoreOf(asked: readonly string[], heard: Heard | undefined, rarities: ReadonlyMap<string, number>): number {
-  if (heard === undefined) return 0;
-  return asked.reduce((sum, term) => {
-    const weight = heard.own.has(term) ? 1 : heard.before.has(term) ? BEFORE_WEIGHT : 0;
-    return sum + weight * (rarities.get(term) ?? 0);
-  }, 0);
+function scoreOf(
+  asked: ReadonlyMap<string, number>,
+  heard: Heard | undefined,
+  rarities: ReadonlyMap<string, number>,
+): number {
+  let score = 0;
+  for (const [term, weight] of asked) {
+    const place = heard?.own.has(term) ? 1 : heard?.before.has(term) ? BEFORE_WEIGHT : 0;
+    score += place * weight * (rarities.get(term) ?? 0);
+  }
+  return score;
 }
 
 interface Scored {

@@ -1,10 +1,19 @@
 import type { EngineSettings } from '../deps.ts';
+import type { Plan } from '../plan.ts';
 import type { NewMessage } from '../ports/ledger/batches.ts';
 import type { ChatModel, Embedder } from '../ports/models.ts';
 import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
 import { deletedAt, liveVersion } from '../rules/evolve.ts';
 import { type TurnDeps, takeTurn } from '../take-turn.ts';
-import { type BatchSettings, type JsonObject, type Memory, type Millis, ownerOf } from '../words.ts';
+import {
+  type BatchSettings,
+  DEFAULT_TENANT,
+  type JsonObject,
+  type Memory,
+  type Millis,
+  ownerOf,
+  type Scope,
+} from '../words.ts';
 import { newBatch, newMessage, scope, settings } from './builders.ts';
 import { estimatingTokenizer } from './estimating-tokenizer.ts';
 import { fakeEmbedder } from './fake-models.ts';
@@ -23,10 +32,14 @@ export interface EngineBench {
   memories(userId?: string): Promise<readonly Memory[]>;
   /** The texts that hold now, sorted. */
   live(userId?: string): Promise<readonly string[]>;
+  /** What was thought of a batch. */
+  plan(batchId: string): Promise<Plan>;
 }
 
 export interface PostOptions {
   readonly userId?: string;
+  /** Other ids of the scope. */
+  readonly scope?: Partial<Scope>;
   readonly settings?: Partial<BatchSettings>;
   readonly at?: Millis;
   /** Due at once, unless said otherwise. */
@@ -90,7 +103,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     tools,
     post: async (messages, given = {}) => {
       const batch = newBatch(tools, {
-        scope: scope({ userId: given.userId ?? 'ann' }),
+        scope: scope({ userId: given.userId ?? 'ann', ...given.scope }),
         settings: settings(given.settings),
         messages: messages.map((message) => messageOf(tools, message, given.at ?? null)),
         metadata: given.metadata ?? {},
@@ -101,6 +114,12 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     },
     run: () => runUntilQuiet(deps, tools),
     memories,
+    plan: async (batchId) => {
+      const batch = await ledger.batches.get(DEFAULT_TENANT, batchId);
+      const plan = await ledger.thoughts.plan(batch?.consolidationId ?? '');
+      if (plan === null) throw new Error(`batch ${batchId} is ${batch?.state}: nothing was planned for it`);
+      return plan;
+    },
     live: async (userId) =>
       (await memories(userId))
         .filter((memory) => deletedAt(memory) === null)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { details, fixedTools, home, MORNING } from '../testing/index.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type LaneId, type Memory, type MemoryEvent, type MemoryVersion } from '../words.ts';
-import { deletedAt, evolve, liveVersion, newest } from './evolve.ts';
+import { deletedAt, evolve, inOrder, liveVersion, newest } from './evolve.ts';
 
 const HOME = home('lane_1' as LaneId);
 
@@ -128,6 +128,15 @@ describe('a fact', () => {
     const memory = evolve(HOME, null, same);
     expect(liveVersion(memory)).toBeNull();
     expect(memory.versions[0]?.invalidAt).not.toBeNull();
+  });
+
+  it('and others of one message keep their order, also where a later version reads like one of them', () => {
+    const [rome, oslo, again] = eventsOf([say('Lives in Rome', 5), say('Lives in Oslo', 2), say('Lives in Rome', 2)]);
+    const events = [rome, oslo, again].flatMap((event) => event ?? []);
+    const oneMessage = events.map((event, i) => (i === 0 ? event : { ...event, saidAt: { at: MORNING, seq: 0 } }));
+    const memory = evolve(HOME, null, oneMessage);
+    expect(liveVersion(memory)).toMatchObject({ text: 'Lives in Rome', invalidAt: null });
+    expect(inOrder(memory).map(({ text }) => text)).toEqual(['Lives in Oslo', 'Lives in Rome']);
   });
 
   it('that is said again confirms the version and adds its sources', () => {

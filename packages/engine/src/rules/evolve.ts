@@ -34,11 +34,24 @@ export function evolve(home: Home, memory: Memory | null, events: readonly Memor
   return { ...state, versions: versionsOf(state.timeline) };
 }
 
-/** The version that was said last. */
+/** The version that was said last: the one that none took the place of. */
 export function newest(memory: Memory): MemoryVersion {
-  const last = [...memory.versions].sort((a, b) => compareSaid(a.saidAt, b.saidAt)).at(-1);
+  const last = memory.versions.find((version) => version.supersededBy === null);
   if (last === undefined) throw new Error(`memory ${memory.id} has no version`);
   return last;
+}
+
+/**
+ * All versions in the order in which they took each other's place. Their times do not tell it: several can come from one
+ * and the same message.
+ */
+export function inOrder(memory: Memory): MemoryVersion[] {
+  const before = new Map(memory.versions.map((version) => [version.supersededBy, version]));
+  const ordered: MemoryVersion[] = [];
+  for (let version = before.get(null); version !== undefined; version = before.get(version.number)) {
+    ordered.unshift(version);
+  }
+  return ordered;
 }
 
 /** The version that holds now, or null when the memory was deleted. */

@@ -9,6 +9,7 @@ import { normaliseText } from '../text/normalise.ts';
 import { type EventKind, type LaneId, type Memory, saidBefore } from '../words.ts';
 import { details, home } from './builders.ts';
 import { fixedTools, MORNING } from './fixed-tools.ts';
+import { expectNoOverlap, expectSound } from './soundness.ts';
 
 const MINUTE = 60_000;
 const HOME = home('lane_1' as LaneId);
@@ -102,9 +103,9 @@ export function playGuard(scene: Scene): Played {
       ...(scene.addOnly === undefined ? {} : { addOnly: scene.addOnly }),
     },
   );
-  const after = carriedOut(memories, verdicts);
-  expectSound(verdicts, { facts, before: memories, after });
+  const after = expectSound(verdicts, { home: HOME, facts, before: memories });
   const all = [...after.values()];
+  for (const memory of all) expectNoOverlap(memory);
   return {
     ...verdicts,
     ends: verdicts.outcomes.map(({ outcome }) => outcome),
@@ -179,42 +180,4 @@ function tombstoneOf(fact: Fact, stones: NonNullable<Scene['tombstones']>): [str
   if (found === undefined) return [];
   const stone = { memoryId: 'mem_gone', textHash: found[1], deletedAt: { at: at(found[0]), seq: 0 } };
   return saidBefore(fact.saidAt, stone.deletedAt) ? [[fact.id, stone]] : [];
-}
-
-/** The memories as the ledger makes them of the events. */
-export function carriedOut(before: ReadonlyMap<string, Memory>, { events }: Verdicts): Map<string, Memory> {
-  const after = new Map(before);
-  for (const event of events) after.set(event.memoryId, evolve(HOME, after.get(event.memoryId) ?? null, [event]));
-  return after;
-}
-
-interface Change {
-  readonly facts: readonly Fact[];
-  readonly before: ReadonlyMap<string, Memory>;
-  readonly after: ReadonlyMap<string, Memory>;
-}
-
-/** What no answer of a model may break. */
-export function expectSound(verdicts: Verdicts, { facts, before, after }: Change): void {
-  const { outcomes, events, operations } = verdicts;
-  expect(
-    outcomes.map(({ fact }) => fact),
-    'one outcome per fact',
-  ).toEqual(facts.map(({ id }) => id));
-  for (const { fact, outcome, reason } of outcomes) {
-    expect(reason, `${fact} has a reason`).not.toBe('');
-    const changed = operations.filter((operation) => operation.fact === fact);
-    expect(new Set(changed.map(({ memoryId }) => memoryId)).size, `${fact} changes a memory once`).toBe(changed.length);
-    const told = changed.filter(({ event }) => event !== 'DELETE');
-    if (outcome === 'DROPPED') expect(told, `${fact} was dropped`).toEqual([]);
-    else expect(told[0]?.event, `${fact} is told by an event`).toBe(outcome);
-  }
-  expect(operations.length, 'one operation per event').toBe(events.length);
-  for (const { event, memoryId, before: previous } of operations) {
-    if (event === 'UPDATE' || event === 'DELETE') expect(after.get(memoryId)).toBeDefined();
-    if (event === 'DELETE') expect(previous, 'a deletion keeps the old text').not.toBeNull();
-  }
-  for (const [id, memory] of before) {
-    if (memory.lane !== HOME.lane) expect(after.get(id), 'a memory of another owner').toBe(memory);
-  }
 }

@@ -1,11 +1,12 @@
 import { normaliseText } from '../../text/normalise.ts';
 import { compareSaid, type Memory, type SaidAt, saidBefore } from '../../words.ts';
+import { inOrder } from '../evolve.ts';
 
 /** Whether a memory reads so already at a moment; before its first version, as that one reads. */
 export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
   if (isDeletedAt(memory, saidAt)) return false;
-  const inOrder = [...memory.versions].sort((a, b) => compareSaid(a.saidAt, b.saidAt));
-  const held = inOrder.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? inOrder[0];
+  const versions = inOrder(memory);
+  const held = versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];
   if (held === undefined) return false;
   // What nobody sees any more has to be said anew, not confirmed.
   const { expiresAt } = held.details;

@@ -1,5 +1,15 @@
 /** Kinds of things that facts are about, or that stand in them as a value. */
-export type Kind = 'person' | 'company' | 'book' | 'team' | 'city' | 'country' | 'language' | 'sport' | 'trade';
+export type Kind =
+  | 'person'
+  | 'stranger'
+  | 'company'
+  | 'book'
+  | 'team'
+  | 'city'
+  | 'country'
+  | 'language'
+  | 'sport'
+  | 'trade';
 
 /** Something that can be told of a subject, and changes. {s} is the subject, {v} the value. */
 export interface Relation {
@@ -36,7 +46,7 @@ export const RELATIONS: readonly Relation[] = [
   {
     name: 'spouse',
     about: 'person',
-    takes: 'person',
+    takes: 'stranger',
     says: ['{s} is married to {v}', '{v} is the spouse of {s}', '{s} wed {v}'],
     asks: 'Who is {s} married to?',
   },
@@ -119,6 +129,7 @@ const pairs = (begins: readonly string[], ends: readonly string[], between = ' '
 const words = (text: string): readonly string[] => text.split(' ');
 
 const GIVEN = words('Ada Bram Carla Dmitri Elena Femi Greta Hugo Ines Jonas Kaoru Leila Marek Nadia Oskar Priya');
+const STRANGERS = words('Anders Bruna Chidi Daria Emil Fleur Goran Hana Ivo Jolanta Kasper Lucia');
 const FAMILY = words(
   'Adeyemi Brandt Castellan Dubois Eriksen Fontaine Grigorev Haddad Ivanova Jansen Kowalski Lindqvist',
 );
@@ -133,6 +144,8 @@ const MASCOTS = words('Badgers Comets Eagles Foxes Herons Lynx Pirates Wolves');
 
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   person: pairs(GIVEN, FAMILY),
+  // Nothing is told of them: "Ann is married to Bob" and "Bob is married to Ann" would answer each other's questions.
+  stranger: pairs(STRANGERS, FAMILY),
   company: pairs(BRANDS, TRADES_OF_FIRMS),
   book: pairs(MOODS, THINGS, ' ').map((title) => `The ${title}`),
   team: pairs(PLACES, MASCOTS),

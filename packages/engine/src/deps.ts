@@ -27,6 +27,8 @@ export interface EngineSettings {
   readonly recentMessages: number;
   /** New messages one extract call reads at most, in tokens; a longer window is read in parts. */
   readonly partTokens: number;
+  /** Facts and memories one decide call is shown at most, in tokens; more are decided in several calls. */
+  readonly decideTokens: number;
   readonly maxAttempts: number;
   /** The first wait after a failed try; it doubles up to the longest. */
   readonly retryDelayMs: number;

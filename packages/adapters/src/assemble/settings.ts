@@ -14,6 +14,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
   recallPerFact: config.recallPerFact,
   recentMessages: RECENT_MESSAGES,
   partTokens: config.partTokens,
+  decideTokens: config.decideTokens,
   maxAttempts: config.maxAttempts,
   retryDelayMs: config.retryDelayMs,
   retryDelayMaxMs: RETRY_DELAY_MAX_MS,
@@ -24,7 +25,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
 /** What a process runs on, in words, for people: printed at the start and shown at /healthz. */
 export const runsOn = (config: Config): Record<string, string> => ({
   ledger: `sqlite in ${config.dataDir}`,
-  index: `sqlite in ${config.dataDir}`,
+  index: config.qdrant === null ? `sqlite in ${config.dataDir}` : `qdrant at ${new URL(config.qdrant.url).host}`,
   queue: config.redisUrl === null ? 'bullmq in process' : `bullmq on redis ${new URL(config.redisUrl).host}`,
   chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
   image_model: config.imageModel ?? 'none (messages with images are refused)',

@@ -62,6 +62,14 @@ describe('which models are used', () => {
     expect(standalone(mixed)).toMatchObject({ chatModel: 'llama', embeddingModel: null });
   });
 
+  it('images are described by no model unless one is named', () => {
+    expect(standalone(key).imageModel).toBeNull();
+    expect(standalone({ ...key, SLOWWAVE_IMAGE_MODEL: 'gpt-4.1-mini' }).imageModel).toBe('gpt-4.1-mini');
+    expect(problemsOf(() => standalone({ SLOWWAVE_IMAGE_MODEL: 'llava' }))).toEqual([
+      '  - SLOWWAVE_IMAGE_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it none',
+    ]);
+  });
+
   it('a model without a server is refused', () => {
     expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'nomic' }))).toEqual([
       '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin',

@@ -10,6 +10,14 @@ export interface Config {
   readonly dataDir: string;
   readonly apiKey: string | null;
   readonly redisUrl: string | null;
+  /** null: the index is a SQLite file. */
+  readonly qdrant: {
+    readonly url: string;
+    readonly apiKey: string | null;
+    readonly index: string;
+    readonly quantized: boolean;
+    readonly onDisk: boolean;
+  } | null;
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null; readonly timeoutMs: number };
   /** null: builtin. */
   readonly chatModel: string | null;
@@ -20,6 +28,7 @@ export interface Config {
   readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
   readonly recallPerFact: number;
   readonly partTokens: number;
+  readonly decideTokens: number;
   readonly concurrency: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
@@ -102,7 +111,16 @@ const WITHOUT_SERVER: Readonly<Record<string, string>> = {
   SLOWWAVE_EMBEDDING_MODEL: 'builtin',
 };
 
-function contradictions(given: Given): string[] {
+const contradictions = (given: Given): string[] => [...modelsWithoutServer(given), ...qdrantWithoutUrl(given)];
+
+function qdrantWithoutUrl(given: Given): string[] {
+  if (given.QDRANT_URL !== undefined) return [];
+  return Object.keys(given)
+    .filter((name) => /^(SLOWWAVE_)?QDRANT_/.test(name) && name in ENVIRONMENT.shape)
+    .map((name) => `${name}: means something only with an index on Qdrant; set QDRANT_URL, or unset it`);
+}
+
+function modelsWithoutServer(given: Given): string[] {
   if (hasServer(given)) return [];
   return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
     (given[name] ?? instead) === instead
@@ -125,6 +143,7 @@ function configOf(env: Environment, program: Program): Config {
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
     redisUrl: env.REDIS_URL ?? null,
+    qdrant: qdrantOf(env),
     openai: {
       apiKey: env.OPENAI_API_KEY ?? null,
       baseUrl: env.OPENAI_BASE_URL ?? null,
@@ -140,11 +159,23 @@ function configOf(env: Environment, program: Program): Config {
       maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
     },
     partTokens: env.SLOWWAVE_PART_TOKENS,
+    decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
     recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
     concurrency: env.SLOWWAVE_CONCURRENCY,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
     retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
     logLevel: env.SLOWWAVE_LOG_LEVEL,
+  };
+}
+
+function qdrantOf(env: Environment): Config['qdrant'] {
+  if (env.QDRANT_URL === undefined) return null;
+  return {
+    url: env.QDRANT_URL,
+    apiKey: env.QDRANT_API_KEY ?? null,
+    index: env.SLOWWAVE_QDRANT_INDEX,
+    quantized: env.SLOWWAVE_QDRANT_QUANTIZED,
+    onDisk: env.SLOWWAVE_QDRANT_ON_DISK,
   };
 }
 

@@ -12,6 +12,11 @@ const Url = (...protocols: string[]) =>
     message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   });
 
+const Flag = z
+  .enum(['true', 'false'], 'must be true or false')
+  .default('false')
+  .transform((value) => value === 'true');
+
 const HOUR_MS = 3_600_000;
 
 /** Every setting there is. A description is what --help and .env.example say of it. */
@@ -39,6 +44,19 @@ export const ENVIRONMENT = z.object({
   REDIS_URL: Url('redis:', 'rediss:')
     .optional()
     .describe('Queue on Redis; without it the queue runs in process (standalone only).'),
+  QDRANT_URL: Url('http:', 'https:')
+    .optional()
+    .describe('Index on Qdrant 1.18 or newer, e.g. http://127.0.0.1:6333; without it in a SQLite file.'),
+  QDRANT_API_KEY: z.string().optional().describe('Key of the Qdrant server.'),
+  SLOWWAVE_QDRANT_INDEX: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _')
+    .default('slowwave')
+    .describe('Name of the index on the Qdrant server; every installation that shares one needs its own.'),
+  SLOWWAVE_QDRANT_QUANTIZED: Flag.describe(
+    'true: Qdrant keeps vectors in a quarter of the memory, and ranks the best exactly.',
+  ),
+  SLOWWAVE_QDRANT_ON_DISK: Flag.describe('true: Qdrant reads whole vectors from disk instead of memory.'),
   OPENAI_API_KEY: z.string().optional().describe('Key of the model server.'),
   OPENAI_BASE_URL: Url('http:', 'https:')
     .optional()
@@ -72,6 +90,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_PART_TOKENS: Count(500, 1_000_000)
     .default(24_000)
     .describe('Longer transcripts are read in parts of at most this many tokens; keep it below what the model takes.'),
+  SLOWWAVE_DECIDE_TOKENS: Count(500, 1_000_000)
+    .default(96_000)
+    .describe('Facts and memories shown in one decision; more are decided in several calls.'),
   SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed tries before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
@@ -83,8 +104,6 @@ export type Environment = z.infer<typeof ENVIRONMENT>;
 
 /** Settings that will mean something one day: until then they are refused, never ignored. */
 export const NOT_YET: Readonly<Record<string, string>> = {
-  QDRANT_URL: 'this release keeps its index in a SQLite file; unset it',
-  QDRANT_API_KEY: 'this release keeps its index in a SQLite file; unset it',
   DATABASE_URL: 'this release keeps its ledger in a SQLite file; unset it',
   SLOWWAVE_RPM: 'this release does not limit requests to the model; unset it',
   SLOWWAVE_TPM: 'this release does not limit tokens to the model; unset it',

@@ -1,32 +1,42 @@
 import type { EngineDeps } from '../deps.ts';
-import { operationsIn } from '../parse/operations.ts';
+import { operationsIn, type RawOperation } from '../parse/operations.ts';
 import type { Fact } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { customPrompt } from '../prompts/custom.ts';
 import { DECIDE, type DecideInput } from '../prompts/decide.ts';
 import type { Prompt } from '../prompts/prompt.ts';
+import { type DecideGroup, decideGroups } from '../rules/decide-groups.ts';
 import type { TenantSettings } from '../settings.ts';
 import { isoOf } from '../text/iso.ts';
 import type { BatchSettings, JsonObject } from '../words.ts';
 import { ask } from './ask.ts';
 import type { Decided, Recalled } from './values.ts';
 
-/** Asks what the facts do to their neighbours; not at all where nothing is near, or all is a repeat. */
+/**
+ * Asks what the facts do to their neighbours; not at all where nothing is near, or all is a repeat. One call, unless
+ * there is more to decide than one call can take.
+ */
 export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cancellation): Promise<Decided> {
   const { turn, repeats, undecided, rules } = recalled;
   const open = recalled.facts.filter((fact) => !repeats.has(fact.id));
   if (open.length === 0 || !undecided || isByRule(turn.settings)) return { ...recalled, asked: null };
   const prompt = promptOf(rules);
-  const asked = await ask(
-    { deps, turn, cancel },
-    {
-      step: 'decide',
+  const limits = {
+    tokens: deps.settings.decideTokens,
+    count: deps.tokenizer.count,
+    overlap: deps.settings.near.overlap,
+  };
+  const asked: RawOperation[] = [];
+  for (const [i, group] of decideGroups(open, recalled.candidates, limits).entries()) {
+    const question = {
+      step: i === 0 ? 'decide' : `decide:${i + 1}`,
       prompt,
       ask: 'Decide what each fact does to the memories.',
-      input: inputOf(recalled, open),
+      input: inputOf(recalled, group),
       shape: operationsIn,
-    },
-  );
+    };
+    asked.push(...(await ask({ deps, turn, cancel }, question)));
+  }
   const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
   return { ...recalled, asked, prompts: [...recalled.prompts, used] };
 }
@@ -38,12 +48,23 @@ const isByRule = ({ infer, mode, memoryType }: BatchSettings): boolean =>
 const promptOf = ({ prompts }: TenantSettings): Prompt =>
   prompts.decide === null ? DECIDE : customPrompt(DECIDE, prompts.decide);
 
-function inputOf({ candidates, turn, rules }: Recalled, facts: readonly Fact[]): JsonObject {
+/** Facts of earlier calls are shown as memories, under their own ids: a later fact may take their place. */
+function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: DecideGroup): JsonObject {
   const instructions = [rules.decideInstructions, turn.settings.instructions].filter((text) => text !== null);
   const input: DecideInput = {
-    facts: facts.map(({ id, text, saidAt }) => ({ id, text, said_at: isoOf(saidAt.at) })),
-    memories: candidates.map(({ shortId, text, saidAt }) => ({ id: shortId, text, said_at: isoOf(saidAt.at) })),
+    facts: facts.map(shown),
+    memories: [...candidates.map(({ shortId, ...candidate }) => ({ ...candidate, id: shortId })), ...earlier].map(
+      shown,
+    ),
     ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n') }),
   };
   return input as unknown as JsonObject;
 }
+
+const shown = ({ id, text, saidAt }: Pick<Fact, 'id' | 'text' | 'saidAt'>): Shown => ({
+  id,
+  text,
+  said_at: isoOf(saidAt.at),
+});
+
+type Shown = DecideInput['facts'][number];

@@ -66,6 +66,7 @@ const SETTINGS: EngineSettings = {
   recallPerFact: 10,
   recentMessages: 10,
   partTokens: 24_000,
+  decideTokens: 96_000,
   maxAttempts: 3,
   retryDelayMs: 1_000,
   retryDelayMaxMs: 10_000,

@@ -13,7 +13,9 @@ export interface LedgerServer {
   readonly url: string;
   /** One more ledger on the same database, as another process has it; closed with the server at the latest. */
   open(): Promise<Ledger>;
-  /** Another database, empty. */
+  /** Deletes every row but the ledger's id. */
+  empty(): Promise<void>;
+  /** Another database, without a ledger. */
   newDatabase(): Promise<string>;
   /** Runs statements beside the ledgers. */
   sql(text: string, url?: string): Promise<Record<string, unknown>[]>;
@@ -35,6 +37,7 @@ export async function ledgerServer(): Promise<LedgerServer> {
       opened.push(ledger);
       return ledger;
     },
+    empty: () => emptyTables(url),
     newDatabase: () => makeDatabase(server.url),
     sql: (text, at = url) => run(at, text),
     stop: async () => {
@@ -50,19 +53,21 @@ export async function emptiedLedger(): Promise<{ open(): Promise<OpenedLedger>; 
   const ledger = await shared.open();
   return {
     open: async () => {
-      await emptyTables(shared);
+      await shared.empty();
       return { ledger, reopen: shared.open, close: async () => {} };
     },
     stop: shared.stop,
   };
 }
 
-/** Deletes every row but the ledger's id. */
-async function emptyTables({ sql }: LedgerServer): Promise<void> {
-  const tables = await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'slowwave' AND tablename <> 'meta'");
+async function emptyTables(url: string): Promise<void> {
+  const tables = await run(
+    url,
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'slowwave' AND tablename <> 'meta'",
+  );
   // Faster than TRUNCATE for tables that are next to empty.
   const deletes = tables.map(({ tablename }) => `DELETE FROM slowwave.${String(tablename)};`).join(' ');
-  await sql(`SET session_replication_role = replica; ${deletes}`);
+  await run(url, `SET session_replication_role = replica; ${deletes}`);
 }
 
 /** With rules of a language for comparing, so that a list which relies on plain bytes says so. */

@@ -13,6 +13,7 @@ import * as thinking from './write/thoughts.ts';
 export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
   return {
     gather: (turn, recentCount) => snapshot((sql) => thoughts.gather(sql, turn, recentCount)),
+    context: (lane, scope, recentCount) => snapshot((sql) => thoughts.contextOf(sql, { lane, scope, recentCount })),
     answer: (consolidationId, step, inputHash) =>
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
     storeAnswer: (turn, answer) => write((sql) => thinking.storeAnswer(sql, { turn, answer })),

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_TENANT, EngineError, type Ledger } from '@slowwave/engine';
+import { expectConserved, newBatch, recordingLog } from '@slowwave/engine/testing';
+import { freePort } from '@slowwave/testkit';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { ledgerServer } from './postgres-ledger-fixture.ts';
+
+const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };
+const PATIENCE = { timeout: 30_000, interval: 100 };
+
+const shared = await ledgerServer();
+afterAll(shared.stop);
+
+const append = (ledger: Ledger) => ledger.batches.append(newBatch(systemTools), POLICY);
+const openAt = (url: string) => openPostgresLedger({ url, tools: systemTools, log: recordingLog() });
+const changed = (parts: Partial<Record<'port' | 'password' | 'pathname', string>>): string =>
+  Object.assign(new URL(shared.url), parts).href;
+
+/** The failure of opening a ledger, as an operator reads it. */
+async function refusalOf(url: string): Promise<EngineError> {
+  const failure = await openAt(url).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(EngineError);
+  expect(String(failure)).not.toContain(shared.server.password);
+  return failure as EngineError;
+}
+
+describe('the schema', () => {
+  it('is made once, by several processes that start at the same moment', async () => {
+    const url = await shared.newDatabase();
+    const ledgers = await Promise.all([1, 2, 3, 4, 5].map(() => openAt(url)));
+    expect(new Set(ledgers.map(({ id }) => id)).size).toBe(1);
+    await Promise.all(ledgers.map((ledger) => ledger.check()));
+    await Promise.all(ledgers.map(append));
+    const tables = await shared.sql("SELECT count(*)::int AS found FROM pg_tables WHERE schemaname = 'public'", url);
+    expect(tables).toEqual([{ found: 0 }]);
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+  });
+
+  it('of a newer release is refused with advice', async () => {
+    const url = await shared.newDatabase();
+    await (await openAt(url)).close();
+    await shared.sql("UPDATE slowwave.meta SET value = '99' WHERE key = 'schema'", url);
+    const refusal = await refusalOf(url);
+    expect(refusal.message).toMatch(/schema 99.*start that release, or restore a backup/s);
+    expect(refusal.retryable).toBe(false);
+  });
+
+  it('that changes under a running process does not disturb it', async () => {
+    const ledger = await shared.open();
+    await append(ledger);
+    const before = await ledger.overview.owners(DEFAULT_TENANT, { limit: 10, cursor: null });
+    await shared.sql(
+      'ALTER TABLE slowwave.lanes ADD COLUMN later text; ALTER TABLE slowwave.batches ADD COLUMN later text',
+    );
+    await append(ledger);
+    expect((await ledger.overview.owners(DEFAULT_TENANT, { limit: 10, cursor: null })).results).toHaveLength(
+      before.results.length,
+    );
+    await shared.sql('ALTER TABLE slowwave.lanes DROP COLUMN later; ALTER TABLE slowwave.batches DROP COLUMN later');
+    await append(ledger);
+    await expectConserved(ledger, DEFAULT_TENANT);
+  });
+});
+
+describe('a connection', () => {
+  it('waits for the disk at every commit, whatever the database says by default', async () => {
+    const url = await shared.newDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await shared.sql(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+    const given = new URL(url);
+    given.searchParams.set('options', '-c synchronous_commit=off -c work_mem=8MB');
+    const pool = openPool({ url: given.href, schema: 'slowwave', max: 1, log: recordingLog() });
+    const { rows } = await pool.query(
+      "SELECT current_setting('synchronous_commit') AS commit, current_setting('work_mem') AS mem",
+    );
+    expect(rows).toEqual([{ commit: 'on', mem: '8MB' }]);
+    await pool.end();
+  });
+
+  it('to a server that does not sync is warned of', async () => {
+    await shared.open();
+    expect(shared.log.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining('fsync off') }),
+    );
+  });
+});
+
+describe('a database that cannot be used', () => {
+  it('because nobody listens is named without its password', async () => {
+    const port = await freePort();
+    const refusal = await refusalOf(changed({ port: String(port) }));
+    expect(refusal).toMatchObject({ code: 'ledger_unavailable', retryable: true });
+    expect(refusal.message).toContain(`postgres://127.0.0.1:${port}/`);
+    expect(refusal.message).toContain('ECONNREFUSED');
+  });
+
+  it('because the password is wrong says so', async () => {
+    const refusal = await refusalOf(changed({ password: 'wr0ng' }));
+    expect(refusal).toMatchObject({ code: 'ledger_unavailable', retryable: false });
+    expect(refusal.message).toMatch(/password authentication failed.*DATABASE_URL/s);
+    expect(refusal.message).not.toContain('wr0ng');
+  });
+
+  it('because it does not exist says so', async () => {
+    const refusal = await refusalOf(changed({ pathname: '/nowhere' }));
+    expect(refusal).toMatchObject({ code: 'ledger_unavailable', retryable: false });
+    expect(refusal.message).toContain('nowhere');
+  });
+
+  it.each(['localhost:5432', 'mysql://localhost/db', ''])(
+    'because "%s" is no database URL says what one looks like',
+    async (url) => {
+      await expect(openAt(url)).rejects.toThrow(/postgres:\/\/user:password@host:5432\/database/);
+    },
+  );
+});
+
+describe('a server that goes away', () => {
+  it('in the middle of transactions leaves each batch stored once or not at all', async () => {
+    const ledger = await shared.open();
+    const batches = Array.from({ length: 300 }, () => newBatch(systemTools));
+    const posting = Promise.allSettled(
+      batches.map(async (batch, i) => {
+        await sleep(i);
+        return ledger.batches.append(batch, POLICY);
+      }),
+    );
+    for (let cut = 0; cut < 5; cut += 1) {
+      await sleep(50);
+      await shared.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'slowwave'");
+    }
+    const answers = await posting;
+    expect(answers.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    const found = await Promise.all(batches.map(({ id }) => ledger.batches.get(DEFAULT_TENANT, id)));
+    for (const [i, answer] of answers.entries()) {
+      if (answer.status === 'fulfilled') expect(found[i]?.state).toBe('pending');
+      else expect(answer.reason).toMatchObject({ code: 'ledger_unavailable', retryable: true });
+    }
+    const positions = found.flatMap((batch) => (batch === null ? [] : [batch.position]));
+    expect(new Set(positions).size).toBe(positions.length);
+    await expectConserved(ledger, DEFAULT_TENANT);
+  });
+
+  it('is told as an outage worth another try, and found again when it is back', async () => {
+    const ledger = await shared.open();
+    await append(ledger);
+    const { accepted } = await ledger.overview.batches(DEFAULT_TENANT);
+    await shared.server.halt();
+    const calls = [append(ledger), ledger.check(), ledger.overview.batches(DEFAULT_TENANT)];
+    for (const call of await Promise.allSettled(calls)) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'ledger_unavailable', retryable: true } });
+      expect(call.status === 'rejected' && String(call.reason)).not.toContain(shared.server.password);
+    }
+    await shared.server.resume();
+    await vi.waitFor(() => ledger.check(), PATIENCE);
+    await append(ledger);
+    expect((await ledger.overview.batches(DEFAULT_TENANT)).accepted).toBe(accepted + 1);
+  });
+});

@@ -6,7 +6,7 @@ import { evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
 import { project } from './steps/project.ts';
 import { normaliseText } from './text/normalise.ts';
-import { type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
+import { compareSaid, type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log'>;
@@ -109,6 +109,8 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
   const event = eventOf(deps, memory, {
     kind: 'UPDATE',
     text: patch.text ?? text,
+    // Who says nothing of the text has no word in it: what was said in the meantime still counts.
+    ...(patch.text === undefined ? { saidAt: lastSaid(memory) } : {}),
     validFrom: rewords ? deps.tools.now() : validFrom,
     details: {
       ...details,
@@ -132,10 +134,11 @@ const removed = (deps: WriteDeps, memory: Memory): MemoryChange =>
 function eventOf(
   { tools }: WriteDeps,
   memory: Memory | null,
-  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'>,
+  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & { readonly saidAt?: SaidAt },
 ): MemoryEvent {
   const now = tools.now();
   return {
+    saidAt: momentAfter(memory, now),
     ...said,
     id: tools.id('evt'),
     memoryId: memory?.id ?? tools.id('mem'),
@@ -145,7 +148,6 @@ function eventOf(
     factId: null,
     reason: 'written by API',
     previous: memory === null ? null : (liveVersion(memory)?.text ?? null),
-    saidAt: momentAfter(memory, now),
     recordedAt: now,
     sourceIds: [],
   };
@@ -156,6 +158,9 @@ function momentAfter(memory: Memory | null, now: number): SaidAt {
   const latest = Math.max(...(memory?.timeline ?? []).map((mark) => mark.saidAt.at), 0);
   return { at: latest < now ? now : latest + 1, seq: EXPLICIT_SEQ };
 }
+
+const lastSaid = ({ timeline }: Memory): SaidAt =>
+  timeline.map((mark) => mark.saidAt).reduce((last, said) => (compareSaid(said, last) > 0 ? said : last));
 
 const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
   memory: evolve(home, memory, [event]),

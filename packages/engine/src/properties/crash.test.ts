@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatCall } from '../ports/models.ts';
+import { sweepOutbox } from '../sweep.ts';
+import { takeTurn } from '../take-turn.ts';
+import {
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  keyedDecide,
+  NEVER,
+  type Script,
+} from '../testing/index.ts';
+import { expectTrue } from '../testing/ledger-truths.ts';
+import { mortal, watched } from '../testing/mortal.ts';
+
+/** More calls of ports than a turn makes. */
+const CALLS_MAX = 60;
+
+describe('a worker that is killed', () => {
+  it.each(['before', 'after'] as const)(
+    '%s any call of a port: the next one ends the same, and asks nothing twice',
+    async (when) => {
+      const clean = await scene();
+      await clean.bench.run();
+      const expected = await stateOf(clean.bench);
+      let at = 0;
+      for (let ended = false; !ended; at += 1) {
+        const { bench, chat, askedTwice } = await scene();
+        const process = mortal(bench.deps, { at, when });
+        const verdict = await takeTurn(process.deps)(await turnOf(bench), NEVER).catch(() => null);
+        ended = verdict !== null && process.calls.length <= at;
+        await bench.run();
+        await catchUp(bench);
+        const where = `killed ${when} ${process.calls[at]}`;
+        expect(await stateOf(bench), where).toEqual(expected);
+        expect(askedTwice(), where).toEqual([]);
+        expect(chat.calls.length, where).toBeLessThanOrEqual(clean.chat.calls.length + 1);
+        await expectTrue(bench.deps.ledger);
+      }
+      expect(at, 'calls of ports in one turn').toBeGreaterThan(15);
+      expect(at).toBeLessThan(CALLS_MAX);
+    },
+  );
+});
+
+describe('a worker that lost its lane', () => {
+  it('before any call of a port writes nothing any more', async () => {
+    const clean = await scene();
+    await clean.bench.run();
+    const expected = await stateOf(clean.bench);
+    let fenced = 0;
+    for (let at = 0; at < CALLS_MAX; at += 1) {
+      const { bench } = await scene();
+      const turn = await turnOf(bench);
+      let atClaim: unknown = null;
+      const zombie = watched(bench.deps, async (nth, call) => {
+        if (nth === at && (await claimAgain(bench, turn))) atClaim = await writtenIn(bench);
+        return call();
+      });
+      const verdict = await takeTurn(zombie.deps)(turn, NEVER);
+      if (atClaim !== null && at > 0) {
+        fenced += 1;
+        expect(verdict, zombie.calls[at]).toEqual({ kind: 'done', next: null });
+        expect(await writtenIn(bench), zombie.calls[at]).toEqual(atClaim);
+      }
+      await bench.run();
+      await catchUp(bench);
+      expect(await stateOf(bench), zombie.calls[at]).toEqual(expected);
+    }
+    expect(fenced, 'turns that were fenced').toBeGreaterThan(10);
+  });
+});
+
+const keyOf = (text: string): string => text.split(':')[0] ?? text;
+
+/** A turn with everything in it: a repaired answer, additions, updates, a deletion, repeats. */
+async function scene() {
+  const stored = new Set<string>();
+  const twice: string[] = [];
+  const asking: ChatCall[] = [];
+  const extract: Script = (input, nth) => (nth === 2 ? 'nonsense' : echoExtract(input, nth));
+  const decide: Script = (input, nth) => {
+    const operations = keyedDecide(keyOf)(input, nth) as { operations: { fact: string; id: string | null }[] };
+    return { operations: operations.operations.map((one) => (one.id === '1' ? { ...one, event: 'DELETE' } : one)) };
+  };
+  const repair: Script = (input, nth) => echoExtract(input.input as never, nth);
+  const chat = fakeChat({ extract_facts: extract, decide_operations: decide, repair_output: repair });
+  const bench = await engineBench({
+    chat: {
+      name: chat.name,
+      ask: async (call, cancel) => {
+        if (stored.has(keyOfCall(call))) twice.push(call.name);
+        asking.push(call);
+        return chat.ask(call, cancel);
+      },
+    },
+  });
+  const { thoughts } = bench.deps.ledger;
+  const { storeAnswer } = thoughts;
+  Object.assign(thoughts, {
+    storeAnswer: async (...given: Parameters<typeof storeAnswer>) => {
+      const answer = await storeAnswer(...given);
+      const last = asking.at(-1);
+      if (answer.kind === 'stored' && last !== undefined) stored.add(keyOfCall(last));
+      return answer;
+    },
+  });
+  await bench.post(['lives: in Oslo', 'pet: a cat', 'likes: tea']);
+  await bench.run();
+  await bench.post(['lives: in Bergen', 'pet: no cat any more', 'likes: tea', 'works: at sea', 'works: ashore']);
+  return { bench, chat, askedTwice: () => twice };
+}
+
+const keyOfCall = ({ name, user }: ChatCall): string => JSON.stringify([name, user]);
+
+async function turnOf(bench: EngineBench) {
+  const [nudge] = await bench.deps.ledger.lanes.withWork(null, 1);
+  if (nudge === undefined) throw new Error('no lane has work');
+  bench.tools.set(Math.max(bench.tools.now(), nudge.dueAt));
+  return { lane: nudge.lane, generation: nudge.generation };
+}
+
+/** Another worker takes the same turn; false when the lane has moved on. */
+async function claimAgain({ deps, tools }: EngineBench, turn: Awaited<ReturnType<typeof turnOf>>): Promise<boolean> {
+  const how = { now: tools.now(), window: deps.settings.window, newConsolidationId: tools.id('con') };
+  return (await deps.ledger.lanes.claim(turn, how)).kind === 'claimed';
+}
+
+/** All that a fenced worker must not change. */
+async function writtenIn({ deps: { ledger }, memories }: EngineBench) {
+  const [waiting] = await ledger.lanes.withWork(null, 1);
+  const lane = waiting === undefined ? null : await ledger.lanes.get(waiting.lane);
+  const { results } = await ledger.thoughts.list('default' as never, {}, { limit: 100, cursor: null });
+  const thoughts = await Promise.all(
+    results.map(async ({ id }) => [await ledger.thoughts.answers(id), await ledger.thoughts.plan(id)]),
+  );
+  return structuredClone({ lane, results, thoughts, memories: await memories() });
+}
+
+async function catchUp(bench: EngineBench): Promise<void> {
+  while ((await sweepOutbox(bench.deps, NEVER)) > 0);
+}
+
+/** What holds and held, without ids, numbers of versions and confirmations. */
+async function stateOf(bench: EngineBench) {
+  const { results } = await bench.deps.ledger.batches.list('default' as never, {}, { limit: 100, cursor: null });
+  const versions = (await bench.memories()).flatMap((memory) =>
+    memory.versions.map(({ text, saidAt, validFrom, invalidAt }) =>
+      JSON.stringify({ text, saidAt, validFrom, invalidAt }),
+    ),
+  );
+  return { batches: results.map(({ state, attempts }) => ({ state, attempts })), versions: versions.sort() };
+}

@@ -8,6 +8,7 @@ import { listConsolidations } from './list-consolidations.ts';
 import { listReviews } from './list-reviews.ts';
 import { patchMemory } from './patch-memory.ts';
 import { postMemory } from './post-memory.ts';
+import { postPreview } from './post-preview.ts';
 import { postReplay } from './post-replay.ts';
 import { postReview } from './post-review.ts';
 import { putSettings } from './put-settings.ts';
@@ -25,6 +26,7 @@ export const consoleRoutes =
     deleteMemories(app, deps);
     listConsolidations(app, deps);
     getConsolidation(app, deps);
+    postPreview(app, deps);
     postReplay(app, deps);
     listReviews(app, deps);
     postReview(app, deps);

@@ -1,4 +1,15 @@
-import type { LaneId, Ledger, Log, MemoryWriter, Nudge, Reviewer, Tools } from '@slowwave/engine';
+import type {
+  Cancellation,
+  LaneId,
+  Ledger,
+  Log,
+  MemoryWriter,
+  NewBatch,
+  Nudge,
+  Plan,
+  Reviewer,
+  Tools,
+} from '@slowwave/engine';
 import type { Queue } from 'bullmq';
 
 /** What the manage routes work with. */
@@ -8,6 +19,10 @@ export interface ConsoleDeps {
   readonly reviewer: Reviewer;
   readonly tools: Tools;
   readonly log: Log;
+  /** A model is there that describes images. */
+  readonly images: boolean;
+  /** The plan of a batch, with nothing written. */
+  preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
   /** The queues shown at /queues. */
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */

@@ -1,2 +1,2 @@
 export { consoleRoutes } from './app.ts';
-export { replayLane } from './replay-lane.ts';
+export { manageDeps } from './manage-deps.ts';

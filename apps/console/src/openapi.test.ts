@@ -6,6 +6,7 @@ const ROUTES = [
   '/v1/memories/{id}',
   '/v1/consolidations',
   '/v1/consolidations/{id}',
+  '/v1/consolidations/preview',
   '/v1/replays',
   '/v1/reviews',
   '/v1/reviews/{id}',

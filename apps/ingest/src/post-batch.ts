@@ -1,8 +1,7 @@
 import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
-import type { BatchState, TenantId } from '@slowwave/engine';
-import { type App, problem, requestTenant, waitSignal } from '@slowwave/http';
+import { type BatchState, draftBatch, type NewBatch, type TenantId } from '@slowwave/engine';
+import { type App, checkImages, problem, requestTenant, waitSignal } from '@slowwave/http';
 import { z } from 'zod';
-import { accept } from './accept.ts';
 import type { IngestDeps } from './deps.ts';
 import { duePolicies } from './due-policies.ts';
 import { idempotencyOf, KeyHeader } from './idempotency.ts';
@@ -28,7 +27,8 @@ export function postBatch(app: App, deps: IngestDeps): void {
   app.post('/v1/batches', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
-    const batch = accept(deps.tools, { tenant, body: request.body, key, images: deps.images });
+    checkImages(request.body.messages, deps.images);
+    const batch = draftBatch(deps.tools, { tenant, body: request.body, key });
     const stored = await append({ ...deps, due: await policyOf(tenant) }, batch);
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
@@ -44,7 +44,7 @@ interface StoredBatch {
   readonly repeated: boolean;
 }
 
-async function append(deps: IngestDeps, batch: ReturnType<typeof accept>): Promise<StoredBatch> {
+async function append(deps: IngestDeps, batch: NewBatch): Promise<StoredBatch> {
   const appended = await deps.ledger.batches.append(batch, deps.due);
   if (appended.kind === 'repeated') return { id: appended.batchId, state: appended.state, repeated: true };
   if (appended.kind === 'conflict') {

@@ -56,33 +56,53 @@ export const hasImage = (content: MessageBody['content']): boolean =>
 const hasContent = (message: MessageBody): boolean =>
   textOf(message.content).trim() !== '' || hasImage(message.content);
 
-export const PostBatch = z
-  .strictObject({
-    messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
-    ...ScopeFields,
-    metadata: Metadata.optional(),
-    infer: z.boolean().default(true),
-    mode: z.enum(['decide', 'add_only']).default('decide'),
-    instructions: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
-    includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
-    excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
-    memory_type: z.literal('procedural').optional(),
-    timestamp: Moment.optional(),
-    expires_at: Moment.optional(),
+/** What is to be consolidated, and how. */
+const BatchFields = {
+  messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
+  ...ScopeFields,
+  metadata: Metadata.optional(),
+  infer: z.boolean().default(true),
+  mode: z.enum(['decide', 'add_only']).default('decide'),
+  instructions: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+  includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+  excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
+  memory_type: z.literal('procedural').optional(),
+  timestamp: Moment.optional(),
+  expires_at: Moment.optional(),
+};
+
+interface Asked {
+  messages: MessageBody[];
+  user_id?: string | undefined;
+  agent_id?: string | undefined;
+  run_id?: string | undefined;
+  memory_type?: string | undefined;
+}
+
+/** What no single field can say. */
+const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
+  body
+    .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+    .refine((batch) => batch.messages.some(hasContent), {
+      message: 'every message is empty; send at least one with text',
+      path: ['messages'],
+    })
+    .refine((batch) => batch.memory_type !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
+      message: 'a procedural memory records what an agent did; say which with agent_id or run_id',
+      path: ['agent_id'],
+    });
+
+export const PostBatch = makesSense(
+  z.strictObject({
+    ...BatchFields,
     flush: z.boolean().default(false),
     idempotency_key: z.string().min(1).max(256).optional(),
-  })
-  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
-  .refine((batch) => batch.messages.some(hasContent), {
-    message: 'every message is empty; send at least one with text',
-    path: ['messages'],
-  })
-  .refine((batch) => batch.memory_type !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
-    message: 'a procedural memory records what an agent did; say which with agent_id or run_id',
-    path: ['agent_id'],
-  })
-  .meta({ id: 'PostBatch' });
+  }),
+).meta({ id: 'PostBatch' });
 export type PostBatch = z.infer<typeof PostBatch>;
+
+/** A batch that is only thought about. */
+export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({ id: 'PostPreview' });
 
 export const BatchState = z.enum(['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']);
 export type BatchState = z.infer<typeof BatchState>;

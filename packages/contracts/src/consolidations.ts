@@ -14,6 +14,9 @@ const ConsolidationSummary = ScopeView.extend({
   applied_at: z.string().nullable(),
 });
 
+/** A plan: what was read, thought, decided and changed, and its cost. */
+export const PlanView = z.json().meta({ id: 'Plan' });
+
 export const ConsolidationView = ConsolidationSummary.extend({
   plan: z.json().nullable().describe('What was read, thought and decided; null until a plan is stored.'),
   answers: z.array(

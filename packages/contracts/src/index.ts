@@ -10,6 +10,7 @@ export {
   MessageBody,
   PostBatch,
   PostFlush,
+  PostPreview,
   Role,
   textOf,
 } from './batches.ts';
@@ -20,6 +21,7 @@ export {
   ConsolidationView,
   ListConsolidationsQuery,
   LiveView,
+  PlanView,
   PostReplay,
   ReadyView,
   ReplayView,

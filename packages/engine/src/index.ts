@@ -18,9 +18,9 @@ export type * from './ports/models.ts';
 export type * from './ports/reviewer.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
+export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/writer.ts';
-export type * from './ports/tokenizer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
 export { reviewer } from './review.ts';
@@ -43,6 +43,7 @@ export { type Comparable, containment, overlap, termSet } from './text/similarit
 export { TERMS_VERSION, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
+export { draftBatch, type Posted } from './views/draft-batch.ts';
 export { memoryView } from './views/memory.ts';
 export { failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';

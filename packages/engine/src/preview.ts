@@ -4,7 +4,6 @@ import type { NewBatch } from './ports/ledger/batches.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
-import type { TenantSettings } from './settings.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
 import { judge } from './steps/judge.ts';
@@ -22,7 +21,9 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
   const watch = stopwatch(deps.tools);
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
   const rules = await deps.ledger.settings.get(batch.tenant);
-  const gathered = gatheredOf(await turnOf(deps, batch), batch, rules);
+  const turn = await turnOf(deps, batch);
+  const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
+  const gathered = { turn, rules, ...context, ...newIn(batch) };
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
@@ -48,22 +49,15 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
   };
 }
 
-/** The previewed messages in the place of pinned ones, said after everything that is there. */
-function gatheredOf(turn: Turn, batch: NewBatch, rules: TenantSettings): GatheredTurn {
+/** The previewed messages in the place of pinned ones. */
+function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
   const messages = batch.messages.map(({ at, ...message }, i) => ({
     ...message,
     batchId: batch.id,
     saidAt: { at: at ?? batch.acceptedAt, seq: i },
     resent: false,
   }));
-  return {
-    turn,
-    rules,
-    messages,
-    metadata: new Map([[batch.id, batch.metadata]]),
-    summary: null,
-    recent: [],
-  };
+  return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
 }
 
 /** Thoughts that are kept for as long as the preview takes, and reach no ledger. */

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, memoryWriter, type Nudge, reviewer } from '@slowwave/engine';
+import { DEFAULT_TENANT, memoryWriter, type Nudge, preview, reviewer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
@@ -26,6 +26,8 @@ export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = 
     reviewer: reviewer(engine.deps),
     tools,
     log,
+    images: false,
+    preview: (batch, cancel) => preview(engine.deps, batch, cancel),
     queues: [],
     nudge: async (nudges) => void nudged.push(...nudges),
     replayLane: async () => 0,

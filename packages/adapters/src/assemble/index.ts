@@ -1,3 +1,4 @@
-export { nearOf, openChat, openEmbedder, openImageModel } from './models.ts';
-export { engineSettings, runsOn } from './settings.ts';
+export { type OpenEngine, openEngine } from './engine.ts';
+export { openEmbedder } from './models.ts';
+export { runsOn } from './settings.ts';
 export { openIndex, openLedger, openQueue } from './stores.ts';

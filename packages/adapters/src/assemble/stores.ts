@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
 import { pgliteConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
+import { openQdrantIndex } from '../qdrant/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 
@@ -11,7 +12,10 @@ export async function openLedger({ dataDir }: Config): Promise<Ledger> {
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
 }
 
-export async function openIndex({ dataDir }: Config, { fingerprint, dimensions }: Embedder): Promise<SearchIndex> {
+/** The index of the configuration. A server that is configured and not there is an error, never a file instead. */
+export async function openIndex({ qdrant, dataDir }: Config, embedder: Embedder, log: Log): Promise<SearchIndex> {
+  const { fingerprint, dimensions } = embedder;
+  if (qdrant !== null) return openQdrantIndex({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log });
   await mkdir(dataDir, { recursive: true });
   return openSqliteIndex({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
 }

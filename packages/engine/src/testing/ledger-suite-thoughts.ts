@@ -72,6 +72,19 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await recent(0)).toEqual([]);
     });
 
+    it('is the same for a batch that is not claimed: what its scope has said, up to now', async () => {
+      const b = bench();
+      await store(b, { messages: [newMessage(b.tools, { content: 'one' })] });
+      const turn = await nextTurn(b);
+      const context = () => b.ledger.thoughts.context(turn.lane, scope(), 10);
+      expect(await context()).toEqual({ summary: null, recent: [] });
+      await apply(b, turn);
+      await store(b, { messages: [newMessage(b.tools, { content: 'waits' })] });
+      expect((await context()).recent.map((message) => message.content)).toEqual(['one']);
+      const elsewhere = scope({ userId: 'ann', runId: 'r1' });
+      expect(await b.ledger.thoughts.context(turn.lane, elsewhere, 10)).toEqual({ summary: null, recent: [] });
+    });
+
     it('has each message once, however often it was sent', async () => {
       const b = bench();
       const say = (...texts: string[]) =>

@@ -1,13 +1,18 @@
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Consolidation, Gathered, Stored, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
-import type { LaneId, Message } from '../words.ts';
+import type { LaneId, Message, Scope } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import { summaryOf } from './memory-ledger-summaries.ts';
 import { heldBy, pinnedOf } from './memory-ledger-turns.ts';
 
 export function memoryThoughts(state: State): ThoughtStore {
   return {
     gather: async (turn, recentCount) => gather(state, turn, recentCount),
+    context: async (lane, scope, recentCount) => ({
+      summary: summaryOf(state, lane, scope).summary,
+      recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
+    }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
     storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
@@ -49,18 +54,26 @@ function gather(state: State, turn: Turn, recentCount: number): Gathered {
   const pinned = pinnedOf(state, turn.consolidationId);
   const messages = messagesWhere(state, turn.lane, ({ message }) => turn.batchIds.includes(message.batchId));
   const firstSeq = messages[0]?.saidAt.seq ?? 0;
-  const scope = scopeKey(turn.scope);
-  const before = messagesWhere(state, turn.lane, (row) => {
-    const isApplied = rowOf(state.batches, row.message.batchId).appliedAt !== null;
-    const isEarlier = row.message.saidAt.seq < firstSeq && !row.message.resent;
-    return isApplied && isEarlier && scopeKey(row.scope) === scope;
-  });
   return {
     messages,
     metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
     summary: state.pinnedSummaries.get(turn.consolidationId) ?? null,
-    recent: recentCount === 0 ? [] : before.slice(-recentCount),
+    recent: recentBefore(state, { lane: turn.lane, scope: turn.scope, before: firstSeq }, recentCount),
   };
+}
+
+/** The last consolidated messages of a scope, each once. */
+function recentBefore(
+  state: State,
+  { lane, scope, before }: { lane: LaneId; scope: Scope; before: number },
+  count: number,
+): Message[] {
+  const earlier = messagesWhere(state, lane, (row) => {
+    const isApplied = rowOf(state.batches, row.message.batchId).appliedAt !== null;
+    const isEarlier = row.message.saidAt.seq < before && !row.message.resent;
+    return isApplied && isEarlier && scopeKey(row.scope) === scopeKey(scope);
+  });
+  return count === 0 ? [] : earlier.slice(-count);
 }
 
 /** Messages of a lane in the order of their arrival. */

@@ -11,6 +11,7 @@ import * as thoughts from './read/thoughts.ts';
 export function thoughtStore({ read, write }: Access): ThoughtStore {
   return {
     gather: (turn, recentCount) => read((sql) => thoughts.gather(sql, turn, recentCount)),
+    context: (lane, scope, recentCount) => read((sql) => thoughts.contextOf(sql, { lane, scope, recentCount })),
     answer: (consolidationId, step, inputHash) =>
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
     storeAnswer: (turn, answer) => write('storeAnswer', { turn, answer }),

@@ -16,6 +16,9 @@ export interface Gathered {
   readonly recent: readonly Message[];
 }
 
+/** The part of it that does not depend on a turn. */
+export type ConversationContext = Pick<Gathered, 'summary' | 'recent'>;
+
 export interface StoredAnswer {
   readonly step: string;
   readonly inputHash: string;
@@ -43,6 +46,8 @@ export interface Consolidation {
 
 export interface ThoughtStore {
   gather(turn: Turn, recentCount: number): Promise<Gathered>;
+  /** What a batch of this scope would be gathered with if it were claimed now. */
+  context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
   /** Stores the answer and counts its usage, once. */
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;

@@ -1,10 +1,12 @@
 import type {
   Consolidation,
+  ConversationContext,
   Gathered,
   LaneId,
   Page,
   Paged,
   Plan,
+  Scope,
   StoredAnswer,
   TenantId,
   Turn,
@@ -40,6 +42,25 @@ export function gather(sql: Sql, turn: Turn, recentCount: number): Gathered {
     summary: scope?.summary ?? null,
     recent: recent.reverse().map(messageFrom),
   };
+}
+
+/** What a batch of a scope would be gathered with if it were claimed now. */
+export function contextOf(
+  sql: Sql,
+  { lane, scope, recentCount }: { lane: LaneId; scope: Scope; recentCount: number },
+): ConversationContext {
+  const row = sql.get<{ id: number; tenant: TenantId; summary: string | null }>(SELECT_SCOPE_OF_LANE, {
+    lane,
+    ...scope,
+  });
+  if (row === null) return { summary: null, recent: [] };
+  const recent = sql.all<MessageRow>(SELECT_RECENT, {
+    tenant: row.tenant,
+    scope: row.id,
+    before: Number.MAX_SAFE_INTEGER,
+    limit: recentCount,
+  });
+  return { summary: row.summary, recent: recent.reverse().map(messageFrom) };
 }
 
 export function findAnswer(
@@ -111,6 +132,11 @@ const SELECT_METADATA = `
 
 const SELECT_SCOPE = `
   SELECT scope, summary FROM consolidations WHERE id = @id`;
+
+const SELECT_SCOPE_OF_LANE = `
+  SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane
+  WHERE s.lane = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
+    AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
 
 const SELECT_RECENT = `
   SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id

@@ -1,28 +1,21 @@
 import { type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
-import {
-  type BatchSettings,
-  estimateTokens,
-  type JsonObject,
-  type NewBatch,
-  type NewMessage,
-  scopeOf,
-  type TenantId,
-  type Tools,
-} from '@slowwave/engine';
+import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
+import type { Tools } from '../ports/tools.ts';
+import { millisOf } from '../text/iso.ts';
+import { estimateTokens } from '../text/tokens.ts';
+import type { BatchSettings, JsonObject, Millis, TenantId } from '../words.ts';
 import { canonical } from './canonical.ts';
-import { checkImages } from './images.ts';
+import { scopeOf } from './scope.ts';
 
-interface Posted {
+export interface Posted {
   readonly tenant: TenantId;
-  readonly body: PostBatch;
+  readonly body: Omit<PostBatch, 'flush'> & { readonly flush?: boolean };
+  /** The idempotency key, wherever it stood. */
   readonly key: string | null;
-  /** A model is there that describes images. */
-  readonly images: boolean;
 }
 
 /** A posted batch as the ledger takes it. */
-export function accept(tools: Tools, { tenant, body, key, images }: Posted): NewBatch {
-  checkImages(body.messages, images);
+export function draftBatch(tools: Tools, { tenant, body, key }: Posted): NewBatch {
   const batchAt = momentOf(body.timestamp);
   return {
     id: tools.id('bat'),
@@ -33,12 +26,12 @@ export function accept(tools: Tools, { tenant, body, key, images }: Posted): New
     messages: body.messages.map((message) => newMessage(tools.id('msg'), message, batchAt)),
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOf(content)), 0),
     acceptedAt: tools.now(),
-    flush: body.flush,
+    flush: body.flush ?? false,
     idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
   };
 }
 
-const settingsOf = (body: PostBatch): BatchSettings => ({
+const settingsOf = (body: Posted['body']): BatchSettings => ({
   infer: body.infer,
   mode: body.mode,
   instructions: body.instructions ?? null,
@@ -48,7 +41,7 @@ const settingsOf = (body: PostBatch): BatchSettings => ({
   expiresAt: momentOf(body.expires_at),
 });
 
-const newMessage = (id: string, message: MessageBody, batchAt: number | null): NewMessage => ({
+const newMessage = (id: string, message: MessageBody, batchAt: Millis | null): NewMessage => ({
   id,
   clientId: message.id ?? null,
   role: message.role,
@@ -57,10 +50,10 @@ const newMessage = (id: string, message: MessageBody, batchAt: number | null): N
   at: momentOf(message.timestamp) ?? batchAt,
 });
 
-const momentOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
+const momentOf = (iso: string | undefined): Millis | null => (iso === undefined ? null : millisOf(iso));
 
 /** Of everything but the key itself, which may come in the header one time and in the body another. */
-function hashOf(tools: Tools, body: PostBatch): string {
+function hashOf(tools: Tools, body: Posted['body']): string {
   const { idempotency_key: _key, ...rest } = body;
   return tools.hash(canonical(rest));
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { hasImage, type MessageBody } from '@slowwave/contracts';
-import { problem } from '@slowwave/http';
+import { problem } from './problem.ts';
 
 /** Refuses images that cannot be described: all of them where no model does it, else those it could not or must not get. */
 export function checkImages(messages: readonly MessageBody[], described: boolean): void {

@@ -1,0 +1,24 @@
+import type { OpenEngine } from '@slowwave/adapters/assemble';
+import { queueFor } from '@slowwave/adapters/bullmq';
+import { QUEUES } from '@slowwave/contracts';
+import { memoryWriter, preview, reviewer } from '@slowwave/engine';
+import type { ConsoleDeps } from './deps.ts';
+import { replayLane } from './replay-lane.ts';
+
+/** The manage routes' dependencies over an open engine. */
+export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleDeps {
+  const { ledger, tools, log } = deps;
+  const nudge = schedule.nudge;
+  return {
+    ledger,
+    tools,
+    log,
+    nudge,
+    writer: memoryWriter(deps),
+    reviewer: reviewer(deps),
+    images: deps.imageModel !== null,
+    preview: (batch, cancel) => preview(deps, batch, cancel),
+    queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
+    replayLane: replayLane({ ledger, tools, nudge }),
+  };
+}

@@ -1,0 +1,22 @@
+import { PlanView, PostPreview } from '@slowwave/contracts';
+import { draftBatch, type TenantId } from '@slowwave/engine';
+import { type App, checkImages, requestTenant, waitSignal } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { planView } from './views/plan.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'What a batch would do if it were consolidated now',
+  description: 'Asks the models and decides as a consolidation does. Nothing is written.',
+  body: PostPreview,
+  response: { 200: PlanView },
+};
+
+export function postPreview(app: App, { tools, images, preview }: ConsoleDeps): void {
+  app.post('/v1/consolidations/preview', { schema }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    checkImages(request.body.messages, images);
+    const batch = draftBatch(tools, { tenant, body: request.body, key: null });
+    return planView(await preview(batch, waitSignal(reply)));
+  });
+}

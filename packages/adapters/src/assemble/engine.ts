@@ -1,0 +1,50 @@
+import type { EngineDeps, Log, Schedule } from '@slowwave/engine';
+import { openSchedule, type QueueConnection } from '../bullmq/index.ts';
+import type { Config } from '../config/index.ts';
+import { systemTools } from '../system/index.ts';
+import { o200kTokenizer } from '../tokens/index.ts';
+import { openChat, openEmbedder, openImageModel } from './models.ts';
+import { engineSettings } from './settings.ts';
+import { openIndex, openLedger, openQueue } from './stores.ts';
+
+/** What a program that consolidates or decides works with, opened as the configuration says. */
+export interface OpenEngine {
+  readonly deps: EngineDeps;
+  readonly connection: QueueConnection;
+  readonly schedule: Schedule;
+  /** One check per dependency; it throws when the dependency does not answer. */
+  readonly ready: Readonly<Record<'ledger' | 'queue' | 'index', () => Promise<void>>>;
+  /** What is closed after everything that uses it, in this order. */
+  readonly parts: readonly { close(): Promise<unknown> }[];
+}
+
+export async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
+  const embedder = await openEmbedder(config, log);
+  const [ledger, index, connection] = await Promise.all([
+    openLedger(config),
+    openIndex(config, embedder, log),
+    openQueue(config, log),
+  ]);
+  const schedule = await openSchedule({ connection, log });
+  return {
+    deps: {
+      ledger,
+      index,
+      embedder,
+      chat: openChat(config, log),
+      imageModel: openImageModel(config, log),
+      tokenizer: o200kTokenizer,
+      tools: systemTools,
+      log,
+      settings: engineSettings(config),
+    },
+    connection,
+    schedule,
+    ready: {
+      ledger: () => ledger.check(),
+      queue: () => schedule.check(),
+      index: async () => void (await index.marker()),
+    },
+    parts: [schedule, connection, index, ledger],
+  };
+}

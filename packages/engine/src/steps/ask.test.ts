@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { EngineError } from '../errors.ts';
+import { CutOff, echoExtract, engineBench, fakeChat, type Reply, type Script } from '../testing/index.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+
+const WHOLE = { facts: [{ text: 'lives: in Oslo' }, { text: 'pet: a cat' }] };
+const HALF = new CutOff('{"facts":[{"text":"lives: in Oslo"},{"text":"pet: a c');
+const EMPTY_HALF = new CutOff('{"facts":[{"text":"li');
+const MAX_ATTEMPTS = 3;
+
+describe('an answer', () => {
+  it('that cannot be used is kept under a name of its own, and its repair under the question’s', async () => {
+    const { bench, stored } = await asked(['nonsense'], [WHOLE]);
+    await bench.run();
+    expect(await stored()).toEqual([
+      ['extract:unusable:0', 'nonsense'],
+      ['extract', JSON.stringify(WHOLE)],
+    ]);
+    expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
+  });
+
+  it('that breaks off counts for nothing before the last try', async () => {
+    const { bench, id, calls } = await asked([HALF, WHOLE], [HALF]);
+    const [first] = await bench.run();
+    expect(first?.kind).toBe('later');
+    expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
+    expect(calls()).toEqual(['extract_facts', 'repair_output', 'extract_facts']);
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: 1,
+    });
+  });
+
+  it.each<[string, Reply, Reply]>([
+    ['the first', HALF, EMPTY_HALF],
+    ['its repair', EMPTY_HALF, HALF],
+    ['the only one there is', HALF, 'nonsense'],
+  ])('that breaks off in every try gives its complete items in the last: those of %s', async (_name, first, repair) => {
+    const { bench, id } = await asked([first, first, first], [repair, repair, repair]);
+    await bench.run();
+    expect(await bench.live()).toEqual(['lives: in Oslo']);
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: MAX_ATTEMPTS - 1,
+    });
+  });
+
+  it.each<[string, Reply]>([
+    ['breaks off before its first item', EMPTY_HALF],
+    ['is no JSON', 'I am sorry'],
+    ['is an error of the server', '{"error":{"message":"context_length_exceeded"}}'],
+    ['is nothing', ''],
+  ])('that %s parks the batch in the end, and is never taken for "no facts"', async (_name, reply) => {
+    const { bench, id, stored } = await asked([reply, reply, reply], [reply, reply, reply]);
+    await bench.run();
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'parked',
+      failure: { code: 'model_output_unusable' },
+    });
+    expect((await stored()).map(([step]) => step)).toEqual([
+      'extract:unusable:0',
+      'extract:unrepaired:0',
+      'extract:unusable:1',
+      'extract:unrepaired:1',
+      'extract:unusable:2',
+      'extract:unrepaired:2',
+    ]);
+  });
+
+  it('that was no use is not paid for again after a crash in the same try', async () => {
+    const unreachable = new EngineError('gone', { code: 'cancelled', retryable: true });
+    const { bench, calls } = await asked(['nonsense'], [unreachable, WHOLE]);
+    const { lanes } = bench.deps.ledger;
+    const { fail } = lanes;
+    // A kill leaves no trace of the failure.
+    Object.assign(lanes, { fail: () => Promise.reject(new Error('killed')) });
+    await expect(bench.run()).rejects.toThrow('killed');
+    Object.assign(lanes, { fail });
+    await bench.run();
+    expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
+    expect(calls()).toEqual(['extract_facts', 'repair_output', 'repair_output']);
+  });
+
+  it('that never came counts as a failed call', async () => {
+    const down = new EngineError('the model answered 500', { code: 'model_server_error', retryable: true });
+    const { bench } = await asked([down, WHOLE], []);
+    await bench.run();
+    expect(await bench.deps.ledger.overview.usage(DEFAULT_TENANT)).toMatchObject({ calls: 2, failedCalls: 1 });
+  });
+});
+
+/** A bench with one batch, and a model that gives these answers, one after the other. */
+async function asked(answers: readonly Reply[], repairs: readonly Reply[]) {
+  const inTurn =
+    (replies: readonly Reply[]): Script =>
+    (input, nth) =>
+      replies[nth - 1] ?? echoExtract(input, nth);
+  const chat = fakeChat({ extract_facts: inTurn(answers), repair_output: inTurn(repairs) });
+  const bench = await engineBench({ chat, settings: { maxAttempts: MAX_ATTEMPTS } });
+  const id = await bench.post(['lives: in Oslo', 'pet: a cat']);
+  const stored = async (): Promise<[string, string][]> => {
+    const { results } = await bench.deps.ledger.thoughts.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null });
+    const kept = await bench.deps.ledger.thoughts.answers(results[0]?.id ?? '');
+    return kept.map(({ step, text }) => [step, text]);
+  };
+  return { bench, id, stored, calls: () => chat.calls.map(({ name }) => name) };
+}

@@ -4,7 +4,7 @@ import { compareSaid } from '../words.ts';
 import type { Spoken } from './messages.ts';
 
 /** What is known of where a fact came from. */
-export interface Clue {
+interface Clue {
   readonly text: string;
   readonly quote: string | null;
 }

@@ -1,7 +1,7 @@
 import type { RawFact } from '../parse/facts.ts';
 import { millisOf } from '../text/iso.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { isChatter } from './junk/chatter.ts';
+import { isChatter, isQuestion } from './junk/chatter.ts';
 import { echoesSystem, type Window } from './junk/echo.ts';
 import { isGreeting } from './junk/greetings.ts';
 import { secretIn } from './junk/secrets.ts';
@@ -31,11 +31,12 @@ const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'a date o
 const wordless: Rule = ({ text }) => (/[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it');
 const chatter: Rule = ({ text }) =>
   isGreeting(text) || isChatter(text) ? 'tells of the conversation, not of the user' : null;
+const question: Rule = ({ text }) => (isQuestion(text) ? 'a question tells nothing' : null);
 const echo: Rule = (fact, window) =>
   echoesSystem(fact, window) ? 'repeats the system prompt; nobody else said it' : null;
 
 /** Secrets first: no other reason may show one. */
-const RULES: readonly Rule[] = [secret, tooLong, bareDate, wordless, chatter, echo];
+const RULES: readonly Rule[] = [secret, tooLong, bareDate, wordless, chatter, question, echo];
 
 export const secretReason = (kind: string): string => `secret: ${kind}`;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isChatter } from './chatter.ts';
+import { isChatter, isQuestion } from './chatter.ts';
 
 it.each([
   'User said hello',
@@ -50,4 +50,25 @@ it.each([
   '用户感谢妈妈的支持',
 ])('%s is kept', (fact) => {
   expect(isChatter(fact)).toBe(false);
+});
+
+it.each([
+  'What should I cook tonight?',
+  'And where is it?',
+  "Isn't it late?",
+  'Can you help me?',
+  '今天吃什么？',
+  '你喜欢猫吗？',
+])('%s is a question', (fact) => {
+  expect(isQuestion(fact)).toBe(true);
+});
+
+it.each([
+  "User's favourite band is Therapy?",
+  'User has read What is Life?',
+  'What a day',
+  '用户最喜欢的书是《什么是生命？》',
+  'Will lives in Oslo.',
+])('%s is none', (fact) => {
+  expect(isQuestion(fact)).toBe(false);
 });

@@ -38,3 +38,11 @@ const CHATTER = [
   /^(?:这个|该)?用户(?:刚刚?|又|向助手|对助手)?(?:打了?个?招呼|打招呼|问好|问候|说了?[“"「]?(?:你好|谢谢|再见)|表示(?:感谢|谢意)|道谢|致谢|道别|感谢了?助手)/u,
   /^(?:这个|该)?用户(?:正在|刚刚?|又|向助手)?(?:询问|在问|问了?(?:关于|一下|天气|时间|什么|怎么|如何|为什么|哪)|想知道|请求(?:帮助|协助|建议|推荐|信息))/u,
 ];
+
+/** Whether a fact is a question, word for word: it asks, and says nothing. */
+export const isQuestion = (fact: string): boolean => QUESTIONS.some((form) => form.test(fact.trim()));
+
+const QUESTIONS = [
+  /^(?:(?:and|but|so|or|well|ok(?:ay)?),? )?(?:what|when|where|who|whom|whose|which|why|how|is|are|am|was|were|do|does|did|can|could|will|would|should|shall|may|might|have|has|any)(?:'s|'re|n't)?\s[^\n]*\?$/iu,
+  /^(?!用户)[^\n]*(?:吗|呢|什么|怎么|怎样|哪|谁|几|多少|如何|为什么)[^\n]*？$/u,
+];

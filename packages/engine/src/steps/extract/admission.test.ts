@@ -67,6 +67,7 @@ describe('junk becomes no memory, and the plan says why', () => {
       'User is called Ana',
       'repeats the system prompt; nobody else said it',
     ],
+    ['a question as it stands', [user('where do figs grow?')], 'Where do figs grow?', 'a question tells nothing'],
     ['a date', [user('I like figs')], '2026-05-01', 'a date on its own tells nothing'],
     ['signs', [user('I like figs')], '?!…', 'no word in it'],
     ['a novel', [user('I like figs')], 'fig '.repeat(2_000), 'longer than 4000 characters: not one fact'],

@@ -16,7 +16,7 @@ import type { Extracted, GatheredTurn } from '../values.ts';
 import { contextOf } from './context.ts';
 
 /** What a part repeats of the one before it, in tokens: the last exchange. */
-export const OVERLAP_TOKENS = 500;
+const OVERLAP_TOKENS = 500;
 
 /** Finds the facts in what was said: one call, or one for each part of a window that is too long for one. */
 export async function infer(

@@ -9,7 +9,7 @@ import { ingestRoutes } from './app.ts';
 /** Ingest as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'ingest' });
-  const ledger = await openLedger(config);
+  const ledger = await openLedger(config, log);
   const connection = await openQueue(config, log);
   const schedule = await openSchedule({ connection, log });
   const app = await createShell({

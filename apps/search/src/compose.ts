@@ -11,8 +11,8 @@ import { indexState } from './index-state.ts';
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
   const embedder = await openEmbedder(config, log);
-  const ledger = await openLedger(config);
-  const index = await openIndex(config, embedder);
+  const ledger = await openLedger(config, log);
+  const index = await openIndex(config, embedder, log);
   const tools = systemTools;
   const app = await createShell({
     name: 'search',

@@ -21,7 +21,7 @@ export interface OpenEngine {
 export async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
   const embedder = await openEmbedder(config, log);
   const [ledger, index, connection] = await Promise.all([
-    openLedger(config),
+    openLedger(config, log),
     openIndex(config, embedder, log),
     openQueue(config, log),
   ]);

@@ -1,5 +1,6 @@
 import type { EngineSettings } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
+import { placeOf } from '../postgres/index.ts';
 import { nearOf } from './models.ts';
 
 /** One consolidation reads at most this much at once: what a small model still extracts from with care. */
@@ -24,10 +25,15 @@ export const engineSettings = (config: Config): EngineSettings => ({
 
 /** What a process runs on, in words, for people: printed at the start and shown at /healthz. */
 export const runsOn = (config: Config): Record<string, string> => ({
-  ledger: `sqlite in ${config.dataDir}`,
+  ledger: config.databaseUrl === null ? `sqlite in ${config.dataDir}` : `postgresql at ${placeOf(config.databaseUrl)}`,
   index: config.qdrant === null ? `sqlite in ${config.dataDir}` : `qdrant at ${new URL(config.qdrant.url).host}`,
-  queue: config.redisUrl === null ? 'bullmq in process' : `bullmq on redis ${new URL(config.redisUrl).host}`,
+  queue: queueOf(config),
   chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
   image_model: config.imageModel ?? 'none (messages with images are refused)',
   embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
 });
+
+function queueOf({ redisUrl, databaseUrl }: Config): string {
+  if (redisUrl !== null) return `bullmq on redis ${new URL(redisUrl).host}`;
+  return databaseUrl === null ? 'bullmq in process' : `bullmq on postgresql at ${placeOf(databaseUrl)}`;
+}

@@ -1,13 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
-import { pgliteConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
+import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
+import { openPostgresLedger } from '../postgres/index.ts';
 import { openQdrantIndex } from '../qdrant/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 
-export async function openLedger({ dataDir }: Config): Promise<Ledger> {
+/** The ledger of the configuration. A server that is configured and not there is an error, never a file instead. */
+export async function openLedger({ databaseUrl, dataDir }: Config, log: Log): Promise<Ledger> {
+  if (databaseUrl !== null) return openPostgresLedger({ url: databaseUrl, tools: systemTools, log });
   await mkdir(dataDir, { recursive: true });
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
 }
@@ -21,7 +24,8 @@ export async function openIndex({ qdrant, dataDir }: Config, embedder: Embedder,
 }
 
 /** The queue of the configuration; in process only where one process does everything. */
-export async function openQueue({ redisUrl, dataDir }: Config, log: Log): Promise<QueueConnection> {
+export async function openQueue({ redisUrl, databaseUrl, dataDir }: Config, log: Log): Promise<QueueConnection> {
   if (redisUrl !== null) return redisConnection(redisUrl);
+  if (databaseUrl !== null) return postgresConnection({ url: databaseUrl, log });
   return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
 }

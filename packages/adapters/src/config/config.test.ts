@@ -77,6 +77,26 @@ describe('which models are used', () => {
   });
 });
 
+describe('the index', () => {
+  it('is a file unless a Qdrant server is named', () => {
+    expect(standalone({}).qdrant).toBeNull();
+    expect(standalone({ QDRANT_URL: 'http://127.0.0.1:6333', SLOWWAVE_QDRANT_QUANTIZED: 'true' }).qdrant).toEqual({
+      url: 'http://127.0.0.1:6333',
+      apiKey: null,
+      index: 'slowwave',
+      quantized: true,
+      onDisk: false,
+    });
+  });
+});
+
+describe('the database', () => {
+  it('can be the queue too', () => {
+    const settings = { DATABASE_URL: 'postgres://db/slowwave', QDRANT_URL: 'http://qdrant:6333' };
+    expect(service(settings)).toMatchObject({ databaseUrl: 'postgres://db/slowwave', redisUrl: null });
+  });
+});
+
 describe('what is refused', () => {
   it('all problems are said at once, with what was expected and what was got', () => {
     const problems = problemsOf(() =>
@@ -102,6 +122,13 @@ describe('what is refused', () => {
     expect.hasAssertions();
   });
 
+  it('settings of a Qdrant that is not used', () => {
+    expect(problemsOf(() => standalone({ QDRANT_API_KEY: 'key', SLOWWAVE_QDRANT_ON_DISK: 'true' }))).toEqual([
+      '  - QDRANT_API_KEY: means something only with an index on Qdrant; set QDRANT_URL, or unset it',
+      '  - SLOWWAVE_QDRANT_ON_DISK: means something only with an index on Qdrant; set QDRANT_URL, or unset it',
+    ]);
+  });
+
   it('secrets are not repeated', () => {
     const problems = problemsOf(() =>
       standalone({ SLOWWAVE_API_KEY: 'too-short', REDIS_URL: 'http://u:hunter2@host' }),
@@ -115,6 +142,15 @@ describe('what is refused', () => {
       expect.stringContaining('REDIS_URL: separate processes share a queue'),
     ]);
     expect(readServiceConfig(7_072, { queue: false }, {}).redisUrl).toBeNull();
+  });
+
+  it('separate processes on PostgreSQL with an index file on each host', () => {
+    const DATABASE_URL = 'postgres://slowwave:hunter2@db/slowwave';
+    const problems = problemsOf(() => service({ ...REDIS, DATABASE_URL }));
+    expect(problems).toEqual([expect.stringMatching(/QDRANT_URL: separate processes .* index file of its own/)]);
+    expect(problems.join()).not.toContain('hunter2');
+    expect(problemsOf(() => readServiceConfig(7_072, { queue: false }, { DATABASE_URL }))).toEqual(problems);
+    expect(standalone({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
   });
 });
 

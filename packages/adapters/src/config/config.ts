@@ -10,6 +10,8 @@ export interface Config {
   readonly dataDir: string;
   readonly apiKey: string | null;
   readonly redisUrl: string | null;
+  /** null: the ledger is a SQLite file. */
+  readonly databaseUrl: string | null;
   /** null: the index is a SQLite file. */
   readonly qdrant: {
     readonly url: string;
@@ -82,8 +84,25 @@ export function readServiceConfig(
   environment: Given = process.env,
 ): Config {
   const config = readConfig({ port, idleMs: SERVICE_IDLE_MS, root: ROOT }, environment);
-  if (!needs.queue || config.redisUrl !== null) return config;
-  throw new ConfigError(['REDIS_URL: separate processes share a queue; set it, or run the standalone app instead']);
+  const problems = [...(needs.queue ? withoutQueue(config) : []), ...withoutIndex(config)];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
+  if (redisUrl !== null || databaseUrl !== null) return [];
+  return [
+    'REDIS_URL: separate processes share a queue; set it, or DATABASE_URL for a queue on PostgreSQL, or run the ' +
+      'standalone app instead',
+  ];
+}
+
+function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
+  if (databaseUrl === null || qdrant !== null) return [];
+  return [
+    'QDRANT_URL: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
+      'of its own; set it for an index they share, or unset DATABASE_URL, or run the standalone app instead',
+  ];
 }
 
 const STANDALONE_PORT = 7_070;
@@ -143,6 +162,7 @@ function configOf(env: Environment, program: Program): Config {
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
     redisUrl: env.REDIS_URL ?? null,
+    databaseUrl: env.DATABASE_URL ?? null,
     qdrant: qdrantOf(env),
     openai: {
       apiKey: env.OPENAI_API_KEY ?? null,

@@ -43,7 +43,12 @@ export const ENVIRONMENT = z.object({
     .describe('How much is logged; contents of messages and memories never are.'),
   REDIS_URL: Url('redis:', 'rediss:')
     .optional()
-    .describe('Queue on Redis; without it the queue runs in process (standalone only).'),
+    .describe('Queue on Redis; without it on PostgreSQL, or in process (standalone only).'),
+  DATABASE_URL: Url('postgres:', 'postgresql:')
+    .optional()
+    .describe(
+      'Ledger, and queue without REDIS_URL, in PostgreSQL 13 or newer; without it the ledger is a SQLite file.',
+    ),
   QDRANT_URL: Url('http:', 'https:')
     .optional()
     .describe('Index on Qdrant 1.18 or newer, e.g. http://127.0.0.1:6333; without it in a SQLite file.'),
@@ -104,7 +109,6 @@ export type Environment = z.infer<typeof ENVIRONMENT>;
 
 /** Settings that will mean something one day: until then they are refused, never ignored. */
 export const NOT_YET: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'this release keeps its ledger in a SQLite file; unset it',
   SLOWWAVE_RPM: 'this release does not limit requests to the model; unset it',
   SLOWWAVE_TPM: 'this release does not limit tokens to the model; unset it',
 };

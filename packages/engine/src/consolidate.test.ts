@@ -75,6 +75,32 @@ describe('a conversation becomes memories', () => {
     expect(chat.calls.every((call) => call.name === 'extract_facts')).toBe(true);
   });
 
+  it('a wish to forget deletes what it is about, and is never remembered itself', async () => {
+    const wish: Script = (input, nth) => {
+      const text = JSON.stringify(input.messages);
+      const facts = [{ text: 'User wants it forgotten that they smoke', category: 'forget' }];
+      return text.includes('forget') ? { facts } : echoExtract(input, nth);
+    };
+    const forget: Script = (input) => {
+      const [memory] = input.memories as { id: string }[];
+      return {
+        operations: [{ fact: 'f0', event: 'DELETE', id: memory?.id ?? null, text: null, reason: 'asked', keep: null }],
+      };
+    };
+    const bench = await engineBench({ chat: model({ extract_facts: wish, decide_operations: forget }) });
+    await bench.post(['forget that I smoke']);
+    await bench.run();
+    expect(await bench.memories()).toEqual([]);
+    await bench.post(['tobacco: every day']);
+    await bench.run();
+    const id = await bench.post(['forget that I smoke']);
+    await bench.run();
+    expect(await bench.live()).toEqual([]);
+    const batch = await bench.deps.ledger.batches.get(DEFAULT_TENANT, id);
+    const plan = await bench.deps.ledger.thoughts.plan(batch?.consolidationId ?? '');
+    expect(plan?.outcomes).toMatchObject([{ outcome: 'DROPPED', reason: 'the user asked to forget' }]);
+  });
+
   it('messages without a fact leave an empty batch', async () => {
     const bench = await engineBench({ chat: model({ extract_facts: () => ({ facts: [] }) }) });
     const id = await bench.post(['hello there']);

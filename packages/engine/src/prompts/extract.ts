@@ -41,7 +41,7 @@ export interface ExtractInput {
 
 export const EXTRACT: Prompt = {
   name: 'extract_facts',
-  version: '2',
+  version: '3',
   system: `extract_facts
 
 You find what is worth remembering in a conversation, for a long-term memory.
@@ -58,7 +58,7 @@ What to remember, from user turns (about: "user"):
 - health: allergies, diets, conditions, fitness
 - work and study: employer, role, projects, skills, career goals
 - opinions and other lasting details the user shares, and changes of any of these
-- a wish to have something forgotten: write it as a fact, e.g. "User wants it forgotten that they smoke"
+- a wish to have something forgotten: write it as a fact of category forget, e.g. "User wants it forgotten that they smoke"
 From assistant turns (about: "agent"), only where the assistant speaks of itself: its own name, persona, preferences, abilities, commitments. Never take what the assistant says or suggests about the user as a user's fact, unless the user confirms it. Nothing from system turns; from tool turns only what a user turn takes up. "[image: …]" in a message tells what a picture sent with it shows; "[secret: …]" stands for a secret: no fact of it.
 
 What not to remember: greetings, thanks, small talk, questions, requests to you, general knowledge, hypotheticals, jokes, moods of the moment, quoted text of others, passwords, keys, card numbers.

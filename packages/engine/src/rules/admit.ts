@@ -4,6 +4,7 @@ import { millisOf } from '../text/iso.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Message, type Role } from '../words.ts';
 import { type Attribute, attribution } from './attribution.ts';
+import { FORGET_CATEGORY } from './forget.ts';
 import type { Window } from './junk/echo.ts';
 import { maskOf, maskSecrets, secretIn } from './junk/secrets.ts';
 import { FACT_MAX, junkReason, secretReason } from './junk.ts';
@@ -130,7 +131,7 @@ function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Ad
   };
 }
 
-/** A category the tenant has, in its own spelling; else misc, where there is such a one. */
+/** A category the tenant has, in its own spelling, or the mark of a wish to forget; else misc, where there is such a one. */
 function categoryOf(given: string | null, categories: readonly string[]): string | null {
   if (given === null) return null;
   const plain = (category: string): string =>
@@ -140,6 +141,6 @@ function categoryOf(given: string | null, categories: readonly string[]): string
       .trim()
       .replaceAll(/[\s_-]+/gu, '_');
   const spelt = (wanted: string): string | undefined =>
-    categories.find((category) => plain(category) === plain(wanted));
+    [...categories, FORGET_CATEGORY].find((category) => plain(category) === plain(wanted));
   return spelt(given) ?? spelt('misc') ?? null;
 }

@@ -5,6 +5,7 @@ import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { deletedAt, newest } from '../rules/evolve.ts';
+import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
@@ -27,6 +28,8 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const memories = new Map((await deps.ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
   const candidates = candidatesOf(facts, neighbours, memories);
+  // What somebody wants forgotten need not share a word with the wish: whatever was recalled is looked at.
+  const wishes = candidates.length > 0 && facts.some(isWishToForget);
   const near = candidates.some((candidate) =>
     candidate.recalledBy.some((recalled) => isNear(recalled, deps.settings.near)),
   );
@@ -34,9 +37,13 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
     ...extracted,
     candidates,
     memories,
-    repeats: repeatsOf(facts, candidates, memories),
+    repeats: repeatsOf(
+      facts.filter((fact) => !isWishToForget(fact)),
+      candidates,
+      memories,
+    ),
     tombstones: await tombstonesOf(deps, extracted),
-    undecided: near || nearEachOther(facts, vectorOf, deps.settings.near),
+    undecided: wishes || near || nearEachOther(facts, vectorOf, deps.settings.near),
   };
 }
 

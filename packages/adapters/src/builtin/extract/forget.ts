@@ -1,3 +1,4 @@
+import { FORGET_CATEGORY } from '@slowwave/engine';
 import { FORGET, FORGET_IN_CHINESE } from '../decide/forget.ts';
 import type { Found } from './found.ts';
 
@@ -12,8 +13,9 @@ export function wishToForget(sentence: string, read: (statement: string) => read
   if (what === undefined) return null;
   const mark = /\p{Script=Han}/u.test(what) ? FORGET_IN_CHINESE : FORGET;
   const known = read(what);
-  if (known.length > 0) return known.map((found) => ({ ...found, text: `${mark}${found.text}`, validFrom: null }));
+  if (known.length > 0)
+    return known.map((found) => ({ text: `${mark}${found.text}`, category: FORGET_CATEGORY, validFrom: null }));
   const thing = /^(?:my|our|我的?)\s*(.{1,60})$/iu.exec(what)?.[1];
   if (thing === undefined) return [];
-  return [{ text: `${mark}${mark === FORGET ? "User's " : ''}${thing}`, category: 'misc', validFrom: null }];
+  return [{ text: `${mark}${mark === FORGET ? "User's " : ''}${thing}`, category: FORGET_CATEGORY, validFrom: null }];
 }

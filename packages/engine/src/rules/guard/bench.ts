@@ -3,7 +3,7 @@ import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
 import { evolve, type Home, liveVersion, newest } from '../evolve.ts';
-import { holdsAt } from './holds-at.ts';
+import { holdsAt, versionAt } from './holds-at.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {
@@ -167,7 +167,7 @@ export class Bench {
       consolidationId: this.input.consolidationId,
       factId: fact.id,
       reason: change.reason,
-      previous: of.before === undefined ? null : (liveVersion(of.before)?.text ?? null),
+      previous: of.before === undefined ? null : previousOf(of.before, change.kind, fact),
       saidAt: fact.saidAt,
       validFrom: fact.validFrom,
       recordedAt: this.#now,
@@ -191,4 +191,10 @@ export class Bench {
       expiresAt: this.input.expiresAt,
     };
   }
+}
+
+/** The text that held; for a deletion the one it ends, which is a former one where it is told late. */
+function previousOf(before: Memory, kind: EventKind, fact: Fact): string | null {
+  const live = liveVersion(before)?.text ?? null;
+  return kind === 'DELETE' ? (versionAt(before, fact.saidAt)?.text ?? live) : live;
 }

@@ -2,12 +2,13 @@ import type { RawOperation } from '../../parse/operations.ts';
 import type { Fact, FactOutcome, HeldOperation, Operation, Remark } from '../../plan.ts';
 import type { Tombstone } from '../../ports/ledger/memories.ts';
 import type { Memory, MemoryEvent } from '../../words.ts';
+import { isWishToForget } from '../forget.ts';
 import type { Repeat } from '../repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
 import { add, say, type Telling } from './deeds.ts';
 import { holdsAt } from './holds-at.ts';
 import { attribute } from './mem0-shape.ts';
-import { carryOutAll, describe } from './wishes.ts';
+import { carryOutAll, describe, forgetAsked } from './wishes.ts';
 
 export interface Verdicts {
   readonly operations: readonly Operation[];
@@ -61,6 +62,8 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
 
 /** The one end of a fact: what rules can tell is told without the model. */
 function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly = false }: Wishes): FactOutcome {
+  const wishes = (asked ?? []).filter((wish) => wish.fact === fact.id);
+  if (isWishToForget(fact)) return forgetAsked(bench, fact, wishes);
   const repeat = repeats.get(fact.id);
   const known = repeat === undefined ? undefined : repeated(bench, repeat);
   const mayConfirm = known !== undefined && (!addOnly || holdsAt(known, fact.saidAt, fact.text));
@@ -70,11 +73,7 @@ function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly 
   if (asked === null || repeat !== undefined) {
     return add(bench, fact, { ...how, reason: addOnly ? 'added as it is' : 'nothing near it is known' });
   }
-  return carryOutAll(
-    bench,
-    fact,
-    asked.filter((wish) => wish.fact === fact.id),
-  );
+  return carryOutAll(bench, fact, wishes);
 }
 
 /** Not there where the fact it repeats was dropped: it is then a fact of its own. */

@@ -1,17 +1,22 @@
 import { normaliseText } from '../../text/normalise.ts';
-import { compareSaid, type Memory, type SaidAt, saidBefore } from '../../words.ts';
+import { compareSaid, type Memory, type MemoryVersion, type SaidAt, saidBefore } from '../../words.ts';
 import { inOrder } from '../evolve.ts';
 
 /** Whether a memory reads so already at a moment; before its first version, as that one reads. */
 export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
-  if (isDeletedAt(memory, saidAt)) return false;
-  const versions = inOrder(memory);
-  const held = versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];
+  const held = versionAt(memory, saidAt);
   if (held === undefined) return false;
   // What nobody sees any more has to be said anew, not confirmed.
   const { expiresAt } = held.details;
   const isExpired = expiresAt !== null && expiresAt <= saidAt.at;
   return !isExpired && normaliseText(held.text) === normaliseText(text);
+}
+
+/** What a memory said at a moment; before its first version that one, undefined where it was deleted. */
+export function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undefined {
+  if (isDeletedAt(memory, saidAt)) return undefined;
+  const versions = inOrder(memory);
+  return versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];
 }
 
 /** Whether the last that was said of it until then was its deletion. */

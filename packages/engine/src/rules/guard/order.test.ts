@@ -220,6 +220,7 @@ describe('what is told late', () => {
     });
     const [oslo, bergen] = played.memory(0).versions;
     expect(oslo?.invalidAt).toBeLessThan(bergen?.validFrom ?? 0);
+    expect(played.events[0]?.previous, 'what stays blocked from before is what was deleted').toBe(OSLO);
   });
 
   it('confirms what held then', () => {

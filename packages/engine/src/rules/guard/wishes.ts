@@ -28,6 +28,17 @@ export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperat
     : keepFact(bench, fact, wishes);
 }
 
+/** Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. */
+export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
+  for (const wish of wishes) {
+    if (wish.event === 'DELETE') removeAsked(bench, fact, wish);
+    else refuse(bench, describe(wish), 'a wish to forget only deletes');
+  }
+  const isDone = wishes.some((wish) => wish.event === 'DELETE' && wish.id !== null && isGone(bench, fact, wish));
+  const reason = isDone ? 'the user asked to forget' : 'the user asked to forget what is not remembered';
+  return { fact: fact.id, outcome: 'DROPPED', reason };
+}
+
 export const describe = ({ event, id, fact }: RawOperation): string =>
   [event ?? 'no event', id === null ? '' : ` ${short(id)}`, ` for ${fact === null ? 'no fact' : short(fact)}`].join('');
 

@@ -1,4 +1,12 @@
-import { freePort, type Service, spawnService, startRedis, type TempDir, tempDir } from '@slowwave/testkit';
+import {
+  freePort,
+  type Service,
+  spawnService,
+  startPostgres,
+  startRedis,
+  type TempDir,
+  tempDir,
+} from '@slowwave/testkit';
 import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 /** One way of running Slowwave, on a data folder of its own. Base URLs by what is asked there. */
@@ -22,22 +30,33 @@ export type OpenSetup = (env?: Readonly<Record<string, string>>) => Promise<Setu
 const main = (app: string): URL => new URL(`../../${app}/src/main.ts`, import.meta.url);
 
 /** One process, queue in process. */
-export const standalone: OpenSetup = (env = {}) => open(env, { standalone: ['ingest', 'search', 'console'] }, null);
+export const standalone: OpenSetup = (env = {}) => open(env, { standalone: ['ingest', 'search', 'console'] }, {});
 
 /** One process, queue on Redis. */
 export const standaloneOnRedis: OpenSetup = async (env = {}) =>
-  open(env, { standalone: ['ingest', 'search', 'console'] }, await startRedis());
+  open(env, { standalone: ['ingest', 'search', 'console'] }, { REDIS_URL: await startRedis() });
+
+/** One process, ledger and queue on PostgreSQL. */
+export const standaloneOnPostgres: OpenSetup = async (env = {}) =>
+  open(env, { standalone: ['ingest', 'search', 'console'] }, { DATABASE_URL: await startPostgres() });
 
 /** Four processes on one ledger and Redis. */
 export const fourProcesses: OpenSetup = async (env = {}) =>
-  open(env, { ingest: ['ingest'], worker: [], search: ['search'], console: ['console'] }, await startRedis());
+  open(
+    env,
+    { ingest: ['ingest'], worker: [], search: ['search'], console: ['console'] },
+    { REDIS_URL: await startRedis() },
+  );
+
+/** A server of a setup, by the setting that names it. */
+type Servers = Readonly<Record<string, { readonly url: string; stop(): Promise<void> }>>;
 
 type Role = 'ingest' | 'search' | 'console';
 
 async function open(
   env: Readonly<Record<string, string>>,
   apps: Readonly<Record<string, readonly Role[]>>,
-  redis: Awaited<ReturnType<typeof startRedis>> | null,
+  servers: Servers,
 ): Promise<Setup> {
   const folder: TempDir = await tempDir();
   await warmFolder(folder.path);
@@ -57,7 +76,7 @@ async function open(
             SLOWWAVE_DATA_DIR: folder.path,
             SLOWWAVE_BATCH_IDLE_MS: '200',
             SLOWWAVE_RETRY_DELAY_MS: '20',
-            ...(redis === null ? {} : { REDIS_URL: redis.url }),
+            ...Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url])),
             ...env,
           },
         }),
@@ -85,7 +104,7 @@ async function open(
     start,
     close: async () => {
       await endAll('kill');
-      await redis?.stop();
+      await Promise.all(Object.values(servers).map((server) => server.stop()));
       await folder.remove();
     },
   };

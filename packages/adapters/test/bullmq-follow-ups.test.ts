@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId, SummaryHandler } from '@slowwave/engine';
 import { describeFollowUps, recordingLog } from '@slowwave/engine/testing';
-import { startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
+import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   openFollowUps,
   pgliteConnection,
+  postgresConnection,
   type QueueConnection,
   queueFor,
   redisConnection,
@@ -15,15 +16,17 @@ import {
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 let redis: TestRedis;
+let postgres: TestPostgres;
 let folder: TempDir;
 let pglite: QueueConnection | null = null;
+let onPostgres: QueueConnection | null = null;
 
 beforeAll(async () => {
-  [redis, folder] = await Promise.all([startRedis(), tempDir()]);
+  [redis, postgres, folder] = await Promise.all([startRedis(), startPostgres(), tempDir()]);
 });
 afterAll(async () => {
-  await pglite?.close();
-  await Promise.all([redis.stop(), folder.remove()]);
+  await Promise.all([pglite?.close(), onPostgres?.close()]);
+  await Promise.all([redis.stop(), postgres.stop(), folder.remove()]);
 });
 
 /** An empty queue of follow-ups. */
@@ -44,6 +47,11 @@ describeFollowUps('on Redis', () => openOn(redisConnection(redis.url)));
 describeFollowUps('on PGlite', async () => {
   pglite ??= await pgliteConnection({ imagePath: join(folder.path, 'queue.tar.gz'), log: recordingLog() });
   return openOn(pglite);
+});
+
+describeFollowUps('on PostgreSQL', () => {
+  onPostgres ??= postgresConnection({ url: postgres.url, log: recordingLog() });
+  return openOn(onPostgres);
 });
 
 test('a refresh that fails waits for its next try, and holds ids and nothing else', async () => {

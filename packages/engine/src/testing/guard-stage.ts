@@ -15,9 +15,9 @@ const MINUTE = 60_000;
 const HOME = home('lane_1' as LaneId);
 
 /** What was said of a memory: at which minute, and the text, or null for its deletion. */
-export type Life = readonly (readonly [minute: number, text: string | null])[];
+type Life = readonly (readonly [minute: number, text: string | null])[];
 
-export interface KnownMemory {
+interface KnownMemory {
   readonly life: Life;
   readonly immutable?: boolean;
   /** Minute of its expiry. */
@@ -40,7 +40,7 @@ export type Wish = readonly [
 export interface Scene {
   readonly memories?: readonly (string | KnownMemory)[];
   /** Said from minute 100 on, one a minute, unless said otherwise. */
-  readonly facts: readonly (string | { readonly text: string; readonly minute: number })[];
+  readonly facts: readonly (string | { readonly text: string; readonly minute: number; readonly category?: string })[];
   /** null: no model was asked. */
   readonly asked: readonly (Wish | Partial<RawOperation>)[] | null;
   /** Texts deleted at a minute, whose memories nobody recalled. */
@@ -49,7 +49,7 @@ export interface Scene {
   readonly addOnly?: boolean;
 }
 
-export interface Played extends Verdicts {
+interface Played extends Verdicts {
   /** "ADD", "UPDATE" … of each fact, in order. */
   readonly ends: readonly string[];
   /** What holds afterwards, sorted. */
@@ -119,9 +119,13 @@ const at = (minute: number): number => MORNING + minute * MINUTE;
 const plain = (text: string): KnownMemory => ({ life: [[1, text]] });
 
 const factOf = (given: Scene['facts'][number], i: number): Fact => {
-  const { text, minute } = typeof given === 'string' ? { text: given, minute: 100 + i } : given;
+  const {
+    text,
+    minute,
+    category = null,
+  } = typeof given === 'string' ? { text: given, minute: 100 + i, category: null } : given;
   return {
-    ...details({ sourceIds: [`msg_${i}`] }),
+    ...details({ sourceIds: [`msg_${i}`], category }),
     id: `f${i}`,
     text,
     saidAt: { at: at(minute), seq: 1_000 + i },

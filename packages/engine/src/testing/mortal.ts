@@ -1,12 +1,12 @@
 /** Thrown in the place of whatever a process would have done after it was killed. */
-export class Killed extends Error {
+class Killed extends Error {
   constructor() {
     super('the process was killed here');
     this.name = 'Killed';
   }
 }
 
-export interface Watched<T> {
+interface Watched<T> {
   readonly deps: T;
   /** The names of all calls of ports so far, in order. */
   readonly calls: readonly string[];

@@ -1,5 +1,5 @@
-import { describe, it } from 'vitest';
-import { type Case, expectCase, type Wish } from '../../testing/guard-stage.ts';
+import { describe, expect, it } from 'vitest';
+import { type Case, expectCase, playGuard, type Wish } from '../../testing/guard-stage.ts';
 
 const OSLO = 'User lives in Oslo';
 const TEA = 'User likes tea';
@@ -92,6 +92,8 @@ describe('a wish that is right is carried out', () => {
   });
 });
 
+const forget = (what: string) => ({ text: `Forget ${what}`, minute: 100, category: 'forget' });
+
 describe('a deletion never costs a fact', () => {
   const OTHER = 'User has a dog';
   it.each<[string, Case]>([
@@ -169,6 +171,21 @@ describe('a deletion never costs a fact', () => {
       },
     ],
     [
+      'a wish to forget, marked as one, is never remembered, whatever the model makes of it',
+      {
+        ...both,
+        facts: [forget('my home'), forget('my tea'), forget('my cat')],
+        asked: [
+          ['f0', 'DELETE', '0'],
+          ['f1', 'UPDATE', '1', 'Forget my tea'],
+          ['f2', 'ADD'],
+        ],
+        ends: ['DROPPED', 'DROPPED', 'DROPPED'],
+        live: [TEA],
+        did: ['refused: a wish to forget only deletes', 'refused: a wish to forget only deletes'],
+      },
+    ],
+    [
       'a wish to forget a memory that was not shown keeps the wish',
       {
         memories: [TEA],
@@ -213,4 +230,13 @@ describe('a deletion never costs a fact', () => {
   ])('%s', (_name, given) => {
     expectCase(given);
   });
+});
+
+it('a deletion the user asked for that was refused says so', () => {
+  const immutable = { life: [[1, OSLO]], immutable: true } as const;
+  const reasonFor = (id: string): string | undefined =>
+    playGuard({ memories: [immutable, TEA], facts: [forget('it')], asked: [['f0', 'DELETE', id]] }).outcomes[0]?.reason;
+  expect(reasonFor('0')).toBe('the user asked to forget, but the deletion was refused');
+  expect(reasonFor('1')).toBe('the user asked to forget');
+  expect(reasonFor('9')).toBe('the user asked to forget what is not remembered');
 });

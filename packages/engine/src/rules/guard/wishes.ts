@@ -34,8 +34,10 @@ export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperat
     if (wish.event === 'DELETE') removeAsked(bench, fact, wish);
     else refuse(bench, describe(wish), 'a wish to forget only deletes');
   }
-  const isDone = wishes.some((wish) => wish.event === 'DELETE' && wish.id !== null && isGone(bench, fact, wish));
-  const reason = isDone ? 'the user asked to forget' : 'the user asked to forget what is not remembered';
+  const known = wishes.filter((wish) => wish.event === 'DELETE' && bench.resolve(wish.id) !== undefined);
+  const isDone = known.some((wish) => isGone(bench, fact, wish));
+  const missing = known.length === 0 ? ' what is not remembered' : ', but the deletion was refused';
+  const reason = `the user asked to forget${isDone ? '' : missing}`;
   return { fact: fact.id, outcome: 'DROPPED', reason };
 }
 

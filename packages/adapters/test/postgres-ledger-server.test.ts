@@ -71,7 +71,7 @@ describe('a connection', () => {
     await shared.sql(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     const given = new URL(url);
     given.searchParams.set('options', '-c synchronous_commit=off -c work_mem=8MB');
-    const pool = openPool({ url: given.href, schema: 'slowwave', max: 1, log: recordingLog() });
+    const pool = openPool({ url: given.href, schema: 'slowwave', durable: true, max: 1, log: recordingLog() });
     const { rows } = await pool.query(
       "SELECT current_setting('synchronous_commit') AS commit, current_setting('work_mem') AS mem",
     );

@@ -16,7 +16,9 @@ const CLOSE_LIMIT_MS = 1_000;
 /** Queues in a PostgreSQL database, beside whatever else it holds. The URL may hold a password; it is in no message. */
 export function postgresConnection({ url, log }: { url: string; log: Log }): QueueConnection {
   const place = placeOf(url);
-  const pool = openPool({ url, schema: SCHEMA, max: CONNECTIONS_MAX, log });
+  // A server that crashes may lose the queue's last moments: the sweep finds what is missing in the ledger, and a turn
+  // that comes twice finds itself stale. Waiting for the disk would cost most of the queue's speed.
+  const pool = openPool({ url, schema: SCHEMA, durable: false, max: CONNECTIONS_MAX, log });
   pool.setMaxListeners(0); // every queue and worker listens to it, of which a process may have many
   const connection = pool as unknown as PgPool; // the library describes what it needs of a pool in its own words
   return {

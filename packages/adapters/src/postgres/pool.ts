@@ -18,6 +18,8 @@ export interface PoolOptions {
   readonly url: string;
   /** What unqualified names mean. */
   readonly schema: string;
+  /** Whether a commit waits for the disk, whatever the server or the role does by default. */
+  readonly durable: boolean;
   /** Most connections at once. */
   readonly max: number;
   readonly log: Log;
@@ -25,12 +27,11 @@ export interface PoolOptions {
 }
 
 /** Connections to a PostgreSQL server. Nothing is connected before the first use. */
-export function openPool({ url, schema, max, log, types }: PoolOptions): Pool {
+export function openPool({ url, schema, durable, max, log, types }: PoolOptions): Pool {
   const place = placeOf(url);
   const { connectionString, options } = withSettings(url, {
     search_path: schema,
-    // What was committed is on the server's disk, whatever its or the role's default says.
-    synchronous_commit: 'on',
+    synchronous_commit: durable ? 'on' : 'off',
     statement_timeout: STATEMENT_LIMIT_MS,
     lock_timeout: LOCK_LIMIT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,

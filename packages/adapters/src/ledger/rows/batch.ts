@@ -46,7 +46,7 @@ export const batchFrom = (row: BatchRow): Batch => ({
 });
 
 /** Equal for equal settings only: keys in a fixed order. */
-export const settingsText = (settings: BatchSettings): string =>
+const settingsText = (settings: BatchSettings): string =>
   JSON.stringify({
     infer: settings.infer,
     mode: settings.mode,

@@ -1,0 +1,72 @@
+import type { Schemas } from '@qdrant/js-client-rest';
+import type { IndexQuery, SaidAt, TenantId, Visibility } from '@slowwave/engine';
+import { ownerKey, scopeKey, tenantKey } from './keys.ts';
+import type { Payload } from './points.ts';
+
+type Filter = Schemas['Filter'];
+type Condition = Schemas['Condition'];
+type Field = Exclude<keyof Payload, 'point'>;
+
+/** What a question sees: `visible` of the engine, decided by the server. It always names the owner. */
+export function sightOf({ tenant, owner, filter, visibility }: IndexQuery): Filter {
+  return {
+    must: [
+      is('owner', ownerKey(tenant, owner)),
+      ...conditionsOf(visibility),
+      ...scoped('agent', filter.agentId),
+      ...scoped('run', filter.runId),
+      ...scoped('app', filter.appId),
+    ],
+  };
+}
+
+export const tenantFilter = (tenant: TenantId): Filter => ({ must: [is('tenant', tenantKey(tenant))] });
+
+/** Whatever belongs to any tenant: every point but what the collection says of itself. */
+export const ANY_MEMORY: Filter = { must_not: [{ is_empty: { key: 'tenant' } }] };
+
+/** Of these points, those whose revision in the index is not above the one beside them. */
+export function notNewer(revisions: ReadonlyMap<number, readonly string[]>): Filter {
+  return {
+    should: [...revisions].map(([revision, ids]) => ({
+      must: [{ has_id: [...ids] }, within('revision', { lte: revision })],
+    })),
+  };
+}
+
+function conditionsOf(visibility: Visibility): Condition[] {
+  switch (visibility.kind) {
+    case 'live':
+      return [is('live', true), within('expires_at', { gt: visibility.now })];
+    case 'as_of':
+      return [
+        within('valid_from', { lte: visibility.at }),
+        within('invalid_at', { gt: visibility.at }),
+        within('expires_at', { gt: visibility.at }),
+      ];
+    case 'live_or_said_after':
+      return [
+        {
+          should: [
+            is('live', true),
+            ...after('said_at', 'said_seq', visibility.after),
+            ...after('deleted_at', 'deleted_seq', visibility.after),
+          ],
+        },
+      ];
+  }
+}
+
+/** Later by moment, or at the same moment by order of arrival; any of these conditions says so. */
+function after(at: Field, seq: Field, said: SaidAt): Condition[] {
+  return [
+    within(at, { gt: said.at }),
+    { must: [within(at, { gte: said.at, lte: said.at }), within(seq, { gt: said.seq })] },
+  ];
+}
+
+const is = (key: Field, value: string | boolean): Condition => ({ key, match: { value } });
+
+const within = (key: Field, range: Schemas['Range']): Condition => ({ key, range });
+
+const scoped = (key: Field, id: string | undefined): Condition[] => (id === undefined ? [] : [is(key, scopeKey(id))]);

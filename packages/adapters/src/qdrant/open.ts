@@ -1,0 +1,75 @@
+import type { IndexQuery, Log, SearchIndex, TenantId } from '@slowwave/engine';
+import { checkVector } from '../vectors/check-vector.ts';
+import { collectionBehind, pointAlias } from './alias.ts';
+import { createCollection, dropCollection, fitCollection, isOfSpace, type Keeping } from './collections.ts';
+import { tenantFilter } from './filters.ts';
+import { readMarker, stampMarker } from './marker.ts';
+import { connected, type QdrantOptions } from './options.ts';
+import { search } from './search.ts';
+import type { QdrantServer } from './server.ts';
+import { besides } from './space.ts';
+import { upsert } from './upsert.ts';
+
+/**
+ * A search index on a Qdrant server, for any number of processes. Everything goes through one alias, so that a rebuilt
+ * collection takes over from one moment to the next. Makes collection and alias if there are none.
+ */
+export async function openQdrantIndex(options: QdrantOptions): Promise<SearchIndex> {
+  const { server, keeping, abilities } = await connected(options);
+  const { names, quantized } = keeping;
+  const asking = { names, quantized, tenantStatistics: abilities.tenantStatistics };
+  await prepare(server, keeping, options.log);
+  if (!abilities.tenantStatistics) options.log.info({ index: names.alias }, COMMON_STATISTICS);
+  const check = ({ vector }: Pick<IndexQuery, 'vector'>): void => {
+    if (vector !== null) checkVector(vector, options);
+  };
+  return {
+    marker: () => readMarker(server, names),
+    stamp: (marker) => stampMarker(server, names, marker),
+    upsert: async (points) => {
+      points.forEach(check);
+      await upsert(server, { names, collection: names.alias }, points);
+    },
+    search: async (queries) => {
+      queries.forEach(check);
+      return search(server, asking, queries);
+    },
+    clear: () => clear(server, keeping),
+    count: (tenant) => countOf(server, names.alias, tenant),
+    close: async () => server.close(),
+  };
+}
+
+const COMMON_STATISTICS =
+  'this Qdrant counts how rare a word is over all tenants together; from version 1.19 each tenant has its own counts';
+
+/** An index of another space is left as it is: it is rebuilt or cleared on purpose, not by opening. */
+async function prepare(server: QdrantServer, keeping: Keeping, log: Log): Promise<void> {
+  const { names } = keeping;
+  const current = await collectionBehind(server, names.alias);
+  if (current === null) {
+    const [first] = names.collections;
+    await createCollection(server, first, keeping);
+    await pointAlias(server, names.alias, first);
+  } else if (await isOfSpace(server, current, names)) {
+    await fitCollection(server, current, keeping);
+  } else {
+    log.warn({ index: names.alias, collection: current }, 'the index on Qdrant was made by another embedder');
+  }
+}
+
+/** A new collection takes over before the old one goes: whoever searches meanwhile finds nothing, and no failure. */
+async function clear(server: QdrantServer, keeping: Keeping): Promise<void> {
+  const { names } = keeping;
+  const current = await collectionBehind(server, names.alias);
+  const fresh = besides(names, current);
+  await dropCollection(server, fresh);
+  await createCollection(server, fresh, keeping);
+  await pointAlias(server, names.alias, fresh);
+  if (current !== null) await dropCollection(server, current);
+}
+
+async function countOf(server: QdrantServer, alias: string, tenant: TenantId): Promise<number> {
+  const { count } = await server.call((client) => client.count(alias, { filter: tenantFilter(tenant), exact: true }));
+  return count;
+}

@@ -1,0 +1,65 @@
+import type { Schemas } from '@qdrant/js-client-rest';
+import type { IndexHit, IndexPoint } from '@slowwave/engine';
+import { ownerKey, pointId, scopeKey, tenantKey } from './keys.ts';
+import type { SpaceNames } from './space.ts';
+import { documentWeights } from './sparse.ts';
+
+/** A moment that never comes: what has no end is compared like what has one. Exact as a double, too. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** The fields that filter, beside the memory itself. */
+export interface Payload {
+  readonly owner: string;
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly run?: string;
+  readonly app?: string;
+  readonly live: boolean;
+  readonly said_at: number;
+  readonly said_seq: number;
+  readonly valid_from: number;
+  readonly invalid_at: number;
+  readonly expires_at: number;
+  /** Missing while the memory is not deleted. */
+  readonly deleted_at?: number;
+  readonly deleted_seq?: number;
+  readonly revision: number;
+  /** What a hit shows, as JSON in one text: it comes back to the letter, and nothing in it is taken for a field. */
+  readonly point: string;
+}
+
+/** A memory version as the server keeps it. */
+export function structOf(point: IndexPoint, { dense, sparse }: SpaceNames): Schemas['PointStruct'] {
+  const weights = documentWeights(point.terms);
+  return {
+    id: pointId(point.tenant, point.memoryId, point.version),
+    vector: { [dense]: Array.from(point.vector), ...(weights === null ? {} : { [sparse]: weights }) },
+    payload: { ...payloadOf(point) },
+  };
+}
+
+function payloadOf(point: IndexPoint): Payload {
+  const { vector: _, terms: __, ...shown } = point;
+  const { agentId, runId, appId } = point.scope;
+  return {
+    owner: ownerKey(point.tenant, point.owner),
+    tenant: tenantKey(point.tenant),
+    ...(agentId === null ? {} : { agent: scopeKey(agentId) }),
+    ...(runId === null ? {} : { run: scopeKey(runId) }),
+    ...(appId === null ? {} : { app: scopeKey(appId) }),
+    live: point.live,
+    said_at: point.saidAt.at,
+    said_seq: point.saidAt.seq,
+    valid_from: point.validFrom,
+    invalid_at: point.invalidAt ?? NEVER,
+    expires_at: point.expiresAt ?? NEVER,
+    ...(point.deletedAt === null ? {} : { deleted_at: point.deletedAt.at, deleted_seq: point.deletedAt.seq }),
+    revision: point.revision,
+    point: JSON.stringify(shown),
+  };
+}
+
+/** What a hit shows. */
+export function shownOf(payload: unknown): IndexHit['point'] {
+  return JSON.parse((payload as Pick<Payload, 'point'>).point) as IndexHit['point'];
+}

@@ -1,0 +1,137 @@
+import type { Schemas } from '@qdrant/js-client-rest';
+import { compareIds, type IndexHit, type IndexQuery } from '@slowwave/engine';
+import { sightOf, tenantFilter } from './filters.ts';
+import { shownOf } from './points.ts';
+import type { QdrantServer } from './server.ts';
+import type { SpaceNames } from './space.ts';
+import { questionWeights } from './sparse.ts';
+
+type Request = Schemas['QueryRequest'];
+type Scored = { readonly point: IndexHit['point']; readonly score: number };
+
+/** How questions are put to this server. */
+export interface Asking {
+  readonly names: SpaceNames;
+  /** Vectors are kept small, too: more of them are looked at, and ranked again by the whole ones. */
+  readonly quantized: boolean;
+  /** The rarity of a term is counted over the tenant's memories, not over everybody's. */
+  readonly tenantStatistics: boolean;
+}
+
+/** More than the server asks its segments for at once; keeps one request, and its answer, small. */
+const REQUESTS_PER_CALL = 64;
+/** Asked for beyond the limit: the server cuts among equal scores as it likes, here the lower id has to win. */
+const ROOM_FOR_TIES = 4;
+/** How much more is asked for where the ties go on, and where that ends: a thousand equal memories tell nothing. */
+const MORE = 8;
+const MOST = 1_000;
+
+/**
+ * Candidates kept while a graph is walked; the server's own 100 misses near ones. Only owners with more than 10 MB of
+ * vectors (1,700 memories at 1,536 dimensions) have a graph: all others are looked at whole.
+ */
+const BEAM = 256;
+
+/** One leg of one question. */
+interface Leg {
+  readonly query: IndexQuery;
+  readonly kind: 'vector' | 'keyword';
+  readonly request: Request;
+}
+
+/** One answer per question, in order: each leg's best, raw scores, ties by memory id and version. */
+export async function search(
+  server: QdrantServer,
+  asking: Asking,
+  queries: readonly IndexQuery[],
+): Promise<readonly (readonly IndexHit[])[]> {
+  const legs = queries.flatMap((query) => (query.limit < 1 ? [] : legsOf(query, asking)));
+  const answers = await answersOf(server, asking.names, legs);
+  return queries.map((query) =>
+    merged(legs.flatMap((leg, i) => (leg.query === query ? [{ kind: leg.kind, best: answers[i] ?? [] }] : []))),
+  );
+}
+
+function legsOf(query: IndexQuery, asking: Asking): Leg[] {
+  const weights = query.terms === null ? null : questionWeights(query.terms);
+  const shared = { filter: sightOf(query), with_payload: ['point'], limit: query.limit + ROOM_FOR_TIES };
+  const { dense, sparse } = asking.names;
+  const legs: Leg[] = [];
+  if (query.vector !== null) {
+    const request = { ...shared, query: Array.from(query.vector), using: dense, params: vectorParams(asking) };
+    legs.push({ query, kind: 'vector', request });
+  }
+  if (weights !== null) {
+    const request = { ...shared, query: weights, using: sparse, params: keywordParams(query, asking) };
+    legs.push({ query, kind: 'keyword', request });
+  }
+  return legs;
+}
+
+const vectorParams = ({ quantized }: Asking): Schemas['SearchParams'] => ({
+  hnsw_ef: BEAM,
+  ...(quantized ? { quantization: { rescore: true, oversampling: 2 } } : {}),
+});
+
+const keywordParams = ({ tenant }: IndexQuery, { tenantStatistics }: Asking): Schemas['SearchParams'] =>
+  tenantStatistics ? { idf: { corpus: tenantFilter(tenant) } } : {};
+
+/** Each leg's best; asks for more where the last places are shared by more points than were looked at. */
+async function answersOf(server: QdrantServer, names: SpaceNames, legs: readonly Leg[]): Promise<Scored[][]> {
+  if (legs.length === 0) return [];
+  const found = await ask(server, names, legs);
+  const answers = legs.map((leg, i) => bestOf(found[i] ?? [], leg.query.limit));
+  const cut = legs.flatMap((leg, i) => (isCutInTie(found[i] ?? [], leg) ? [{ leg, i }] : []));
+  const more = await answersOf(
+    server,
+    names,
+    cut.map(({ leg }) => wider(leg)),
+  );
+  for (const [n, { i }] of cut.entries()) answers[i] = more[n] ?? [];
+  return answers;
+}
+
+async function ask(server: QdrantServer, { alias }: SpaceNames, legs: readonly Leg[]): Promise<Scored[][]> {
+  const found: Scored[][] = [];
+  for (let i = 0; i < legs.length; i += REQUESTS_PER_CALL) {
+    const searches = legs.slice(i, i + REQUESTS_PER_CALL).map(({ request }) => request);
+    const answers = await server.call((client) => client.queryBatch(alias, { searches }));
+    found.push(...answers.map(({ points }) => points.map(scoredOf)));
+  }
+  return found;
+}
+
+const scoredOf = ({ payload, score }: Schemas['ScoredPoint']): Scored => ({ point: shownOf(payload), score });
+
+function bestOf(found: readonly Scored[], limit: number): Scored[] {
+  return [...found].sort((a, b) => b.score - a.score || compareIds(a.point, b.point)).slice(0, limit);
+}
+
+function isCutInTie(found: readonly Scored[], { query, request }: Leg): boolean {
+  const room = request.limit ?? 0;
+  return room < MOST && found.length >= room && found.at(-1)?.score === found[query.limit - 1]?.score;
+}
+
+const wider = (leg: Leg): Leg => ({
+  ...leg,
+  request: { ...leg.request, limit: Math.min(MOST, (leg.request.limit ?? 0) * MORE) },
+});
+
+/** What the legs of one question found, each point once, by memory id and version. */
+function merged(legs: readonly { readonly kind: Leg['kind']; readonly best: readonly Scored[] }[]): IndexHit[] {
+  const hits = new Map<string, IndexHit>();
+  for (const { kind, best } of legs) {
+    for (const { point, score } of best) {
+      const key = JSON.stringify([point.memoryId, point.version]);
+      const hit = hits.get(key) ?? { point, vectorScore: null, keywordScore: null };
+      hits.set(key, kind === 'vector' ? { ...hit, vectorScore: cosine(score) } : { ...hit, keywordScore: bm25(score) });
+    }
+  }
+  return [...hits.values()].sort((a, b) => compareIds(a.point, b.point));
+}
+
+/** Rounding never takes it out of −1…1. */
+const cosine = (score: number): number => Math.max(-1, Math.min(1, score));
+
+/** While a segment is being rebuilt a term may be counted in more points than there are, and weigh less than nothing. */
+const bm25 = (score: number): number => Math.max(0, score);

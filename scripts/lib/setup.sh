@@ -1,7 +1,7 @@
 # What every script needs first: a Node.js of the right age, the workspace's dependencies, and where things are.
 # Sourced, not run. Sets: root, node.
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+root="$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 export TURBO_TELEMETRY_DISABLED=1
 # Compiled modules are kept between starts: a start takes a third of the time.
 export NODE_COMPILE_CACHE="$root/.cache/node"

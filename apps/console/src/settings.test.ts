@@ -12,6 +12,7 @@ const DEFAULTS = {
   review: [],
   due: {},
   prices: {},
+  budgets: { tokens_per_day: null, cost_per_day: null, user_tokens_per_day: null, user_cost_per_day: null },
 };
 
 const CHOSEN = {
@@ -24,6 +25,7 @@ const CHOSEN = {
   review: ['DELETE', 'UPDATE'],
   due: { tokens: 500, idle_ms: 0, max_age_ms: 1_000 },
   prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
+  budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
 };
 
 test('settings are the defaults until they are put, then what was put', async () => {
@@ -50,12 +52,14 @@ test('what is put reaches the engine', async () => {
   expect(await engine.deps.ledger.settings.get(DEFAULT_TENANT)).toMatchObject({
     decideInstructions: 'Keep both.',
     due: { tokens: 500, idleMs: 0, maxAgeMs: 1_000 },
+    budgets: { tokensPerDay: 500_000, costPerDay: 2.5, userTokensPerDay: 0, userCostPerDay: 0.1 },
   });
 });
 
 test.each([
   ['an unknown field', { language: 'en' }, 'language'],
   ['an unknown field further in', { due: { idle: 5 } }, 'due.idle'],
+  ['a budget below zero', { budgets: { tokens_per_day: -1 } }, 'budgets.tokens_per_day'],
   ['a prompt without its placeholder', { prompts: { extract: 'Find facts.' } }, 'prompts.extract'],
   ['a prompt with an unknown placeholder', { prompts: { decide: 'Use {{x}}.' } }, 'prompts.decide'],
   ['a prompt that is too long', { prompts: { decide: 'a'.repeat(20_001) } }, 'prompts.decide'],

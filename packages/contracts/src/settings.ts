@@ -32,6 +32,8 @@ export const ReviewedEvent = z.enum(['ADD', 'UPDATE', 'DELETE']);
 
 const DueMillis = z.int().min(0).max(DUE_MS_MAX).optional();
 const Price = z.number().min(0).max(PRICE_MAX);
+/** null: no limit. */
+const DayLimit = z.number().min(0).nullable().default(null);
 const ModelPrice = z.strictObject({ prompt: Price, completion: Price });
 
 /** The whole of a tenant's settings: what is left out is as by default. */
@@ -76,6 +78,15 @@ export const PutSettings = z
       })
       .default({})
       .describe('Price per million tokens by model, in any one currency: what plans cost.'),
+    budgets: z
+      .strictObject({
+        tokens_per_day: DayLimit,
+        cost_per_day: DayLimit.describe('In the currency of the prices; models without a price add nothing.'),
+        user_tokens_per_day: DayLimit.describe('For each user, agent or run alone.'),
+        user_cost_per_day: DayLimit,
+      })
+      .prefault({})
+      .describe('What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped.'),
   })
   .meta({ id: 'PutSettings' });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -95,6 +106,12 @@ export const SettingsView = z
       max_age_ms: z.number().int().optional(),
     }),
     prices: z.record(z.string(), z.object({ prompt: z.number(), completion: z.number() })),
+    budgets: z.object({
+      tokens_per_day: z.number().nullable(),
+      cost_per_day: z.number().nullable(),
+      user_tokens_per_day: z.number().nullable(),
+      user_cost_per_day: z.number().nullable(),
+    }),
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;

@@ -3,6 +3,7 @@ import { EngineError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { Nudge } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { afford } from './steps/afford.ts';
 import { apply } from './steps/apply.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
@@ -47,8 +48,10 @@ interface Thinking {
   readonly round: number;
 }
 
-/** From messages to a stored plan. Nothing is changed yet. */
+/** From messages to a stored plan, where the day's budget allows it. Nothing is changed yet. */
 async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
+  const { turn, rules } = gathered;
+  if (turn.settings.infer) await afford(deps, { tenant: turn.tenant, lane: turn.lane, rules });
   const extracted = await watch.time('extract', () => extract(deps, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
   const decided = await watch.time('decide', () => decide(deps, recalled, cancel));

@@ -1,3 +1,5 @@
+import type { Cancellation } from './ports/tools.ts';
+
 /** Codes of failures that can end in a batch's `error`. */
 export type EngineErrorCode =
   | 'model_unreachable'
@@ -6,6 +8,8 @@ export type EngineErrorCode =
   | 'model_server_error'
   | 'model_rejected'
   | 'rate_limited'
+  | 'circuit_open'
+  | 'budget_exhausted'
   | 'model_misconfigured'
   | 'model_output_unusable'
   | 'context_too_long'
@@ -50,6 +54,19 @@ export class FencedError extends Error {
     super(`consolidation ${consolidationId} was claimed again by another worker; this one stops`);
     this.name = 'FencedError';
   }
+}
+
+/** Told before anybody was asked: no call of a model was made. */
+const UNASKED: readonly EngineErrorCode[] = ['rate_limited', 'circuit_open', 'budget_exhausted', 'queue_unavailable'];
+
+/**
+ * Whether a model was really asked when this came of it. A worker that stops is no fault of the model's; a call that
+ * used up the time of its work is.
+ */
+export function wasAsked(error: unknown, cancel: Cancellation): boolean {
+  if (!(error instanceof EngineError)) return true;
+  if (error.code === 'cancelled') return cancel.reason instanceof EngineError;
+  return !UNASKED.includes(error.code);
 }
 
 /** Anything thrown, as an EngineError; unknown failures are worth another try. */

@@ -1,5 +1,6 @@
 import type { ModelUse } from './plan.ts';
 import type { StoredAnswer } from './ports/ledger/thoughts.ts';
+import type { TokenUse } from './ports/models.ts';
 import type { ModelPrice } from './settings.ts';
 
 /**
@@ -28,9 +29,7 @@ export function usesOf(
   return [...Map.groupBy(answers, (answer) => answer.model)].map(([model, group]) => {
     const promptTokens = group.reduce((sum, { usage }) => sum + usage.promptTokens, 0);
     const completionTokens = group.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
-    const price = priceOf(model, own);
-    const cost =
-      price === null ? null : (promptTokens * price.prompt + completionTokens * price.completion) / TOKENS_PER_PRICE;
+    const cost = costAt(priceOf(model, own), { promptTokens, completionTokens });
     return { model, calls: group.length, promptTokens, completionTokens, cost };
   });
 }
@@ -38,6 +37,17 @@ export function usesOf(
 /** null when one of them has no price: a part of the cost would look like all of it. */
 export const costOf = (uses: readonly ModelUse[]): number | null =>
   uses.reduce<number | null>((sum, { cost }) => (sum === null || cost === null ? null : sum + cost), 0);
+
+/** What is known to have been spent: models without a price add nothing. */
+export const knownCost = (
+  uses: readonly Pick<ModelUse, 'model' | 'promptTokens' | 'completionTokens'>[],
+  own: Readonly<Record<string, ModelPrice>>,
+): number => uses.reduce((sum, use) => sum + (costAt(priceOf(use.model, own), use) ?? 0), 0);
+
+const costAt = (price: ModelPrice | null, use: TokenUse): number | null =>
+  price === null
+    ? null
+    : (use.promptTokens * price.prompt + use.completionTokens * price.completion) / TOKENS_PER_PRICE;
 
 /** Servers answer with the dated name of the model they were asked for by its plain name. */
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/u;

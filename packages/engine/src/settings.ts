@@ -19,6 +19,17 @@ export interface TenantSettings {
   readonly due: Partial<DuePolicy>;
   /** Price per million tokens by model, in any one currency; for the cost of a plan. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
+  /** What a day may cost. What comes later waits for the next one; nothing is dropped. */
+  readonly budgets: Budgets;
+}
+
+/** By UTC day; null: no limit. Those of users count for each owner alone, of whatever kind. */
+export interface Budgets {
+  readonly tokensPerDay: number | null;
+  /** In the currency of the prices. Models without a price add nothing. */
+  readonly costPerDay: number | null;
+  readonly userTokensPerDay: number | null;
+  readonly userCostPerDay: number | null;
 }
 
 export interface ModelPrice {
@@ -36,6 +47,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   review: [],
   due: {},
   prices: {},
+  budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
 };
 
 /** When the tenant's lanes are due: its own word where it has one, else the process's. */

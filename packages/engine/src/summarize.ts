@@ -1,16 +1,17 @@
 import type { EngineDeps } from './deps.ts';
-import { EngineError } from './errors.ts';
+import { EngineError, wasAsked } from './errors.ts';
 import { type Reading, readAnswer } from './parse/answer.ts';
 import { isObject, textOfString } from './parse/shapes.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { SummaryCall } from './ports/ledger/summaries.ts';
-import type { ChatAnswer, ChatCall, TokenUse } from './ports/models.ts';
+import type { ChatAnswer, ChatCall } from './ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { SUMMARIZE, type SummarizeInput } from './prompts/summarize.ts';
 import { maskSecrets } from './rules/junk/secrets.ts';
 import { toSummarize } from './rules/to-summarize.ts';
-import { callOf, repairCall } from './steps/ask.ts';
+import { afford } from './steps/afford.ts';
+import { callOf, repairCall, unanswered } from './steps/ask.ts';
 import { shorten } from './text/shorten.ts';
 import type { Json, JsonObject } from './words.ts';
 
@@ -48,12 +49,20 @@ export const refreshSummary =
     const { summaries } = deps.ledger;
     const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
+    await affordRefresh(deps, refresh);
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const summary = input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, cancel }, input);
     const { upTo, revision } = basis;
     const { kind } = await summaries.store(refresh, { summary, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
+
+/** A lane that was erased in the meantime costs nothing. */
+async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): Promise<void> {
+  const lane = await deps.ledger.lanes.get(id);
+  if (lane === null) return;
+  await afford(deps, { tenant: lane.tenant, lane: id, rules: await deps.ledger.settings.get(lane.tenant) });
+}
 
 interface Refreshing {
   readonly deps: SummaryDeps;
@@ -95,18 +104,14 @@ async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAns
   try {
     answer = await chat.ask(chatCall, refreshing.cancel);
   } catch (error) {
-    // A worker that stops is no fault of the model's; a call that used up its time is.
-    const hungUp = error instanceof EngineError && error.code === 'cancelled';
-    const asked = !hungUp || refreshing.cancel.reason instanceof EngineError;
-    if (asked) await count(refreshing, { step: chatCall.name, model: chat.name, failed: true, usage: NOTHING });
+    const failed = { ...unanswered(refreshing.deps, chatCall, error), failed: true };
+    if (wasAsked(error, refreshing.cancel)) await count(refreshing, failed);
     throw error;
   }
   const { model, usage } = answer;
-  await count(refreshing, { step: chatCall.name, model, failed: false, usage });
+  await count(refreshing, { step: chatCall.name, model, failed: false, usage, at: refreshing.deps.tools.now() });
   return answer;
 }
 
-const NOTHING: TokenUse = { promptTokens: 0, completionTokens: 0 };
-
-const count = ({ deps, refresh }: Refreshing, called: Omit<SummaryCall, 'at'>): Promise<void> =>
-  deps.ledger.summaries.countCall(refresh.lane, { ...called, at: deps.tools.now() });
+const count = ({ deps, refresh }: Refreshing, called: SummaryCall): Promise<void> =>
+  deps.ledger.summaries.countCall(refresh.lane, called);

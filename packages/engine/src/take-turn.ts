@@ -43,16 +43,31 @@ async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promis
   }
 }
 
-/** What an error means: a stop and an index that is away cost no attempt; a turn that had all its time has failed. */
+/**
+ * What an error means: a stop, an index that is away and what only comes too early cost no attempt; a turn that had
+ * all its time has failed.
+ */
 function ended(deps: EngineDeps, turn: Turn, { error, cancel }: { error: unknown; cancel: Cancellation }) {
   const { reason } = cancel;
   if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : giveBack(deps, turn, 0);
   const failure = asEngineError(error);
+  if (!failure.countsAsTry) return putOff(deps, turn, failure);
   const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
   if (!indexIsAway) return failed(deps, turn, failure);
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };
   deps.log.warn(fields, 'a consolidation waits for the index');
   return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
+}
+
+/** Nobody's fault: the batches say what they wait for, and wait as long as it takes. */
+async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
+  const { code, message, retryAfterMs } = error;
+  const now = deps.tools.now();
+  const at = now + (retryAfterMs ?? retryDelay(deps, turn.attempts, error));
+  await deps.ledger.lanes.release(turn, at, { code, message, at: now });
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
+  deps.log.info(fields, 'a consolidation waits');
+  return { kind: 'later', at };
 }
 
 /** Somebody else, or a later try, goes on where this one was; no attempt is counted. */

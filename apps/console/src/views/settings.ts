@@ -17,6 +17,12 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       ...(maxAgeMs !== undefined && { max_age_ms: maxAgeMs }),
     },
     prices: { ...settings.prices },
+    budgets: {
+      tokens_per_day: settings.budgets.tokensPerDay,
+      cost_per_day: settings.budgets.costPerDay,
+      user_tokens_per_day: settings.budgets.userTokensPerDay,
+      user_cost_per_day: settings.budgets.userCostPerDay,
+    },
   };
 };
 
@@ -36,5 +42,11 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
       ...(maxAgeMs !== undefined && { maxAgeMs }),
     },
     prices: body.prices,
+    budgets: {
+      tokensPerDay: body.budgets.tokens_per_day,
+      costPerDay: body.budgets.cost_per_day,
+      userTokensPerDay: body.budgets.user_tokens_per_day,
+      userCostPerDay: body.budgets.user_cost_per_day,
+    },
   };
 };

@@ -16,7 +16,7 @@ import { type LaneRow, nudgeFrom } from './rows/lane.ts';
  *                  append, flush, replay     only count; what was flushed is remembered in flush_through
  *                  claim (same generation)   → consolidating, epoch + 1, the same window
  *                  fail with tries left      → consolidating, due_at = the time of the next try
- *                  release                   → consolidating, due now
+ *                  release                   → consolidating, due_at as given
  *                  raise                     → consolidating, generation + 1
  *                  apply, park               → waiting, generation + 1, nudge; or idle when nothing waits
  *                  split                     → waiting, due now, generation + 1, nudge, window_limit set
@@ -81,8 +81,8 @@ export function retry(lane: LaneRow, at: Millis): LaneRow {
 }
 
 /** The pinned window is given back unharmed. */
-export function release(lane: LaneRow, now: Millis): LaneRow {
-  return { ...lane, due_at: now };
+export function release(lane: LaneRow, dueAt: Millis): LaneRow {
+  return { ...lane, due_at: dueAt };
 }
 
 /** The pinned window is done with; the lane goes on with what waits. */

@@ -1,12 +1,14 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, FencedError } from '../errors.ts';
+import { EngineError, FencedError, wasAsked } from '../errors.ts';
 import { type Reading, readAnswer } from '../parse/answer.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { ModelCall } from '../ports/ledger/thoughts.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type Prompt, userMessage } from '../prompts/prompt.ts';
 import { repairOf } from '../prompts/repair.ts';
 import { maskSecrets } from '../rules/junk/secrets.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import type { Json, JsonObject } from '../words.ts';
 
 /** One question of a consolidation. */
@@ -115,12 +117,20 @@ async function ring({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise
     // What is kept of an answer, and of what follows from it, gives no secret away.
     return { ...answer, text: maskSecrets(answer.text).text };
   } catch (error) {
-    // A worker that stops is no fault of the model's; a call that used up the turn's time is.
-    const hungUp = error instanceof EngineError && error.code === 'cancelled';
-    const asked = !hungUp || cancel.reason instanceof EngineError;
-    if (asked) await deps.ledger.thoughts.countFailedCall(turn, chatCall.name, deps.chat.name, deps.tools.now());
+    if (wasAsked(error, cancel)) await deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, chatCall, error));
     throw error;
   }
+}
+
+/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
+export function unanswered(
+  { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
+  { name, system, user }: ChatCall,
+  error: unknown,
+): ModelCall {
+  const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
+  const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
+  return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
 }
 
 async function store(

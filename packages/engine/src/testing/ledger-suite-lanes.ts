@@ -5,6 +5,7 @@ import {
   ANN,
   apply,
   type Bench,
+  batchOf,
   claim,
   claimedBatch,
   expectKind,
@@ -179,13 +180,27 @@ export function describeLanes(bench: () => Bench): void {
       expect(expectKind(await claim(b, turn), 'claimed').turn).toMatchObject({ attempts: 0, epoch: 2 });
     });
 
+    it('says on its batches what they wait for, until they are applied', async () => {
+      const b = bench();
+      const { turn, batch } = await claimedBatch(b);
+      const why = { code: 'budget_exhausted', message: 'used up', at: b.tools.now() };
+      await b.ledger.lanes.release(turn, b.tools.now(), why);
+      expect(await batchOf(b, batch.id)).toMatchObject({ state: 'consolidating', attempts: 0, failure: why });
+      const again = expectKind(await claim(b, turn), 'claimed').turn;
+      await b.ledger.lanes.release(again, b.tools.now());
+      expect(await batchOf(b, batch.id)).toMatchObject({ failure: why });
+      await apply(b, expectKind(await claim(b, turn), 'claimed').turn);
+      expect(await batchOf(b, batch.id)).toMatchObject({ failure: null });
+    });
+
     it('that was lost to a later claim changes nothing', async () => {
       const b = bench();
-      const { turn } = await claimedBatch(b);
+      const { turn, batch } = await claimedBatch(b);
       const later = expectKind(await claim(b, turn), 'claimed').turn;
       const retry = expectKind(await fail(b, later), 'retry');
-      await b.ledger.lanes.release(turn, b.tools.now());
+      await b.ledger.lanes.release(turn, b.tools.now(), { code: 'late', message: 'too late', at: b.tools.now() });
       expect(await claim(b, turn)).toEqual({ kind: 'not_due', dueAt: retry.at });
+      expect((await batchOf(b, batch.id)).failure?.code).not.toBe('late');
     });
   });
 

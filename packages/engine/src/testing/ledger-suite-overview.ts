@@ -11,6 +11,7 @@ import {
   fail,
   MINUTE,
   nextTurn,
+  OTHER_TENANT,
   POLICY,
   project,
   SECOND,
@@ -29,6 +30,16 @@ const NO_BATCHES = {
   undone: 0,
   erased: 0,
 };
+
+const DAY = 24 * 60 * MINUTE;
+
+/** Its prompt was read, but no answer came. */
+const failedCall = (at: number) => ({
+  step: 'decide',
+  model: 'scripted',
+  usage: { promptTokens: 7, completionTokens: 0 },
+  at,
+});
 
 export function describeOverview(bench: () => Bench): void {
   describe('the counts', () => {
@@ -57,6 +68,21 @@ export function describeOverview(bench: () => Bench): void {
       expect(await counts()).toEqual({ ...NO_BATCHES, accepted: 4, consolidated: 1, empty: 1, parked: 1, pending: 1 });
     });
 
+    it('of what is still to do leave out what is done, and go no further than asked', async () => {
+      const b = bench();
+      const { backlog } = b.ledger.overview;
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn);
+      for (const userId of ['bob', 'cid', 'dan']) await store(b, { scope: scope({ userId }) });
+      await store(b, { tenant: OTHER_TENANT });
+      await nextTurn(b, { owner: user('bob') });
+      expect(await backlog(TENANT, 100)).toBe(3);
+      expect(await backlog(TENANT, 2)).toBe(2);
+      expect(await backlog(OTHER_TENANT, 100)).toBe(1);
+      expect(await backlog(null, 100)).toBe(4);
+      expect(await backlog(null, 3)).toBe(3);
+    });
+
     it('of memories tell the live from all versions', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
@@ -74,18 +100,43 @@ export function describeOverview(bench: () => Bench): void {
       const { turn } = await claimedBatch(b);
       await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
       await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools, { step: 'decide' }));
-      await b.ledger.thoughts.countFailedCall(turn, 'decide', 'scripted', b.tools.now());
+      await b.ledger.thoughts.countFailedCall(turn, failedCall(b.tools.now()));
       await apply(b, turn);
       const { turn: next } = await claimedBatch(b);
       await b.ledger.thoughts.storeAnswer(next, storedAnswer(b.tools));
-      const first = { calls: 3, failedCalls: 1, promptTokens: 200, completionTokens: 40 };
+      const first = { calls: 3, failedCalls: 1, promptTokens: 207, completionTokens: 40 };
       expect(await b.ledger.overview.usageOf(turn.consolidationId)).toEqual(first);
       expect(await b.ledger.overview.usage(TENANT)).toEqual({
         ...first,
         calls: 4,
-        promptTokens: 300,
+        promptTokens: 307,
         completionTokens: 60,
       });
+    });
+
+    it('is counted per model and UTC day, for a tenant and for each of its lanes, summaries included', async () => {
+      const b = bench();
+      const { thoughts, overview, summaries } = b.ledger;
+      const { turn } = await claimedBatch(b);
+      await thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      await thoughts.countFailedCall(turn, { ...failedCall(b.tools.now()), model: 'other' });
+      await store(b, { scope: scope({ userId: 'bob' }) });
+      const bobs = await nextTurn(b, { owner: user('bob') });
+      await thoughts.storeAnswer(bobs, storedAnswer(b.tools));
+      await summaries.countCall(bobs.lane, { ...failedCall(b.tools.now()), failed: false });
+      const one = { model: 'scripted', calls: 1, failedCalls: 0, promptTokens: 100, completionTokens: 20 };
+      const other = { model: 'other', calls: 1, failedCalls: 1, promptTokens: 7, completionTokens: 0 };
+      const now = b.tools.now();
+      expect(await overview.usageOfDay({ lane: turn.lane }, now)).toEqual([other, one]);
+      const both = { ...one, calls: 2, promptTokens: 107 };
+      expect(await overview.usageOfDay({ lane: bobs.lane }, now)).toEqual([both]);
+      expect(await overview.usageOfDay({ tenant: TENANT }, now)).toEqual([
+        other,
+        { ...one, calls: 3, promptTokens: 207, completionTokens: 40 },
+      ]);
+      expect(await overview.usageOfDay({ tenant: OTHER_TENANT }, now)).toEqual([]);
+      expect(await overview.usageOfDay({ tenant: TENANT }, now + DAY)).toEqual([]);
+      expect(await overview.usageOfDay({ lane: turn.lane }, now + DAY)).toEqual([]);
     });
 
     it('is zero for a consolidation without calls', async () => {

@@ -12,6 +12,7 @@ const CHOSEN: TenantSettings = {
   review: ['DELETE', 'UPDATE'],
   due: { idleMs: 5 },
   prices: { 'a model': { prompt: 0.5, completion: 1.25 } },
+  budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
 };
 
 export function describeSettings(bench: () => Bench): void {

@@ -20,9 +20,11 @@ export function memoryLanes(state: State): LaneStore {
   return {
     claim: async (job, how) => claim(state, job, how),
     fail: async (turn, how) => fail(state, turn, how),
-    release: async (turn, now) => {
+    release: async (turn, dueAt, why) => {
       const lane = heldBy(state, turn);
-      if (lane !== null) lane.dueAt = now;
+      if (lane === null) return;
+      lane.dueAt = dueAt;
+      if (why !== undefined) for (const batch of pinnedOf(state, turn.consolidationId)) batch.failure = why;
     },
     due: async (now, limit) => {
       const due = busyLanes(state).filter((lane) => dueOf(lane) <= now);

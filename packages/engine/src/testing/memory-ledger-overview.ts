@@ -1,4 +1,5 @@
 import type { BatchCounts, OverviewStore, OwnerSummary, UsageTotals } from '../ports/ledger/overview.ts';
+import { dayOf } from '../rules/budget.ts';
 import { liveVersion } from '../rules/evolve.ts';
 import type { BatchState, Memory, TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
@@ -8,12 +9,27 @@ import { waitingOf } from './memory-ledger-turns.ts';
 export function memoryOverview(state: State): OverviewStore {
   return {
     batches: async (tenant) => batchCounts(state, tenant),
+    backlog: async (tenant, atMost) => {
+      const open = [...state.batches.values()].filter(
+        (batch) => (tenant ?? batch.tenant) === batch.tenant && ['pending', 'consolidating'].includes(batch.state),
+      );
+      return Math.min(atMost, open.length);
+    },
     memories: async (tenant) => {
       const memories = [...state.memories.values()].filter((memory) => memory.tenant === tenant);
       const versions = memories.reduce((sum, memory) => sum + memory.versions.length, 0);
       return { live: memories.filter(isLive).length, versions };
     },
     usage: async (tenant) => totals(state.calls.filter((call) => call.tenant === tenant)),
+    usageOfDay: async (of, at) => {
+      const mine = state.calls.filter((call) => ('lane' in of ? call.lane === of.lane : call.tenant === of.tenant));
+      const today = mine.filter((call) => dayOf(call.at) === dayOf(at));
+      const byModel = [...Map.groupBy(today, (call) => call.model)].map(([model, calls]) => ({
+        model,
+        ...totals(calls),
+      }));
+      return byModel.sort((a, b) => (a.model < b.model ? -1 : 1));
+    },
     usageOf: async (id) => totals(state.calls.filter((call) => call.consolidationId === id)),
     owners: async (tenant, page) => {
       const paged = pageOf(lanesOf(state, tenant), (lane) => ({ order: lane.createdAt, id: lane.id }), page);

@@ -46,9 +46,12 @@ export interface OutboxRow extends OutboxEntry {
 /** One model call that was paid for. */
 export interface CallRow {
   readonly tenant: TenantId;
+  readonly lane: LaneId;
   readonly consolidationId: string;
+  readonly model: string;
   readonly failed: boolean;
   readonly usage: TokenUse;
+  readonly at: Millis;
 }
 
 /** The rolling summary of a scope. Covers nothing until it is made, and again once it is forgotten. */

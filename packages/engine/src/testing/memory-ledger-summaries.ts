@@ -14,8 +14,8 @@ export function memorySummaries(state: State): SummaryStore {
     },
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
-    countCall: async (lane, { failed, usage }) => {
-      state.calls.push({ tenant: rowOf(state.lanes, lane).tenant, consolidationId: '', failed, usage });
+    countCall: async (lane, call) => {
+      state.calls.push({ ...call, tenant: rowOf(state.lanes, lane).tenant, lane, consolidationId: '' });
     },
     forget: async (lane) => forgetSummaries(state, lane),
   };

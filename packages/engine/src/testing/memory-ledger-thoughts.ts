@@ -16,8 +16,8 @@ export function memoryThoughts(state: State): ThoughtStore {
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
     storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
-    countFailedCall: async ({ tenant, consolidationId }) => {
-      state.calls.push({ tenant, consolidationId, failed: true, usage: { promptTokens: 0, completionTokens: 0 } });
+    countFailedCall: async ({ tenant, lane, consolidationId }, call) => {
+      state.calls.push({ ...call, tenant, lane, consolidationId, failed: true });
     },
     storePlan: async (turn, plan) => {
       if (heldBy(state, turn) === null) return { kind: 'fenced' };
@@ -92,11 +92,12 @@ function findAnswer(state: State, id: string, key: { step: string; inputHash: st
 }
 
 function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
-  const { tenant, consolidationId } = turn;
+  const { tenant, lane, consolidationId } = turn;
   if (heldBy(state, turn) === null) return { kind: 'fenced' };
   if (findAnswer(state, consolidationId, answer) !== null) return { kind: 'stored' };
   state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
-  state.calls.push({ tenant, consolidationId, failed: false, usage: answer.usage });
+  const { model, usage, at } = answer;
+  state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
   if (answer.step === 'extract') {
     for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
   }

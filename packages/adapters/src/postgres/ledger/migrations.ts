@@ -1,4 +1,5 @@
 import { SCHEMA_1 } from './schema-1.ts';
+import { SCHEMA_2 } from './schema-2.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2];

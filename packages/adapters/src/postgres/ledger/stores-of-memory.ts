@@ -18,8 +18,7 @@ export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
     storeAnswer: (turn, answer) => write((sql) => thinking.storeAnswer(sql, { turn, answer })),
     answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
-    countFailedCall: (...[turn, step, model, now]) =>
-      write((sql) => thinking.countFailedCall(sql, { turn, step, model, now })),
+    countFailedCall: (turn, call) => write((sql) => thinking.countFailedCall(sql, { turn, call })),
     storePlan: (turn, plan) => write((sql) => thinking.storePlan(sql, { turn, plan })),
     plan: (consolidationId) => read((sql) => thoughts.planOf(sql, consolidationId)),
     get: (tenant, id) => read((sql) => thoughts.getConsolidation(sql, tenant, id)),
@@ -55,8 +54,10 @@ export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): M
 export function overviewStore({ read, snapshot }: Access): OverviewStore {
   return {
     batches: (tenant) => snapshot((sql) => overview.batchCounts(sql, tenant)),
+    backlog: (tenant, atMost) => read((sql) => overview.backlog(sql, tenant, atMost)),
     memories: (tenant) => read((sql) => overview.memoryCounts(sql, tenant)),
     usage: (tenant) => read((sql) => overview.usageOfTenant(sql, tenant)),
+    usageOfDay: (of, at) => read((sql) => overview.usageOfDay(sql, of, at)),
     usageOf: (consolidationId) => read((sql) => overview.usageOfConsolidation(sql, consolidationId)),
     owners: (tenant, page) => read((sql) => overview.listOwners(sql, tenant, page)),
     ownerCount: (tenant) => read((sql) => overview.ownerCount(sql, tenant)),

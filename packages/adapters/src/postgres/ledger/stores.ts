@@ -42,7 +42,7 @@ export function laneStore({ read, write }: Access): LaneStore {
   return {
     claim: (job, how) => write((sql) => claim(sql, { job, ...how })),
     fail: (turn, how) => write((sql) => fail(sql, { turn, ...how })),
-    release: (turn, now) => write((sql) => release(sql, { turn, now })),
+    release: (turn, dueAt, why) => write((sql) => release(sql, { turn, dueAt, why: why ?? null })),
     due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: (nudge) => write((sql) => raiseLane(sql, nudge)),

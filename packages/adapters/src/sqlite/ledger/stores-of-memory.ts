@@ -16,7 +16,7 @@ export function thoughtStore({ read, write }: Access): ThoughtStore {
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
     storeAnswer: (turn, answer) => write('storeAnswer', { turn, answer }),
     answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
-    countFailedCall: (...[turn, step, model, now]) => write('countFailedCall', { turn, step, model, now }),
+    countFailedCall: (turn, call) => write('countFailedCall', { turn, call }),
     storePlan: (turn, plan) => write('storePlan', { turn, plan }),
     plan: (consolidationId) => read((sql) => thoughts.planOf(sql, consolidationId)),
     get: (tenant, id) => read((sql) => thoughts.getConsolidation(sql, tenant, id)),
@@ -61,8 +61,10 @@ export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): M
 export function overviewStore({ read }: Access): OverviewStore {
   return {
     batches: (tenant) => read((sql) => overview.batchCounts(sql, tenant)),
+    backlog: (tenant, atMost) => read((sql) => overview.backlog(sql, tenant, atMost)),
     memories: (tenant) => read((sql) => overview.memoryCounts(sql, tenant)),
     usage: (tenant) => read((sql) => overview.usageOfTenant(sql, tenant)),
+    usageOfDay: (of, at) => read((sql) => overview.usageOfDay(sql, of, at)),
     usageOf: (consolidationId) => read((sql) => overview.usageOfConsolidation(sql, consolidationId)),
     owners: (tenant, page) => read((sql) => overview.listOwners(sql, tenant, page)),
     ownerCount: (tenant) => read((sql) => overview.ownerCount(sql, tenant)),

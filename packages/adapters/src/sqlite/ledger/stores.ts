@@ -24,7 +24,7 @@ export function laneStore({ read, write }: Access): LaneStore {
   return {
     claim: ({ lane, generation }, how) => write('claim', { job: { lane, generation }, ...how }),
     fail: (turn, how) => write('fail', { turn, ...how }),
-    release: (turn, now) => write('release', { turn, now }),
+    release: (turn, dueAt, why) => write('release', { turn, dueAt, why: why ?? null }),
     due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: ({ lane, generation }) => write('raiseLane', { lane, generation }),

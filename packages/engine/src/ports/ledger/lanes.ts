@@ -72,8 +72,11 @@ export interface LaneStore {
     turn: Turn,
     how: { failure: Failure; retryable: boolean; retryAt: Millis; maxAttempts: number; policy: DuePolicy },
   ): Promise<Failed>;
-  /** Given back unharmed: no attempt is counted, the turn is due at `dueAt`. */
-  release(turn: Turn, dueAt: Millis): Promise<void>;
+  /**
+   * Given back unharmed: no attempt is counted, the turn is due at `dueAt`. `why` is shown on its batches until they
+   * are applied, where the wait is not the worker's own.
+   */
+  release(turn: Turn, dueAt: Millis, why?: Failure): Promise<void>;
   /** Lanes with work that is due at or before `now`, oldest first, with their current generation. */
   due(now: Millis, limit: number): Promise<readonly Nudge[]>;
   /** All lanes with work, due or not: for filling an empty queue. `after` pages by lane id. */

@@ -1,4 +1,4 @@
-import type { Millis, Owner, TenantId } from '../../words.ts';
+import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
 
 /** accepted = pending + consolidating + consolidated + empty + parked + undone + erased, always. */
@@ -20,6 +20,11 @@ export interface UsageTotals {
   readonly completionTokens: number;
 }
 
+/** What one model was asked. */
+export interface UsageOfModel extends UsageTotals {
+  readonly model: string;
+}
+
 export interface OwnerSummary {
   readonly owner: Owner;
   readonly memories: number;
@@ -30,9 +35,13 @@ export interface OwnerSummary {
 
 export interface OverviewStore {
   batches(tenant: TenantId): Promise<BatchCounts>;
+  /** Batches that wait or are being consolidated, of one tenant or of all; counts no further than `atMost`. */
+  backlog(tenant: TenantId | null, atMost: number): Promise<number>;
   memories(tenant: TenantId): Promise<{ live: number; versions: number }>;
   usage(tenant: TenantId): Promise<UsageTotals>;
   usageOf(consolidationId: string): Promise<UsageTotals>;
+  /** What each model was asked on the UTC day of `at`: for a whole tenant, or for one lane. Ordered by model. */
+  usageOfDay(of: { tenant: TenantId } | { lane: LaneId }, at: Millis): Promise<readonly UsageOfModel[]>;
   owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   outbox(): Promise<number>;

@@ -1,7 +1,7 @@
-import type { LaneId, Message, Millis } from '../../words.ts';
-import type { TokenUse } from '../models.ts';
+import type { LaneId, Message } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Turn } from './lanes.ts';
+import type { ModelCall } from './thoughts.ts';
 
 /** What a refresh starts from. */
 export interface SummaryBasis {
@@ -26,12 +26,8 @@ export interface RefreshedSummary {
 }
 
 /** One model call for a summary. It belongs to no consolidation. */
-export interface SummaryCall {
-  readonly step: string;
-  readonly model: string;
+export interface SummaryCall extends ModelCall {
   readonly failed: boolean;
-  readonly usage: TokenUse;
-  readonly at: Millis;
 }
 
 /**

@@ -29,6 +29,14 @@ export interface StoredAnswer {
   readonly at: Millis;
 }
 
+/** One call of a model, as it is counted. */
+export interface ModelCall {
+  readonly step: string;
+  readonly model: string;
+  readonly usage: TokenUse;
+  readonly at: Millis;
+}
+
 export type Stored = { readonly kind: 'stored' } | Fenced;
 
 export interface Consolidation {
@@ -52,8 +60,8 @@ export interface ThoughtStore {
   /** Stores the answer and counts its usage, once. */
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
-  /** A model call that brought no answer still counts as one. */
-  countFailedCall(turn: Turn, step: string, model: string, now: Millis): Promise<void>;
+  /** A model call that brought no answer still counts as one, with what it is thought to have used. */
+  countFailedCall(turn: Turn, call: ModelCall): Promise<void>;
   storePlan(turn: Turn, plan: Plan): Promise<Stored>;
   /** The newest round, or null. */
   plan(consolidationId: string): Promise<Plan | null>;

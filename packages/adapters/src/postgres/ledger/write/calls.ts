@@ -1,15 +1,16 @@
-import type { SummaryCall, TenantId } from '@slowwave/engine';
+import { dayOf, type LaneId, type SummaryCall, type TenantId } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
 /** Counts one call of a model, and what it used. */
 export async function countCall(
   sql: Sql,
-  of: { tenant: TenantId; consolidationId: string },
+  of: { tenant: TenantId; lane: LaneId; consolidationId: string },
   { step, model, failed, usage, at }: SummaryCall,
 ): Promise<void> {
-  const { tenant, consolidationId } = of;
-  await sql.run(INSERT_USAGE, { tenant, consolidationId, step, model, failed, ...usage, at });
+  const { tenant, lane, consolidationId } = of;
+  await sql.run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
+  await sql.run(ADD_TO_DAY, { tenant, day: dayOf(at), model, failed: failed ? 1 : 0, ...usage });
   await count(sql, [
     { tenant, name: 'calls', value: 1 },
     { tenant, name: 'failed_calls', value: failed ? 1 : 0 },
@@ -19,5 +20,14 @@ export async function countCall(
 }
 
 const INSERT_USAGE = `
-  INSERT INTO usage (tenant, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (@tenant, @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
+  INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
+  VALUES (@tenant, @lane, @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
+
+/** Each connection has its slot, as with counters. */
+const ADD_TO_DAY = `
+  INSERT INTO usage_days (tenant, day, model, slot, calls, failed_calls, prompt_tokens, completion_tokens)
+  VALUES (@tenant, @day, @model, pg_backend_pid() % 16, 1, @failed, @promptTokens, @completionTokens)
+  ON CONFLICT (tenant, day, model, slot) DO UPDATE SET
+    calls = usage_days.calls + 1, failed_calls = usage_days.failed_calls + excluded.failed_calls,
+    prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = usage_days.completion_tokens + excluded.completion_tokens`;

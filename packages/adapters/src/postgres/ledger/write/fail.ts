@@ -26,10 +26,19 @@ export async function fail(sql: Sql, input: Fail): Promise<Failed> {
   return end(sql, lane, input);
 }
 
-/** Gives the turn back unharmed: due at once, no attempt counted. */
-export async function release(sql: Sql, { turn, now }: { turn: Turn; now: number }): Promise<void> {
+export interface Release {
+  readonly turn: Turn;
+  readonly dueAt: number;
+  /** Shown on the batches. */
+  readonly why: Failure | null;
+}
+
+/** Gives the turn back unharmed: due at the given time, no attempt counted. */
+export async function release(sql: Sql, { turn, dueAt, why }: Release): Promise<void> {
   const lane = await laneOfTurn(sql, turn);
-  if (lane !== null) await saveLanes(sql, [giveBack(lane, now)]);
+  if (lane === null) return;
+  if (why !== null) await sql.run(SHOW_WHY, { id: turn.consolidationId, failure: JSON.stringify(why) });
+  await saveLanes(sql, [giveBack(lane, dueAt)]);
 }
 
 async function tryAgain(sql: Sql, lane: LaneRow, input: Fail): Promise<Failed> {
@@ -63,6 +72,8 @@ async function endTry(sql: Sql, { turn, failure }: Fail, state: 'waiting' | 'spl
 
 const COUNT_ATTEMPT = `
   UPDATE batches SET attempts = attempts + 1, failure = @failure::jsonb WHERE consolidation_id = @id`;
+
+const SHOW_WHY = 'UPDATE batches SET failure = @failure::jsonb WHERE consolidation_id = @id';
 
 const SELECT_LEAST_ATTEMPTS = 'SELECT min(attempts) AS attempts FROM batches WHERE consolidation_id = @id';
 

@@ -17,7 +17,7 @@ export async function storeSummary(
 export async function countSummaryCall(sql: Sql, { lane, call }: { lane: LaneId; call: SummaryCall }): Promise<void> {
   const row = await sql.get<{ tenant: TenantId }>('SELECT tenant FROM lanes WHERE id = @lane', { lane });
   if (row === null) return; // erased in the meantime, and its usage with it
-  await countCall(sql, { tenant: row.tenant, consolidationId: '' }, call);
+  await countCall(sql, { tenant: row.tenant, lane, consolidationId: '' }, call);
 }
 
 /** The same for a caller that holds no lock yet. */

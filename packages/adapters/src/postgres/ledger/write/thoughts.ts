@@ -1,4 +1,4 @@
-import type { LaneId, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
 import { insertRows, type Table } from '../insert.ts';
 import type { Sql } from '../sql.ts';
 import { countCall } from './calls.ts';
@@ -17,12 +17,8 @@ export async function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answ
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-export async function countFailedCall(
-  sql: Sql,
-  { turn, step, model, now }: { turn: Turn; step: string; model: string; now: number },
-): Promise<void> {
-  const usage = { promptTokens: 0, completionTokens: 0 };
-  await countCall(sql, turn, { step, model, failed: true, usage, at: now });
+export async function countFailedCall(sql: Sql, { turn, call }: { turn: Turn; call: ModelCall }): Promise<void> {
+  await countCall(sql, turn, { ...call, failed: true });
 }
 
 /** A plan is stored before anything changes. */

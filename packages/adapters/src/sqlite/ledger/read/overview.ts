@@ -1,4 +1,17 @@
-import type { BatchCounts, BatchState, OwnerSummary, Page, Paged, TenantId, UsageTotals } from '@slowwave/engine';
+import {
+  type BatchCounts,
+  type BatchState,
+  DAY_MS,
+  dayOf,
+  type LaneId,
+  type Millis,
+  type OwnerSummary,
+  type Page,
+  type Paged,
+  type TenantId,
+  type UsageOfModel,
+  type UsageTotals,
+} from '@slowwave/engine';
 import {
   batchCountsFrom,
   type Counters,
@@ -25,6 +38,19 @@ export const usageOfTenant = (sql: Sql, tenant: TenantId): UsageTotals => usageF
 
 export const usageOfConsolidation = (sql: Sql, id: string): UsageTotals =>
   sql.get<UsageTotals>(SUM_USAGE, { id }) ?? NO_USAGE;
+
+/** The use of models on the day of a moment. */
+export function usageOfDay(sql: Sql, of: { tenant: TenantId } | { lane: LaneId }, at: Millis): readonly UsageOfModel[] {
+  const day = dayOf(at);
+  if ('tenant' in of) return sql.all<UsageOfModel>(USAGE_OF_TENANT, { tenant: of.tenant, day });
+  return sql.all<UsageOfModel>(USAGE_OF_LANE, { lane: of.lane, from: day * DAY_MS, to: (day + 1) * DAY_MS });
+}
+
+/** Reads an index alone, and no more of it than asked for. */
+export function backlog(sql: Sql, tenant: TenantId | null, atMost: number): number {
+  const counted = tenant === null ? COUNT_OPEN : COUNT_OPEN_OF_TENANT;
+  return sql.get<{ open: number }>(counted, { ...(tenant !== null && { tenant }), atMost })?.open ?? 0;
+}
 
 /** Newest first, by when they were first heard of. */
 export function listOwners(sql: Sql, tenant: TenantId, page: Page): Paged<OwnerSummary> {
@@ -53,6 +79,26 @@ const SUM_USAGE = `
   SELECT count(*) AS calls, coalesce(sum(failed), 0) AS failedCalls,
     coalesce(sum(prompt_tokens), 0) AS promptTokens, coalesce(sum(completion_tokens), 0) AS completionTokens
   FROM usage WHERE consolidation_id = @id`;
+
+const USAGE_OF_LANE = `
+  SELECT model, count(*) AS calls, sum(failed) AS failedCalls, sum(prompt_tokens) AS promptTokens,
+    sum(completion_tokens) AS completionTokens
+  FROM usage WHERE lane = @lane AND at >= @from AND at < @to GROUP BY model ORDER BY model`;
+
+const USAGE_OF_TENANT = `
+  SELECT model, calls, failed_calls AS failedCalls, prompt_tokens AS promptTokens,
+    completion_tokens AS completionTokens
+  FROM usage_days WHERE tenant = @tenant AND day = @day ORDER BY model`;
+
+const COUNT_OPEN_OF_TENANT = `
+  SELECT count(*) AS open FROM (
+    SELECT 1 FROM batches WHERE tenant = @tenant AND state IN ('pending', 'consolidating') LIMIT @atMost
+  )`;
+
+const COUNT_OPEN = `
+  SELECT count(*) AS open FROM (
+    SELECT 1 FROM batches WHERE state IN ('pending', 'consolidating') LIMIT @atMost
+  )`;
 
 const SELECT_OWNERS = `
   SELECT l.id, l.owner_kind, l.owner_id, l.pending, l.created_at, l.updated_at,

@@ -26,10 +26,19 @@ export function fail(sql: Sql, input: Fail): Failed {
   return end(sql, lane, input);
 }
 
-/** Gives the turn back unharmed: due at once, no attempt counted. */
-export function release(sql: Sql, { turn, now }: { turn: Turn; now: number }): void {
+export interface Release {
+  readonly turn: Turn;
+  readonly dueAt: number;
+  /** Shown on the batches. */
+  readonly why: Failure | null;
+}
+
+/** Gives the turn back unharmed: due at the given time, no attempt counted. */
+export function release(sql: Sql, { turn, dueAt, why }: Release): void {
   const lane = laneOfTurn(sql, turn);
-  if (lane !== null) saveLane(sql, giveBack(lane, now));
+  if (lane === null) return;
+  if (why !== null) sql.run(SHOW_WHY, { id: turn.consolidationId, failure: JSON.stringify(why) });
+  saveLane(sql, giveBack(lane, dueAt));
 }
 
 function tryAgain(sql: Sql, lane: LaneRow, input: Fail): Failed {
@@ -63,6 +72,8 @@ function endTry(sql: Sql, { turn, failure }: Fail, state: 'waiting' | 'split' | 
 
 const COUNT_ATTEMPT = `
   UPDATE batches SET attempts = attempts + 1, failure = @failure WHERE consolidation_id = @id`;
+
+const SHOW_WHY = 'UPDATE batches SET failure = @failure WHERE consolidation_id = @id';
 
 const SELECT_LEAST_ATTEMPTS = 'SELECT min(attempts) AS attempts FROM batches WHERE consolidation_id = @id';
 

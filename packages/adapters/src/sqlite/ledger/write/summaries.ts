@@ -1,6 +1,6 @@
 import type { LaneId, RefreshedSummary, SummaryCall, SummaryRefresh } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
+import { countCall } from './calls.ts';
 import { loadLane } from './lanes.ts';
 
 /** Takes the place of the summary it was made from, and of no other. */
@@ -17,14 +17,7 @@ export function storeSummary(
 export function countSummaryCall(sql: Sql, { lane, call }: { lane: LaneId; call: SummaryCall }): void {
   const tenant = loadLane(sql, lane)?.tenant;
   if (tenant === undefined) return; // erased in the meantime, and its usage with it
-  const { step, model, failed, usage, at } = call;
-  sql.run(INSERT_USAGE, { tenant, step, model, failed: failed ? 1 : 0, ...usage, at });
-  count(sql, tenant, {
-    calls: 1,
-    failed_calls: failed ? 1 : 0,
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-  });
+  countCall(sql, { tenant, lane, consolidationId: '' }, call);
 }
 
 /** Summaries go back to covering nothing; refreshes under way no longer fit. */
@@ -38,7 +31,3 @@ const STORE_SUMMARY = `
 
 const FORGET_SUMMARIES = `
   UPDATE scopes SET summary = NULL, summary_upto = 0, summary_revision = summary_revision + 1 WHERE lane = @lane`;
-
-const INSERT_USAGE = `
-  INSERT INTO usage (tenant, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (@tenant, '', @step, @model, @failed, @promptTokens, @completionTokens, @at)`;

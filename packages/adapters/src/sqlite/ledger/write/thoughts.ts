@@ -1,6 +1,6 @@
-import type { LaneId, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
+import { countCall } from './calls.ts';
 import { laneOfTurn } from './lanes.ts';
 
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
@@ -11,21 +11,14 @@ export function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: St
   const added = sql.run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
   if (added === 0) return { kind: 'stored' };
   const { step, model, at } = answer;
-  sql.run(INSERT_USAGE, { id, tenant: turn.tenant, step, model, failed: 0, ...usage, at });
-  const tokens = { prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens };
-  count(sql, turn.tenant, { calls: 1, ...tokens });
+  countCall(sql, turn, { step, model, failed: false, usage, at });
   if (step.startsWith('extract')) setStage(sql, id, 'decide');
   return { kind: 'stored' };
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-export function countFailedCall(
-  sql: Sql,
-  { turn, step, model, now }: { turn: Turn; step: string; model: string; now: number },
-): void {
-  const row = { id: turn.consolidationId, tenant: turn.tenant, step, model, at: now };
-  sql.run(INSERT_USAGE, { ...row, failed: 1, promptTokens: 0, completionTokens: 0 });
-  count(sql, turn.tenant, { calls: 1, failed_calls: 1 });
+export function countFailedCall(sql: Sql, { turn, call }: { turn: Turn; call: ModelCall }): void {
+  countCall(sql, turn, { ...call, failed: true });
 }
 
 /** A plan is stored before anything changes. */
@@ -59,10 +52,6 @@ const INSERT_ANSWER = `
   ) VALUES (
     @id, @step, @inputHash, @text, @truncated, @model, @promptTokens, @completionTokens, @at
   ) ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
-
-const INSERT_USAGE = `
-  INSERT INTO usage (tenant, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (@tenant, @id, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
 
 const UPSERT_PLAN = `
   INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan)

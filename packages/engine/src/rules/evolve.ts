@@ -59,6 +59,13 @@ export function liveVersion(memory: Memory): MemoryVersion | null {
   return deletedAt(memory) === null ? newest(memory) : null;
 }
 
+/** When anything was said of it for the last time: its newest text, once more or for the first time, or its deletion. */
+export function lastSaidAt(memory: Memory): SaidAt {
+  const last = inSaidOrder(memory.timeline).at(-1);
+  if (last === undefined) throw new Error(`memory ${memory.id} has no event`);
+  return last.saidAt;
+}
+
 /** The deletion that still holds: said later than everything else. */
 export function deletedAt(memory: Memory): SaidAt | null {
   const last = inSaidOrder(memory.timeline).at(-1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { added, deleted, details, fixedTools, home, updated } from '../testing/index.ts';
 import type { LaneId, Memory } from '../words.ts';
-import { newest } from './evolve.ts';
-import { repeatsOf } from './repeats.ts';
+import { deletedAt, newest } from './evolve.ts';
+import { repeatsOf, undisputed } from './repeats.ts';
 
 const AT = home('lane_1' as LaneId);
 const tools = fixedTools();
@@ -47,12 +47,51 @@ describe('a fact repeats', () => {
   });
 });
 
+describe('a repeat is for the model to decide', () => {
+  const OSLO = 'User lives in Oslo';
+  const TEA = 'User likes tea';
+  const near = (one: { text: string }, other: { text: string }) => one.text.split(' ')[1] === other.text.split(' ')[1];
+  const settled = (texts: readonly string[], memories: readonly Memory[], minute = 10) => {
+    const scene = sceneOf(texts, memories, { minute });
+    return [...undisputed(scene.facts, found(scene), { ...scene, near }).keys()];
+  };
+
+  it('where something near was said in between', () => {
+    expect(settled([OSLO, 'User lives in Rome', OSLO, TEA], [])).toEqual([]);
+    expect(settled(['User lives in Rome', TEA], [live])).toEqual(['f1']);
+    expect(settled(['User likes rum', TEA], [live])).toEqual([]);
+  });
+
+  it('not where only something else was', () => {
+    expect(settled([OSLO, TEA, OSLO, OSLO], [])).toEqual(['f2', 'f3']);
+  });
+
+  it('where it was said before its memory began, and another one near it is gone', () => {
+    expect(settled([TEA], [live, gone], -10)).toEqual([]);
+    expect(settled([TEA], [live, gone])).toEqual(['f0']);
+    expect(settled([TEA], [live], -10)).toEqual(['f0']);
+  });
+});
+
+interface SceneOptions {
+  readonly recalledBy?: readonly string[] | undefined;
+  /** When the facts were said, counted from when the memories were. */
+  readonly minute?: number;
+}
+
 function repeats(texts: readonly string[], memories: readonly Memory[], recalledBy?: readonly string[]) {
+  const scene = sceneOf(texts, memories, { recalledBy });
+  return scene.facts.map(({ id }) => found(scene).get(id));
+}
+
+const found = ({ facts, candidates, memories }: ReturnType<typeof sceneOf>) => repeatsOf(facts, candidates, memories);
+
+function sceneOf(texts: readonly string[], memories: readonly Memory[], { recalledBy, minute = 10 }: SceneOptions) {
   const facts = texts.map((text, i) => ({
     ...details(),
     id: `f${i}`,
     text,
-    saidAt: { at: tools.now() + 10, seq: i },
+    saidAt: { at: tools.now() + minute * 60_000, seq: i },
     validFrom: tools.now(),
   }));
   const candidates = memories.map((memory, i) => ({
@@ -62,10 +101,9 @@ function repeats(texts: readonly string[], memories: readonly Memory[], recalled
     revision: memory.revision,
     text: newest(memory).text,
     saidAt: newest(memory).saidAt,
-    standing: 'live' as const,
+    standing: deletedAt(memory) === null ? ('live' as const) : ('deleted' as const),
     immutable: false,
     recalledBy: (recalledBy ?? facts.map(({ id }) => id)).map((fact) => ({ fact, vector: null, keyword: 1 })),
   }));
-  const found = repeatsOf(facts, candidates, new Map(memories.map((memory) => [memory.id, memory])));
-  return facts.map(({ id }) => found.get(id));
+  return { facts, candidates, memories: new Map(memories.map((memory) => [memory.id, memory])) };
 }

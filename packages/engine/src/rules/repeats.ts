@@ -1,7 +1,7 @@
 import type { Candidate, Fact } from '../plan.ts';
 import { normaliseText } from '../text/normalise.ts';
-import type { Memory } from '../words.ts';
-import { liveVersion } from './evolve.ts';
+import { type Memory, saidBefore } from '../words.ts';
+import { lastSaidAt, liveVersion } from './evolve.ts';
 
 /** What a fact repeats word for word: a memory, or an earlier fact. */
 export type Repeat =
@@ -30,6 +30,50 @@ export function repeatsOf(
     if (earlier === undefined) firstWith.set(words, fact.id);
   }
   return repeats;
+}
+
+export interface Ground {
+  readonly candidates: readonly Candidate[];
+  readonly memories: ReadonlyMap<string, Memory>;
+  /** Whether two facts may tell of the same. */
+  near(one: Fact, other: Fact): boolean;
+}
+
+/**
+ * Repeats that a rule may settle; the others are for the model to decide. Something near that was said since may have
+ * ended what is repeated, so that it begins anew. And what was said before its memory began may belong to another one
+ * that is gone.
+ */
+export function undisputed(
+  facts: readonly Fact[],
+  repeats: ReadonlyMap<string, Repeat>,
+  ground: Ground,
+): ReadonlyMap<string, Repeat> {
+  const settled = new Map<string, Repeat>();
+  const open: Fact[] = [];
+  for (const fact of facts) {
+    const repeat = repeats.get(fact.id);
+    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, open })) settled.set(fact.id, repeat);
+    else open.push(fact);
+  }
+  return settled;
+}
+
+function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open: readonly Fact[] }): boolean {
+  const { open, near, memories, candidates } = ground;
+  if (repeat.kind === 'fact') {
+    const first = open.findIndex(({ id }) => id === repeat.fact);
+    return open.slice(first + 1).some((between) => near(between, fact));
+  }
+  const memory = memories.get(repeat.memoryId);
+  if (memory === undefined) return true;
+  const since = open.filter(({ saidAt }) => saidBefore(lastSaidAt(memory), saidAt));
+  const isBegun = memory.timeline.some(({ saidAt }) => !saidBefore(fact.saidAt, saidAt));
+  const others = candidates.filter(
+    ({ memoryId, recalledBy }) => memoryId !== memory.id && recalledBy.some((by) => by.fact === fact.id),
+  );
+  const isLate = !isBegun && others.some(({ standing }) => standing === 'deleted');
+  return isLate || since.some((between) => near(between, fact));
 }
 
 /** Former versions count: what is said of an earlier time confirms what held then. */

@@ -4,12 +4,12 @@ import type { Candidate, Fact } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { deletedAt, newest } from '../rules/evolve.ts';
+import { deletedAt, lastSaidAt, newest } from '../rules/evolve.ts';
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
-import { repeatsOf } from '../rules/repeats.ts';
+import { repeatsOf, undisputed } from '../rules/repeats.ts';
 import { scan } from '../rules/scan.ts';
 import { pointsOf } from '../rules/standing.ts';
 import { normaliseText } from '../text/normalise.ts';
@@ -33,15 +33,17 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const near = candidates.some((candidate) =>
     candidate.recalledBy.some((recalled) => isNear(recalled, deps.settings.near)),
   );
+  const tellings = facts.filter((fact) => !isWishToForget(fact));
+  const repeats = repeatsOf(tellings, candidates, memories);
   return {
     ...extracted,
     candidates,
     memories,
-    repeats: repeatsOf(
-      facts.filter((fact) => !isWishToForget(fact)),
+    repeats: undisputed(facts, repeats, {
       candidates,
       memories,
-    ),
+      near: (one, other) => nearEachOther([one, other], vectorOf, deps.settings.near),
+    }),
     tombstones: await tombstonesOf(deps, extracted),
     undecided: wishes || near || nearEachOther(facts, vectorOf, deps.settings.near),
   };
@@ -155,14 +157,14 @@ function isPast(memory: Memory, fact: Fact): boolean {
 
 function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
   const version = newest(memory);
-  const deleted = deletedAt(memory);
   return {
     memoryId: memory.id,
     version: version.number,
     revision: memory.revision,
     text: version.text,
-    saidAt: deleted ?? version.saidAt,
-    standing: deleted === null ? 'live' : 'deleted',
+    // What was said once more since is not older than a fact said in between.
+    saidAt: lastSaidAt(memory),
+    standing: deletedAt(memory) === null ? 'live' : 'deleted',
     immutable: version.details.immutable,
     recalledBy: [],
   };

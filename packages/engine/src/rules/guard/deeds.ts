@@ -3,7 +3,7 @@ import { normaliseText } from '../../text/normalise.ts';
 import { type Memory, saidBefore } from '../../words.ts';
 import { liveVersion, newest } from '../evolve.ts';
 import type { Bench } from './bench.ts';
-import { holdsAt } from './holds-at.ts';
+import { holdsAt, isDeletedAt } from './holds-at.ts';
 
 /** How a fact is told of a memory, and why. */
 export interface Telling {
@@ -37,8 +37,8 @@ export function update(bench: Bench, fact: Fact, how: Telling & { readonly memor
   }
   const twin = bench.saying(text);
   const isLate = saidBefore(fact.saidAt, newest(memory).saidAt);
-  const stays = twin === undefined || twin.id === memory.id || isLate || refusalOfDelete(bench, memory) !== null;
-  if (stays) return say(bench, fact, how);
+  const mayMerge = twin !== undefined && twin.id !== memory.id && !isLate && liveVersion(memory) !== null;
+  if (!mayMerge || refusalOfDelete(bench, fact, memory) !== null) return say(bench, fact, how);
   const outcome = hasChanged(bench, fact, twin) ? null : say(bench, fact, { ...how, memory: twin });
   remove(bench, fact, { memory, reason: 'merged into another memory', decidedBy: 'guard' });
   return outcome;
@@ -47,7 +47,7 @@ export function update(bench: Bench, fact: Fact, how: Telling & { readonly memor
 /** A deletion is never a fact's outcome: what becomes of the fact is settled by its other wishes. */
 export function remove(bench: Bench, fact: Fact, how: Omit<Telling, 'text'> & { readonly memory: Memory }): null {
   const { memory, reason, decidedBy } = how;
-  const refusal = refusalOfDelete(bench, memory);
+  const refusal = refusalOfDelete(bench, fact, memory);
   if (refusal !== null) return refuse(bench, `DELETE of ${memory.id} for ${fact.id}`, refusal);
   bench.deletes += 1;
   bench.change(fact, { kind: 'DELETE', memoryId: memory.id, text: null, reason, decidedBy });
@@ -91,9 +91,10 @@ function ended(bench: Bench, fact: Fact, how: { memoryId: string } & Omit<FactOu
   return { fact: fact.id, outcome, reason };
 }
 
-function refusalOfDelete(bench: Bench, memory: Memory): string | null {
+function refusalOfDelete(bench: Bench, fact: Fact, memory: Memory): string | null {
   if (newest(memory).details.immutable) return 'the memory is immutable';
-  if (liveVersion(memory) === null) return 'it is deleted already';
+  // Deleted later only: it still held when this was said, and ends earlier than was known.
+  if (isDeletedAt(memory, fact.saidAt)) return 'it is deleted already';
   const { deletesMax } = bench.input;
   return bench.deletes < deletesMax ? null : `more than ${deletesMax} deletions in one consolidation`;
 }

@@ -203,7 +203,7 @@ describe('a deletion never costs a fact', () => {
           {
             life: [
               [1, TEA],
-              [200, null],
+              [50, null],
             ],
           },
         ],

@@ -1,7 +1,8 @@
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Fact, FactOutcome, HeldOperation, Operation, Remark } from '../../plan.ts';
 import type { Tombstone } from '../../ports/ledger/memories.ts';
-import type { Memory, MemoryEvent } from '../../words.ts';
+import { type Memory, type MemoryEvent, saidBefore } from '../../words.ts';
+import { lastSaidAt } from '../evolve.ts';
 import { isWishToForget } from '../forget.ts';
 import type { Repeat } from '../repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
@@ -69,7 +70,10 @@ function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly 
   const mayConfirm = known !== undefined && (!addOnly || holdsAt(known, fact.saidAt, fact.text));
   const how: Telling = { text: fact.text, reason: 'said before in the same words', decidedBy: 'rule' };
   if (known !== undefined && mayConfirm) return say(bench, fact, { ...how, memory: known });
-  if (tombstones.has(fact.id)) return buried(bench, fact);
+  if (tombstones.has(fact.id)) {
+    const joining = wishes.filter((wish) => joinsFormer(bench, fact, wish));
+    return joining.length > 0 ? carryOutAll(bench, fact, joining) : buried(bench, fact);
+  }
   if (asked === null || repeat !== undefined) {
     return add(bench, fact, { ...how, reason: addOnly ? 'added as it is' : 'nothing near it is known' });
   }
@@ -79,6 +83,12 @@ function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly 
 /** Not there where the fact it repeats was dropped: it is then a fact of its own. */
 const repeated = (bench: Bench, repeat: Repeat): Memory | undefined =>
   bench.memory(repeat.kind === 'memory' ? repeat.memoryId : (bench.memoryOfFact.get(repeat.fact) ?? ''));
+
+/** Told of a memory of which more was said since, it becomes a former version: nothing comes back by it. */
+function joinsFormer(bench: Bench, fact: Fact, { event, id }: RawOperation): boolean {
+  const memory = event === 'UPDATE' || event === 'NONE' ? bench.resolve(id) : undefined;
+  return memory !== undefined && saidBefore(fact.saidAt, lastSaidAt(memory));
+}
 
 function buried(bench: Bench, fact: Fact): FactOutcome {
   bench.remarks.push({ asked: `ADD of ${fact.id}`, did: 'dropped: the same was deleted after it was said' });

@@ -20,7 +20,7 @@ export function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undef
 }
 
 /** Whether the last that was said of it until then was its deletion. */
-function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
+export function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
   const until = timeline.filter((mark) => !saidBefore(saidAt, mark.saidAt));
   const last = until.sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision).at(-1);
   return last?.kind === 'deleted';

@@ -244,3 +244,39 @@ describe('what is told late', () => {
     });
   });
 });
+
+describe('deletions told out of order', () => {
+  it('end a memory earlier than was known, with the old text', () => {
+    const played = expectCase({
+      memories: [known([1, TEA], [200, null])],
+      facts: ['Forget my tea'],
+      asked: [['f0', 'DELETE', '0', null, 'forget']],
+      ends: ['DROPPED'],
+      live: [],
+    });
+    expect(played.memory(0).versions[0]?.invalidAt).toBe(played.events[0]?.saidAt.at);
+    expect(played.operations[0]?.before).toBe(TEA);
+  });
+
+  it('are over where it was said anew since: nothing is kept of the wish', () => {
+    expectCase({
+      memories: [known([1, TEA], [50, null], [200, TEA])],
+      facts: ['Forget my tea'],
+      asked: [['f0', 'DELETE', '0', null, 'forget']],
+      ends: ['DROPPED'],
+      live: [TEA],
+      did: ['refused: it is deleted already'],
+    });
+  });
+
+  it('let in what was said before them as a former version, and nothing else of it', () => {
+    const tombstones = [[200, BERGEN]] as const;
+    const memories = [known([1, OSLO], [200, null])];
+    const joined = { memories, tombstones, facts: [BERGEN], live: [], ends: ['UPDATE'] };
+    const played = expectCase({ ...joined, asked: [['f0', 'UPDATE', '0', BERGEN]] });
+    expect(played.versions(0)).toEqual([OSLO, BERGEN]);
+    const refused = { ...joined, ends: ['DROPPED'], did: ['dropped: the same was deleted'] };
+    expectCase({ ...refused, asked: [['f0', 'ADD']] });
+    expectCase({ ...refused, asked: [] });
+  });
+});

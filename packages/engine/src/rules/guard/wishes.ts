@@ -6,6 +6,7 @@ import type { EventKind, Memory } from '../../words.ts';
 import { liveVersion, newest } from '../evolve.ts';
 import type { Bench } from './bench.ts';
 import { add, hasChanged, isSettled, refuse, remove, say, update } from './deeds.ts';
+import { isDeletedAt } from './holds-at.ts';
 
 /**
  * Carries out all wishes for one fact. Deletions come last: by then the fact has its place, and what it stands on is
@@ -136,7 +137,7 @@ function removeAsked(bench: Bench, fact: Fact, wish: RawOperation): void {
 function isGone(bench: Bench, fact: Fact, wish: RawOperation): boolean {
   const memory = bench.resolve(wish.id);
   if (memory === undefined) return wish.id === null;
-  return liveVersion(memory) === null || hasChanged(bench, fact, memory);
+  return isDeletedAt(memory, fact.saidAt) || liveVersion(memory) === null || hasChanged(bench, fact, memory);
 }
 
 /** The fact as a memory of its own. */

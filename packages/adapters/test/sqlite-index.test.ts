@@ -100,7 +100,7 @@ describe('a SQLite index', () => {
     await old.upsert([indexPoint({ memoryId: 'm' })]);
     const renewed = await open({ dimensions: 2, fingerprint: 'other' });
     const vector = Float32Array.of(1, 0);
-    expect(await renewed.marker()).toBeNull();
+    expect(await renewed.marker()).toEqual({ ledgerId: 'led_1', fingerprint: expect.stringContaining('"suite"') });
     await expect(renewed.search([indexQuery({ vector })])).rejects.toMatchObject({
       code: 'index_unavailable',
       message: expect.stringMatching(/expected .*"dimensions":2.* got .*"dimensions":4.* rebuilt/),

@@ -90,6 +90,11 @@ export function markerOf(sql: Sql): IndexMarker | null {
   return text === null ? null : (JSON.parse(text) as IndexMarker);
 }
 
+/** The marker of an index of another space: never null, for it is not empty, and never one that anybody believes. */
+export function foreignMarker(sql: Sql): IndexMarker {
+  return { ledgerId: markerOf(sql)?.ledgerId ?? 'unknown', fingerprint: `${metaOf(sql, 'space')}` };
+}
+
 export function setMeta(sql: Sql, key: 'space' | 'marker', value: string): void {
   sql.run('INSERT OR REPLACE INTO meta (key, value) VALUES (@key, @value)', { key, value });
 }

@@ -1,7 +1,7 @@
 import { best, bm25, cosineOf, dot, type IndexQuery, lengthOf, type Scored, visible } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { isOfSpace, markerOf, requireSpace } from './format.ts';
+import { foreignMarker, isOfSpace, markerOf, requireSpace } from './format.ts';
 import { ownerCache } from './owner-cache.ts';
 import type { OwnerTable } from './owner-table.ts';
 import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
@@ -12,8 +12,10 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
   const cache = ownerCache(sql, { dimensions: space.dimensions, bytes: cacheBytes });
   const answer = (query: IndexQuery): FoundPoint[] => found(sql, cache.tableOf(query), query);
   return {
-    // An index of another space must not be believed, as if it were not stamped.
-    marker: () => snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : null)) as ReturnType<ReaderMethods['marker']>,
+    marker: () =>
+      snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : foreignMarker(sql))) as ReturnType<
+        ReaderMethods['marker']
+      >,
     count: (tenant) =>
       sql.get<{ count: number }>('SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant', {
         tenant,

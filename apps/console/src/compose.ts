@@ -1,14 +1,15 @@
-import { openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { consoleRoutes } from './app.ts';
 import { manageDeps } from './manage-deps.ts';
 
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'console' });
-  const engine = await openEngine(config, log);
+  const observer = observe(config, { log, service: 'slowwave-console' });
+  const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
   const app = await createShell({
     name: 'console',
@@ -17,8 +18,11 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    metrics: new Registry(),
+    metrics: observer.registry,
   });
   await app.register(consoleRoutes(manage));
-  return { url: await listen(app, config), close: () => closeInOrder(app, ...manage.queues, ...engine.parts) };
+  return {
+    url: await listen(app, config),
+    close: () => closeInOrder(app, ...manage.queues, ...engine.parts, observer),
+  };
 }

@@ -1,15 +1,16 @@
-import { openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from './app.ts';
 
 /** Ingest as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'ingest' });
-  const ledger = await openLedger(config, log);
+  const observer = observe(config, { log, service: 'slowwave-ingest' });
+  const ledger = await openLedger(config, log, observer);
   const connection = await openQueue(config, log);
   const schedule = await openSchedule({ connection, log });
   const app = await createShell({
@@ -19,9 +20,11 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    metrics: new Registry(),
+    metrics: observer.registry,
   });
   const images = config.imageModel !== null;
-  await app.register(ingestRoutes({ ledger, tools: systemTools, log, due: config.due, images, nudge: schedule.nudge }));
-  return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger) };
+  const { acknowledged } = observer;
+  const deps = { ledger, tools: systemTools, log, due: config.due, images, nudge: schedule.nudge, acknowledged };
+  await app.register(ingestRoutes(deps));
+  return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger, observer) };
 }

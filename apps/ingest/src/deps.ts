@@ -1,4 +1,4 @@
-import type { DuePolicy, Ledger, Log, Nudge, Tools } from '@slowwave/engine';
+import type { Acknowledged, DuePolicy, Ledger, Log, Nudge, Tools } from '@slowwave/engine';
 
 /** What the ingest routes work with. */
 export interface IngestDeps {
@@ -8,6 +8,8 @@ export interface IngestDeps {
   readonly due: DuePolicy;
   /** A model is there that describes images. */
   readonly images: boolean;
+  /** Never waited for. */
+  acknowledged(acknowledged: Acknowledged): void;
   /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
 }

@@ -30,6 +30,7 @@ export function postBatch(app: App, deps: IngestDeps): void {
     checkImages(request.body.messages, deps.images);
     const batch = draftBatch(deps.tools, { tenant, body: request.body, key });
     const stored = await append({ ...deps, due: await policyOf(tenant) }, batch);
+    tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
     const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
@@ -56,6 +57,19 @@ async function append(deps: IngestDeps, batch: NewBatch): Promise<StoredBatch> {
   }
   if (appended.nudge !== null) scheduleTurns(deps, [appended.nudge]);
   return { id: batch.id, state: 'pending', repeated: false };
+}
+
+interface Told {
+  readonly elapsedMs: number;
+  readonly traceparent: string | string[] | undefined;
+}
+
+/** To the metrics and traces. */
+function tell({ tools, acknowledged }: IngestDeps, stored: StoredBatch, { elapsedMs, traceparent }: Told): void {
+  const { id: batchId, repeated } = stored;
+  const endedAt = tools.now();
+  const times = { startedAt: endedAt - elapsedMs, endedAt };
+  acknowledged({ ...times, batchId, repeated, traceparent: typeof traceparent === 'string' ? traceparent : null });
 }
 
 const statusUrl = (id: string): string => `/v1/batches/${id}`;

@@ -1,8 +1,8 @@
-import { openEmbedder, openIndex, openLedger, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openEmbedder, openIndex, openLedger, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
 import { embedQuery } from './embed-query.ts';
 import { indexState } from './index-state.ts';
@@ -10,8 +10,9 @@ import { indexState } from './index-state.ts';
 /** Search as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
-  const embedder = await openEmbedder(config, log);
-  const ledger = await openLedger(config, log);
+  const observer = observe(config, { log, service: 'slowwave-search' });
+  const embedder = await openEmbedder(config, log, observer);
+  const ledger = await openLedger(config, log, observer);
   const index = await openIndex(config, embedder, log);
   const tools = systemTools;
   const app = await createShell({
@@ -21,9 +22,9 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    metrics: new Registry(),
+    metrics: observer.registry,
   });
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
-  return { url: await listen(app, config), close: () => closeInOrder(app, index, ledger) };
+  return { url: await listen(app, config), close: () => closeInOrder(app, index, ledger, observer) };
 }

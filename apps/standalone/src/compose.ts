@@ -1,11 +1,11 @@
-import { openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
-import { measureLedger, startWork } from '@slowwave/worker';
+import { measureLedger, measureQueue, startWork } from '@slowwave/worker';
 import { lockFolder } from './lock-folder.ts';
 
 /** Everything in one process. */
@@ -13,10 +13,11 @@ export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
   // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
   const lock = await lockFolder(config.dataDir);
-  const engine = await openEngine(config, log);
+  const observer = observe(config, { log, service: 'slowwave' });
+  const engine = await openEngine(config, log, observer);
   const { ledger, index, embedder, tools } = engine.deps;
-  const metrics = new Registry();
-  measureLedger(metrics, ledger, tools);
+  measureLedger(observer.registry, engine.deps);
+  measureQueue(observer.registry, engine.schedule);
   const work = await startWork(engine.deps, { ...engine, concurrency: config.concurrency });
   const manage = manageDeps(engine);
   const app = await createShell({
@@ -26,12 +27,12 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    metrics,
+    metrics: observer.registry,
   });
-  await app.register(ingestRoutes({ ...manage, due: config.due }));
+  await app.register(ingestRoutes({ ...manage, due: config.due, acknowledged: observer.acknowledged }));
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
   await app.register(consoleRoutes(manage));
-  const close = () => closeInOrder(app, work, ...manage.queues, ...engine.parts, lock);
+  const close = () => closeInOrder(app, work, ...manage.queues, ...engine.parts, observer, lock);
   return { url: await listen(app, config), close };
 }

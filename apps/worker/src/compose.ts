@@ -1,16 +1,18 @@
-import { openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, Registry, type Service } from '@slowwave/http';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { measureLedger } from './measure-ledger.ts';
+import { measureQueue } from './measure-queue.ts';
 import { startWork } from './work.ts';
 
 /** A worker as a process of its own: no routes but health and metrics. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'worker' });
-  const engine = await openEngine(config, log);
-  const metrics = new Registry();
-  measureLedger(metrics, engine.deps.ledger, engine.deps.tools);
+  const observer = observe(config, { log, service: 'slowwave-worker' });
+  const engine = await openEngine(config, log, observer);
+  measureLedger(observer.registry, engine.deps);
+  measureQueue(observer.registry, engine.schedule);
   const work = await startWork(engine.deps, { ...engine, concurrency: config.concurrency });
   const app = await createShell({
     name: 'worker',
@@ -19,7 +21,7 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    metrics,
+    metrics: observer.registry,
   });
-  return { url: await listen(app, config), close: () => closeInOrder(app, work, ...engine.parts) };
+  return { url: await listen(app, config), close: () => closeInOrder(app, work, ...engine.parts, observer) };
 }

@@ -1,2 +1,3 @@
 export { measureLedger } from './measure-ledger.ts';
+export { measureQueue } from './measure-queue.ts';
 export { startWork, type Work } from './work.ts';

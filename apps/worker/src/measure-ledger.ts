@@ -1,10 +1,10 @@
-import { DEFAULT_TENANT, type Ledger, type Tools } from '@slowwave/engine';
+import { DEFAULT_TENANT, type EngineDeps, type Ledger, type Millis } from '@slowwave/engine';
 import { Gauge, type Registry } from '@slowwave/http';
 
 const SECOND_MS = 1_000;
 
 /** Figures of the ledger, read when metrics are asked for. */
-export function measureLedger(metrics: Registry, ledger: Ledger, tools: Tools): void {
+export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_batches',
@@ -34,6 +34,15 @@ export function measureLedger(metrics: Registry, ledger: Ledger, tools: Tools): 
     },
   });
   new Gauge({
+    name: 'slowwave_outbox_oldest_seconds',
+    help: 'How long the oldest change the index has not been told has been waiting, at least.',
+    registers,
+    async collect() {
+      const changedAt = await oldestUntold(ledger);
+      this.set(changedAt === null ? 0 : Math.max(0, tools.now() - changedAt) / SECOND_MS);
+    },
+  });
+  new Gauge({
     name: 'slowwave_oldest_due_seconds',
     help: 'How long the oldest due lane has been waiting: whether workers make progress.',
     registers,
@@ -43,4 +52,12 @@ export function measureLedger(metrics: Registry, ledger: Ledger, tools: Tools): 
       this.set(oldest === null ? 0 : (now - oldest) / SECOND_MS);
     },
   });
+}
+
+/** When the memory of the oldest entry last changed; null where the index knows everything. */
+async function oldestUntold({ outbox, memories }: Ledger): Promise<Millis | null> {
+  const [oldest] = await outbox.pending(1);
+  if (oldest === undefined) return null;
+  const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
+  return memory?.updatedAt ?? null;
 }

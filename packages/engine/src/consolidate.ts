@@ -23,15 +23,16 @@ const OVERTAKEN_MAX = 5;
  * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
  */
 export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Nudge | null> {
-  const watch = stopwatch(deps.tools);
+  const watch = stopwatch(deps.tools, (step) => deps.meter.step(turn, step));
   const gathered = await watch.time('gather', () => gather(deps, turn));
   const stored = await deps.ledger.thoughts.plan(turn.consolidationId);
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
   for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
-    const applied = await apply(deps, planned);
+    const applied = await watch.time('apply', () => apply(deps, planned));
     if (applied.kind === 'applied') {
-      await projectNow(deps, turn, cancel);
+      deps.meter.facts(planned.plan.outcomes);
+      await projectNow(deps, { turn, watch }, cancel);
       return applied.next;
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
@@ -56,15 +57,20 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
   const decided = await watch.time('decide', () => decide(deps, recalled, cancel));
   const guarded = judge(deps, decided);
-  return plan(deps, guarded, { round, timings: watch.timings() });
+  return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
 }
 
 /** An index that is down delays what is searchable and nothing else: the outbox is caught up later. */
-async function projectNow(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
+async function projectNow(
+  deps: EngineDeps,
+  { turn, watch }: { turn: Turn; watch: Stopwatch },
+  cancel: Cancellation,
+): Promise<void> {
+  const { consolidationId, lane } = turn;
   try {
-    await project(deps, await deps.ledger.outbox.ofConsolidation(turn.consolidationId), cancel);
+    const entries = await deps.ledger.outbox.ofConsolidation(consolidationId);
+    await watch.time('project', () => project(deps, entries, cancel));
   } catch (error) {
-    const { consolidationId, lane } = turn;
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
   }
 }

@@ -1,5 +1,6 @@
 import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
+import type { Meter } from './ports/meter.ts';
 import type { ChatModel, Embedder } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import type { Tokenizer } from './ports/tokenizer.ts';
@@ -16,6 +17,7 @@ export interface EngineDeps {
   readonly embedder: Embedder;
   readonly tools: Tools;
   readonly log: Log;
+  readonly meter: Meter;
   readonly settings: EngineSettings;
 }
 

@@ -18,7 +18,7 @@ const NO_LANE = '' as LaneId;
 
 /** What a batch would do if it were consolidated now: the whole plan, with nothing written. */
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
-  const watch = stopwatch(deps.tools);
+  const watch = stopwatch(deps.tools, () => {});
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
   const rules = await deps.ledger.settings.get(batch.tenant);
   const turn = await turnOf(deps, batch);

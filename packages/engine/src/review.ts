@@ -9,7 +9,7 @@ import { normaliseText } from './text/normalise.ts';
 import { type Memory, type MemoryEvent, saidBefore, type TenantId } from './words.ts';
 
 /** What a review works with: nothing that thinks. */
-type ReviewDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log'>;
+type ReviewDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
 
 /** A consolidation may change the memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;

@@ -1,3 +1,4 @@
+import type { MeasuredStep } from './ports/meter.ts';
 import type { Tools } from './ports/tools.ts';
 
 /** Adds up how long named pieces of work took, in milliseconds. */
@@ -6,15 +7,21 @@ export interface Stopwatch {
   timings(): Readonly<Record<string, number>>;
 }
 
-export function stopwatch(tools: Pick<Tools, 'now'>): Stopwatch {
+/** `ended` learns of every piece of work as it ends. */
+export function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => void): Stopwatch {
   const spent = new Map<string, number>();
   return {
-    time: async (name, work) => {
-      const start = tools.now();
+    time: async (step, work) => {
+      const startedAt = tools.now();
+      let failed = true;
       try {
-        return await work();
+        const made = await work();
+        failed = false;
+        return made;
       } finally {
-        spent.set(name, (spent.get(name) ?? 0) + tools.now() - start);
+        const endedAt = tools.now();
+        spent.set(step, (spent.get(step) ?? 0) + endedAt - startedAt);
+        ended({ step, failed, startedAt, endedAt });
       }
     },
     timings: () => Object.fromEntries(spent),

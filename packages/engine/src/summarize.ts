@@ -10,8 +10,10 @@ import type { Cancellation } from './ports/tools.ts';
 import { SUMMARIZE, type SummarizeInput } from './prompts/summarize.ts';
 import { maskSecrets } from './rules/junk/secrets.ts';
 import { toSummarize } from './rules/to-summarize.ts';
+import { DEFAULT_SETTINGS, type TenantSettings } from './settings.ts';
 import { afford } from './steps/afford.ts';
-import { callOf, repairCall, unanswered } from './steps/ask.ts';
+import { callOf, repairCall } from './steps/ask.ts';
+import { callModel, unanswered } from './steps/call-model.ts';
 import { shorten } from './text/shorten.ts';
 import type { Json, JsonObject } from './words.ts';
 
@@ -37,7 +39,7 @@ export async function askForSummary({ ledger, log }: EngineDeps, followUps: Foll
   }
 }
 
-type SummaryDeps = Pick<EngineDeps, 'ledger' | 'chat' | 'tools' | 'log'>;
+type SummaryDeps = Pick<EngineDeps, 'ledger' | 'chat' | 'tools' | 'log' | 'meter'>;
 
 /**
  * What a worker does with one refresh: one model call, from the summary before and what was said since. It reads what
@@ -49,24 +51,28 @@ export const refreshSummary =
     const { summaries } = deps.ledger;
     const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
-    await affordRefresh(deps, refresh);
+    const { prices } = await affordRefresh(deps, refresh);
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
-    const summary = input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, cancel }, input);
+    const summary =
+      input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, prices, cancel }, input);
     const { upTo, revision } = basis;
     const { kind } = await summaries.store(refresh, { summary, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
 
 /** A lane that was erased in the meantime costs nothing. */
-async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): Promise<void> {
+async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): Promise<TenantSettings> {
   const lane = await deps.ledger.lanes.get(id);
-  if (lane === null) return;
-  await afford(deps, { tenant: lane.tenant, lane: id, rules: await deps.ledger.settings.get(lane.tenant) });
+  if (lane === null) return DEFAULT_SETTINGS;
+  const rules = await deps.ledger.settings.get(lane.tenant);
+  await afford(deps, { tenant: lane.tenant, lane: id, rules });
+  return rules;
 }
 
 interface Refreshing {
   readonly deps: SummaryDeps;
   readonly refresh: SummaryRefresh;
+  readonly prices: TenantSettings['prices'];
   readonly cancel: Cancellation;
 }
 
@@ -99,10 +105,9 @@ function summaryIn(value: Json): string | null {
 
 /** Every call is counted, whatever becomes of its answer. */
 async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAnswer> {
-  const { chat } = refreshing.deps;
   let answer: ChatAnswer;
   try {
-    answer = await chat.ask(chatCall, refreshing.cancel);
+    answer = await callModel({ ...refreshing, turn: null }, chatCall);
   } catch (error) {
     const failed = { ...unanswered(refreshing.deps, chatCall, error), failed: true };
     if (wasAsked(error, refreshing.cancel)) await count(refreshing, failed);

@@ -29,7 +29,7 @@ export async function sweepLanes(
 
 /** Tells the index what it missed, oldest first. Answers with how many changes it told. */
 export async function sweepOutbox(
-  deps: Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>,
+  deps: Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>,
   cancel: Cancellation,
 ): Promise<number> {
   const entries = await deps.ledger.outbox.pending(OUTBOX_MAX);

@@ -1,7 +1,8 @@
 import { consolidate } from './consolidate.ts';
 import type { EngineDeps } from './deps.ts';
-import { asEngineError, EngineError, FencedError } from './errors.ts';
+import { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
+import type { TurnOutcome } from './ports/meter.ts';
 import type { FollowUps, TurnHandler, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { duePolicy } from './settings.ts';
@@ -32,11 +33,13 @@ async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promis
   try {
     const next = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
+    measure(deps, turn, { outcome: 'applied' });
     void askForSummary(deps, deps.followUps, turn); // nobody waits for what comes later
     return { kind: 'done', next };
   } catch (error) {
     if (error instanceof FencedError) {
       deps.log.warn(fields, error.message);
+      measure(deps, turn, { outcome: 'fenced' });
       return { kind: 'done', next: null };
     }
     return ended(deps, turn, { error, cancel });
@@ -49,13 +52,14 @@ async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promis
  */
 function ended(deps: EngineDeps, turn: Turn, { error, cancel }: { error: unknown; cancel: Cancellation }) {
   const { reason } = cancel;
-  if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : giveBack(deps, turn, 0);
+  if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : stopped(deps, turn);
   const failure = asEngineError(error);
   if (!failure.countsAsTry) return putOff(deps, turn, failure);
   const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
   if (!indexIsAway) return failed(deps, turn, failure);
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };
   deps.log.warn(fields, 'a consolidation waits for the index');
+  measure(deps, turn, { outcome: 'waits', reason: failure.code });
   return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
 }
 
@@ -67,7 +71,13 @@ async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   await deps.ledger.lanes.release(turn, at, { code, message, at: now });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
   deps.log.info(fields, 'a consolidation waits');
+  measure(deps, turn, { outcome: 'waits', reason: code });
   return { kind: 'later', at };
+}
+
+function stopped(deps: EngineDeps, turn: Turn): Promise<Verdict> {
+  measure(deps, turn, { outcome: 'given_back' });
+  return giveBack(deps, turn, 0);
 }
 
 /** Somebody else, or a later try, goes on where this one was; no attempt is counted. */
@@ -90,6 +100,7 @@ async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, outcome: outcome.kind };
   deps.log.warn(fields, 'a try to consolidate failed');
+  measure(deps, turn, { outcome: outcome.kind, reason: code });
   switch (outcome.kind) {
     case 'retry':
       return { kind: 'later', at: outcome.at };
@@ -100,6 +111,16 @@ async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise
     case 'fenced':
       return { kind: 'done', next: null };
   }
+}
+
+/** Tells the meter how a try ended. */
+function measure(deps: EngineDeps, turn: Turn, { outcome, reason = null }: Ending): void {
+  deps.meter.turn(turn, { outcome, reason, startedAt: turn.claimedAt, endedAt: deps.tools.now() });
+}
+
+interface Ending {
+  readonly outcome: TurnOutcome;
+  readonly reason?: EngineErrorCode | null;
 }
 
 /** Doubles with every try; lanes that failed together come back apart. What the provider asked for goes first. */

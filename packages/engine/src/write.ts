@@ -9,7 +9,7 @@ import { normaliseText } from './text/normalise.ts';
 import { compareSaid, type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
 /** What an explicit write works with: nothing that thinks. */
-type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log'>;
+type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
 
 /** Explicit writes are said after every message of their millisecond. */
 const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;

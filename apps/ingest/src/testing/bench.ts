@@ -1,4 +1,4 @@
-import type { Nudge } from '@slowwave/engine';
+import type { Acknowledged, Nudge } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type recordingLog } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { ingestRoutes } from '../app.ts';
@@ -13,6 +13,8 @@ export async function ingestBench(
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, tools, log, settings } = engine.deps;
   const nudged: Nudge[] = [];
+  const acknowledgements: Acknowledged[] = [];
+  const acknowledged = (one: Acknowledged): void => void acknowledgements.push(one);
   const keep = async (nudges: readonly Nudge[]): Promise<void> => void nudged.push(...nudges);
   const app: App = await createShell({
     name: 'ingest',
@@ -23,8 +25,9 @@ export async function ingestBench(
     bodyLimitBytes: 1_000_000,
     metrics: new Registry(),
   });
-  await app.register(ingestRoutes({ ledger, tools, log, due: settings.due, images, nudge: nudge ?? keep }));
+  const deps = { ledger, tools, log, due: settings.due, images, acknowledged, nudge: nudge ?? keep };
+  await app.register(ingestRoutes(deps));
   const post = (body: object, headers: Record<string, string> = {}) =>
     app.inject({ method: 'POST', url: '/v1/batches', payload: body, headers });
-  return { app, engine, nudged, post, log: log as ReturnType<typeof recordingLog> };
+  return { app, engine, nudged, acknowledgements, post, log: log as ReturnType<typeof recordingLog> };
 }

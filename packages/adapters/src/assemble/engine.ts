@@ -1,9 +1,10 @@
-import type { EngineDeps, Log, Schedule } from '@slowwave/engine';
-import { openSchedule, type QueueConnection } from '../bullmq/index.ts';
+import type { EngineDeps, Log } from '@slowwave/engine';
+import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens/index.ts';
 import { openChat, openEmbedder, openImageModel } from './models.ts';
+import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { openIndex, openLedger, openQueue } from './stores.ts';
 
@@ -11,17 +12,18 @@ import { openIndex, openLedger, openQueue } from './stores.ts';
 export interface OpenEngine {
   readonly deps: EngineDeps;
   readonly connection: QueueConnection;
-  readonly schedule: Schedule;
+  readonly schedule: OpenedSchedule;
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<'ledger' | 'queue' | 'index', () => Promise<void>>>;
   /** What is closed after everything that uses it, in this order. */
   readonly parts: readonly { close(): Promise<unknown> }[];
 }
 
-export async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
-  const embedder = await openEmbedder(config, log);
+export async function openEngine(config: Config, log: Log, observer: Observer): Promise<OpenEngine> {
+  const { meter } = observer;
+  const embedder = await openEmbedder(config, log, observer);
   const [ledger, index, connection] = await Promise.all([
-    openLedger(config, log),
+    openLedger(config, log, observer),
     openIndex(config, embedder, log),
     openQueue(config, log),
   ]);
@@ -36,6 +38,7 @@ export async function openEngine(config: Config, log: Log): Promise<OpenEngine> 
       tokenizer: o200kTokenizer,
       tools: systemTools,
       log,
+      meter,
       settings: engineSettings(config),
     },
     connection,

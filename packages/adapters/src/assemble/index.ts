@@ -1,4 +1,5 @@
 export { type OpenEngine, openEngine } from './engine.ts';
 export { openEmbedder } from './models.ts';
+export { type Observer, observe } from './observer.ts';
 export { runsOn } from './settings.ts';
 export { openIndex, openLedger, openQueue } from './stores.ts';

@@ -1,7 +1,10 @@
 import type { ChatModel, Embedder, Log, NearThresholds } from '@slowwave/engine';
 import { builtinChat, builtinEmbedder } from '../builtin/index.ts';
 import type { Config } from '../config/index.ts';
+import { meteredEmbedder } from '../metrics/index.ts';
 import { openaiChat, openaiEmbedder } from '../openai/index.ts';
+import { systemTools } from '../system/index.ts';
+import type { Observer } from './observer.ts';
 
 /** Hashed vectors know words, not meanings: what shares next to no word may still be about the same thing. */
 const NEAR_HASHED: NearThresholds = { vector: 0.08, keyword: 0.2, overlap: 0.1 };
@@ -15,7 +18,11 @@ export function openChat({ chatModel, openai }: Config, log: Log): ChatModel {
 export const openImageModel = ({ imageModel, openai }: Config, log: Log): ChatModel | null =>
   imageModel === null ? null : openaiChat({ ...openai, model: imageModel, log });
 
-export async function openEmbedder(config: Config, log: Log): Promise<Embedder> {
+export async function openEmbedder(config: Config, log: Log, { meter }: Pick<Observer, 'meter'>): Promise<Embedder> {
+  return meteredEmbedder(await embedderOf(config, log), { meter, tools: systemTools });
+}
+
+async function embedderOf(config: Config, log: Log): Promise<Embedder> {
   const { embeddingModel, embeddingDimensions, openai } = config;
   if (embeddingModel === null) return builtinEmbedder(embeddingDimensions ?? undefined);
   return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });

@@ -3,13 +3,21 @@ import { join } from 'node:path';
 import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
 import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
+import { countCommits } from '../metrics/index.ts';
 import { openPostgresLedger } from '../postgres/index.ts';
 import { openQdrantIndex } from '../qdrant/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
+import type { Observer } from './observer.ts';
 
 /** The ledger of the configuration. A server that is configured and not there is an error, never a file instead. */
-export async function openLedger({ databaseUrl, dataDir }: Config, log: Log): Promise<Ledger> {
+export async function openLedger(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Promise<Ledger> {
+  const ledger = await ledgerOf(config, log);
+  countCommits(registry, ledger);
+  return ledger;
+}
+
+async function ledgerOf({ databaseUrl, dataDir }: Config, log: Log) {
   if (databaseUrl !== null) return openPostgresLedger({ url: databaseUrl, tools: systemTools, log });
   await mkdir(dataDir, { recursive: true });
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });

@@ -3,5 +3,5 @@ export { type OpenedFollowUps, openFollowUps } from './follow-ups.ts';
 export { pgliteConnection } from './pglite-connection.ts';
 export { postgresConnection } from './postgres-connection.ts';
 export { redisConnection } from './redis-connection.ts';
-export { openSchedule } from './schedule.ts';
+export { type OpenedSchedule, openSchedule } from './schedule.ts';
 export { type SummaryWorkerOptions, startSummaryWorker, startTurnWorker, type TurnWorkerOptions } from './worker.ts';

@@ -34,6 +34,8 @@ export interface Config {
   readonly concurrency: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
+  /** Where traces go; null: nowhere. */
+  readonly traces: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> } | null;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -114,7 +116,7 @@ export const readStandaloneConfig = (flags: Given, environment: Given = process.
   readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, { ...environment, ...flags });
 
 /** Keys, and URLs that may hold a password, are never repeated. */
-const SECRET = /_(KEY|URL)$/;
+const SECRET = /_(KEY|URL|ENDPOINT|HEADERS)$/;
 
 function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
   const name = path.join('.');
@@ -184,8 +186,14 @@ function configOf(env: Environment, program: Program): Config {
     concurrency: env.SLOWWAVE_CONCURRENCY,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
     retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
+    traces: tracesOf(env),
     logLevel: env.SLOWWAVE_LOG_LEVEL,
   };
+}
+
+function tracesOf(env: Environment): Config['traces'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = env;
+  return endpoint === undefined ? null : { endpoint, headers: headers ?? {} };
 }
 
 function qdrantOf(env: Environment): Config['qdrant'] {

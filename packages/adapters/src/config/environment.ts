@@ -17,6 +17,24 @@ const Flag = z
   .default('false')
   .transform((value) => value === 'true');
 
+/** As OpenTelemetry has them: name=value pairs with commas between them, values percent-encoded. */
+const Headers = z
+  .string()
+  .transform((text) => text.split(',').map(headerOf))
+  .refine((pairs) => !pairs.includes(null), 'must be name=value pairs with commas between them')
+  .transform((pairs) => Object.fromEntries(pairs.filter((pair) => pair !== null)))
+  .optional();
+
+/** null: not a header. */
+function headerOf(pair: string): [string, string] | null {
+  const [, name = '', value = ''] = /^\s*([\w!#$&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair) ?? [];
+  try {
+    return name === '' ? null : [name, decodeURIComponent(value)];
+  } catch {
+    return null;
+  }
+}
+
 const HOUR_MS = 3_600_000;
 
 /** Every setting there is. A description is what --help and .env.example say of it. */
@@ -103,6 +121,14 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
     .default(2_000)
     .describe('Wait after a first failed try; it doubles up to five minutes.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Url('http:', 'https:')
+    .optional()
+    .describe('Collector of OpenTelemetry traces, e.g. http://127.0.0.1:4318; without it there are none.'),
+  OTEL_EXPORTER_OTLP_HEADERS: Headers.describe('Headers for the collector: name=value,name=value.'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(['http/json'], 'must be http/json, which collectors take on the port of OTLP/HTTP (4318)')
+    .default('http/json')
+    .describe('How traces are sent.'),
 });
 
 export type Environment = z.infer<typeof ENVIRONMENT>;

@@ -2,14 +2,13 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError, wasAsked } from '../errors.ts';
 import { type Reading, readAnswer } from '../parse/answer.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { ModelCall } from '../ports/ledger/thoughts.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type Prompt, userMessage } from '../prompts/prompt.ts';
 import { repairOf } from '../prompts/repair.ts';
 import { maskSecrets } from '../rules/junk/secrets.ts';
-import { estimateTokens } from '../text/tokens.ts';
 import type { Json, JsonObject } from '../words.ts';
+import { callModel, unanswered } from './call-model.ts';
 
 /** One question of a consolidation. */
 export interface Question<T> {
@@ -112,25 +111,15 @@ export function repairCall(question: Question<unknown>, first: Answered<unknown>
 }
 
 async function ring({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
+  const { prices } = await deps.ledger.settings.get(turn.tenant);
   try {
-    const answer = await deps.chat.ask(chatCall, cancel);
+    const answer = await callModel({ deps, turn, prices, cancel }, chatCall);
     // What is kept of an answer, and of what follows from it, gives no secret away.
     return { ...answer, text: maskSecrets(answer.text).text };
   } catch (error) {
     if (wasAsked(error, cancel)) await deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, chatCall, error));
     throw error;
   }
-}
-
-/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
-export function unanswered(
-  { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
-  { name, system, user }: ChatCall,
-  error: unknown,
-): ModelCall {
-  const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
-  const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
-  return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
 }
 
 async function store(

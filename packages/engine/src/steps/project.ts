@@ -5,7 +5,7 @@ import { pointsOf } from '../rules/standing.ts';
 import type { LaneId, Memory, TenantId } from '../words.ts';
 import { embedTexts } from './embed.ts';
 
-export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>;
+export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>;
 
 /**
  * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
@@ -16,14 +16,14 @@ export async function project(deps: ProjectDeps, entries: readonly OutboxEntry[]
 }
 
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<void> {
-  const { ledger, index, tools } = deps;
+  const { ledger, index, tools, meter } = deps;
   const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
   const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
   await index.upsert(memories.flatMap((memory) => pointsOf(memory, vectorOf)));
-  await ledger.outbox.clear(
-    group.entries.map((entry) => entry.seq),
-    tools.now(),
-  );
+  const now = tools.now();
+  const seqs = group.entries.map((entry) => entry.seq);
+  const accepted = await ledger.outbox.clear(seqs, now);
+  meter.searchable(accepted.map((at) => now - at));
 }
 
 const textsOf = (memory: Memory): string[] => memory.versions.map((version) => version.text);

@@ -1,6 +1,7 @@
 import type { EngineSettings } from '../deps.ts';
 import type { Plan } from '../plan.ts';
 import type { NewMessage } from '../ports/ledger/batches.ts';
+import type { Meter } from '../ports/meter.ts';
 import type { ChatModel, Embedder } from '../ports/models.ts';
 import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
 import { deletedAt, liveVersion } from '../rules/evolve.ts';
@@ -20,6 +21,7 @@ import { fakeEmbedder } from './fake-models.ts';
 import { type FixedTools, fixedTools, recordingLog } from './fixed-tools.ts';
 import { createMemoryIndex } from './memory-index.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
+import { silentMeter } from './meters.ts';
 
 /** The engine with nothing real around it: in-memory stores, a scripted model, a clock that is set by hand. */
 export interface EngineBench {
@@ -53,6 +55,8 @@ export interface BenchOptions {
   /** None, unless given. */
   readonly imageModel?: ChatModel;
   readonly settings?: Partial<EngineSettings>;
+  /** Nothing is measured, unless given. */
+  readonly meter?: Meter;
   /** What consolidations leave for later; nothing becomes of it unless said otherwise. */
   readonly followUps?: FollowUps;
 }
@@ -92,6 +96,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     embedder,
     tools,
     log: recordingLog(),
+    meter: options.meter ?? silentMeter,
     settings: { ...SETTINGS, ...options.settings },
     followUps: options.followUps ?? { summarize: async () => {} },
   };

@@ -32,6 +32,7 @@ export { describeLedger } from './ledger-suite.ts';
 export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryIndex } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
+export { type Recorded, recordingMeter, silentMeter } from './meters.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
 export { echoExtract, keyedDecide } from './scripts.ts';
 export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';

@@ -71,10 +71,10 @@ export function describeOutbox(bench: () => Bench): void {
       const at = home(turn.lane);
       await apply(b, turn, { changes: [added(b.tools, at), added(b.tools, at)] });
       const [first, second] = (await b.ledger.outbox.pending(10)).map((entry) => entry.seq);
-      await b.ledger.outbox.clear([first ?? 0], b.tools.now());
+      expect(await b.ledger.outbox.clear([first ?? 0], b.tools.now())).toEqual([]);
       expect((await batchOf(b, batch.id)).state).toBe('consolidating');
       b.tools.advance(SECOND);
-      await b.ledger.outbox.clear([second ?? 0], b.tools.now());
+      expect(await b.ledger.outbox.clear([second ?? 0], b.tools.now())).toEqual([batch.acceptedAt]);
       expect(await batchOf(b, batch.id)).toMatchObject({ state: 'consolidated', searchableAt: b.tools.now() });
     });
 

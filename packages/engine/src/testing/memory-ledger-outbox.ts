@@ -18,23 +18,23 @@ function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): Outb
   return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
 }
 
-function clear(state: State, seqs: readonly number[], now: Millis): void {
+function clear(state: State, seqs: readonly number[], now: Millis): Millis[] {
   const touched = new Set<string>();
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
     if (consolidationId !== null) touched.add(consolidationId);
     state.outbox.delete(seq);
   }
-  for (const id of touched) finish(state, id, now);
+  return [...touched].flatMap((id) => finish(state, id, now));
 }
 
 /** A consolidation whose memories are all in the index: its batches are what apply said. */
-function finish(state: State, consolidationId: string, now: Millis): void {
-  if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return;
-  for (const batch of pinnedOf(state, consolidationId)) {
-    if (batch.stage !== 'project') continue;
+function finish(state: State, consolidationId: string, now: Millis): Millis[] {
+  if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return [];
+  const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
+  for (const batch of applied)
     change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
-  }
+  return applied.map(({ acceptedAt }) => acceptedAt);
 }
 
 function refill(state: State): number {

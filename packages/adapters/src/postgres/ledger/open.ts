@@ -20,8 +20,13 @@ export interface PostgresLedgerOptions {
 /** A server allows a hundred by default, for the whole fleet; transactions take milliseconds. */
 const CONNECTIONS_MAX = 10;
 
+export interface PostgresLedger extends Ledger {
+  /** How many appends shared how many commits of this process so far. */
+  committed(): Promise<{ readonly commits: number; readonly calls: number }>;
+}
+
 /** The ledger in a PostgreSQL database, shared by any number of processes. */
-export async function openPostgresLedger({ url, tools, log }: PostgresLedgerOptions): Promise<Ledger> {
+export async function openPostgresLedger({ url, tools, log }: PostgresLedgerOptions): Promise<PostgresLedger> {
   const place = placeOf(url);
   const pool = openPool({ url, schema: SCHEMA, durable: true, max: CONNECTIONS_MAX, log, types: COLUMN_TYPES });
   try {
@@ -44,9 +49,21 @@ async function prepare(pool: Pool, given: { newLedgerId: string; log: Log }): Pr
   }
 }
 
-function ledgerOf({ id, pool, tools, access }: { id: string; pool: Pool; tools: Tools; access: Access }): Ledger {
+interface Opened {
+  readonly id: string;
+  readonly pool: Pool;
+  readonly tools: Tools;
+  readonly access: Access;
+}
+
+function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
-  const groups = appendGroups((group) => access.write((sql) => appendGroup(sql, group)));
+  let committed = { commits: 0, calls: 0 };
+  const groups = appendGroups(async (group) => {
+    const appended = await access.write((sql) => appendGroup(sql, group));
+    committed = { commits: committed.commits + 1, calls: committed.calls + group.length };
+    return appended;
+  });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await groups.close();
@@ -66,6 +83,7 @@ function ledgerOf({ id, pool, tools, access }: { id: string; pool: Pool; tools: 
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },
+    committed: async () => committed,
     close: () => {
       closed ??= close();
       return closed;

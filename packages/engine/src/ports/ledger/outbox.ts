@@ -13,8 +13,11 @@ export interface OutboxStore {
   pending(limit: number): Promise<readonly OutboxEntry[]>;
   ofMemories(memoryIds: readonly string[]): Promise<readonly OutboxEntry[]>;
   ofConsolidation(consolidationId: string): Promise<readonly OutboxEntry[]>;
-  /** Projected. Batches whose consolidation has no entry left become what apply said, with searchableAt. */
-  clear(seqs: readonly number[], now: Millis): Promise<void>;
+  /**
+   * Projected. Batches whose consolidation has no entry left become what apply said, with searchableAt. Answers with
+   * when each of them was accepted.
+   */
+  clear(seqs: readonly number[], now: Millis): Promise<readonly Millis[]>;
   /** All memories again, for an index that was lost. Returns how many. */
   refill(): Promise<number>;
 }

@@ -2,12 +2,15 @@ import type { Sql } from '../sql.ts';
 
 /**
  * These entries are projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
- * must see that the first took the others.
+ * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
-export async function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): Promise<void> {
+export async function clearOutbox(
+  sql: Sql,
+  { seqs, now }: { seqs: readonly number[]; now: number },
+): Promise<number[]> {
   const rows = await sql.all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs });
   await sql.run('DELETE FROM outbox WHERE seq = ANY(@seqs::bigint[])', { seqs });
-  await finishProjected(
+  return finishProjected(
     sql,
     rows.map((row) => row.id),
     now,
@@ -15,8 +18,10 @@ export async function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly numb
 }
 
 /** Applied batches whose consolidation has nothing left to project become what apply said. */
-export async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<void> {
-  if (ids.length > 0) await sql.run(FINISH, { ids, now });
+export async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const finished = await sql.all<{ accepted_at: number }>(FINISH, { ids, now });
+  return finished.map((row) => row.accepted_at);
 }
 
 /**
@@ -42,7 +47,8 @@ const LOCK_CONSOLIDATIONS = `
 const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = ANY(@ids::text[]) AND state = 'consolidating' AND outcome IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)`;
+    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
+  RETURNING accepted_at`;
 
 const SELECT_SLICE = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
 

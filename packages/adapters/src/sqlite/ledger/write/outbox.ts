@@ -1,11 +1,11 @@
 import type { Sql } from '../sql.ts';
 
-/** These entries are projected. */
-export function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): void {
+/** These entries are projected. Answers with when the batches that are searchable by it were accepted. */
+export function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): number[] {
   const params = { seqs: JSON.stringify(seqs) };
   const rows = sql.all<{ id: string }>(SELECT_CONSOLIDATIONS, params);
   sql.run('DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(@seqs))', params);
-  finishProjected(
+  return finishProjected(
     sql,
     rows.map((row) => row.id),
     now,
@@ -13,8 +13,9 @@ export function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; 
 }
 
 /** Applied batches whose consolidation has nothing left to project become what apply said. */
-export function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): void {
-  for (const id of consolidationIds) sql.run(FINISH, { id, now });
+export function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): number[] {
+  const finished = consolidationIds.flatMap((id) => sql.all<{ accepted_at: number }>(FINISH, { id, now }));
+  return finished.map((row) => row.accepted_at);
 }
 
 /**
@@ -42,7 +43,8 @@ const SELECT_CONSOLIDATIONS = `
 const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = @id AND state = 'consolidating' AND outcome IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM outbox WHERE consolidation_id = @id)`;
+    AND NOT EXISTS (SELECT 1 FROM outbox WHERE consolidation_id = @id)
+  RETURNING accepted_at`;
 
 const FORGET_EXPLICIT = `
   DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN (SELECT value FROM json_each(@ids))`;

@@ -1,0 +1,56 @@
+import type { Acknowledged, Log, Meter } from '@slowwave/engine';
+import { Registry } from 'prom-client';
+import type { Config } from '../config/index.ts';
+import { engineMetrics, ingestMetrics } from '../metrics/index.ts';
+import { openExporter, type SpanExporter, traceEngine, traceIngest } from '../traces/index.ts';
+
+/** What a program tells of itself: metrics always, traces where a collector is configured. */
+export interface Observer {
+  /** Served at /metrics; programs add figures of their own. */
+  readonly registry: Registry;
+  readonly meter: Meter;
+  acknowledged(acknowledged: Acknowledged): void;
+  close(): Promise<void>;
+}
+
+/** `service` names the program in traces. */
+export function observe({ traces }: Config, { log, service }: { log: Log; service: string }): Observer {
+  const registry = new Registry();
+  const exporter = traces === null ? NOWHERE : openExporter({ ...traces, service, log });
+  const measureAck = ingestMetrics(registry);
+  const traceAck = traceIngest(exporter);
+  return {
+    registry,
+    meter: both(engineMetrics(registry), traceEngine(exporter)),
+    acknowledged: (acknowledged) => {
+      measureAck(acknowledged);
+      traceAck(acknowledged);
+    },
+    close: () => exporter.close(),
+  };
+}
+
+const NOWHERE: SpanExporter = { add: () => {}, close: async () => {} };
+
+const both = (one: Meter, other: Meter): Meter => ({
+  step: (turn, step) => {
+    one.step(turn, step);
+    other.step(turn, step);
+  },
+  call: (turn, call) => {
+    one.call(turn, call);
+    other.call(turn, call);
+  },
+  turn: (turn, end) => {
+    one.turn(turn, end);
+    other.turn(turn, end);
+  },
+  facts: (outcomes) => {
+    one.facts(outcomes);
+    other.facts(outcomes);
+  },
+  searchable: (waited) => {
+    one.searchable(waited);
+    other.searchable(waited);
+  },
+});

@@ -1,6 +1,7 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+export { type IndexPage, type IndexPageRequest, indexPage } from './index-page.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export type * from './ports/ledger/lanes.ts';

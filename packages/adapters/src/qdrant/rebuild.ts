@@ -1,4 +1,4 @@
-import type { IndexPoint, Millis } from '@slowwave/engine';
+import type { IndexPage, IndexPageRequest, Millis } from '@slowwave/engine';
 import { checkVector } from '../vectors/check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, type Keeping } from './collections.ts';
@@ -8,22 +8,6 @@ import { connected, type QdrantOptions } from './options.ts';
 import type { QdrantServer } from './server.ts';
 import { besides } from './space.ts';
 import { upsert } from './upsert.ts';
-
-/** What the ledger is asked for: memories in the order of their ids. */
-export interface PageRequest {
-  /** The last memory of the page before; null: from the first on. */
-  readonly after: string | null;
-  readonly limit: number;
-  /** Only memories changed since; null: all. */
-  readonly changedSince: Millis | null;
-}
-
-export interface RebuildPage {
-  /** Every version of the page's memories, embedded for the new index. */
-  readonly points: readonly IndexPoint[];
-  /** The last memory looked at, whether or not it had points; null: there are no more. */
-  readonly last: string | null;
-}
 
 export interface RebuildProgress {
   /** all: every memory, once; changes: those changed meanwhile; last changes: those changed until everybody moved. */
@@ -36,7 +20,8 @@ export interface RebuildProgress {
 export interface RebuildOptions extends QdrantOptions {
   readonly ledgerId: string;
   readonly now: () => Millis;
-  readonly page: (request: PageRequest) => Promise<RebuildPage>;
+  /** Reads the ledger: `indexPage` of the engine. */
+  readonly page: (request: IndexPageRequest) => Promise<IndexPage>;
   readonly onProgress?: (progress: RebuildProgress) => void;
   /** The collection that was used before is deleted at the end; else it stays until somebody deletes it. */
   readonly dropOld?: boolean;

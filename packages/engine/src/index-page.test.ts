@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { indexPage } from './index-page.ts';
+import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from './testing/index.ts';
+
+const keyOf = (text: string): string => text.split(':')[0] ?? text;
+
+describe('pages of the ledger for an index', () => {
+  const bench = () =>
+    engineBench({ chat: fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) }) });
+  const all = { after: null, limit: 10, changedSince: null };
+
+  it('have every version of every memory, with vectors', async () => {
+    const { deps, post, run } = await bench();
+    await post(['lives: in Oslo']);
+    await run();
+    await post(['lives: in Bergen']);
+    await post(['drinks: tea'], { userId: 'bob' });
+    await run();
+    const { points, last } = await indexPage(deps, all, NEVER);
+    expect(points.map(({ text, live }) => [text, live]).sort()).toEqual([
+      ['drinks: tea', true],
+      ['lives: in Bergen', true],
+      ['lives: in Oslo', false],
+    ]);
+    expect(points.every(({ vector }) => vector.length === deps.embedder.dimensions)).toBe(true);
+    expect(last).toBeNull();
+  });
+
+  it('follow each other to the end', async () => {
+    const { deps, post, run } = await bench();
+    await post(['a: 1', 'b: 2', 'c: 3']);
+    await run();
+    const first = await indexPage(deps, { ...all, limit: 2 }, NEVER);
+    const second = await indexPage(deps, { ...all, limit: 2, after: first.last }, NEVER);
+    expect(second.last).toBeNull();
+    expect([...first.points, ...second.points].map(({ text }) => text).sort()).toEqual(['a: 1', 'b: 2', 'c: 3']);
+  });
+
+  it('may have only what was changed since a moment, and go on behind what was not', async () => {
+    const { deps, post, run, tools } = await bench();
+    await post(['a: 1', 'b: 2']);
+    await run();
+    tools.advance(1_000);
+    const since = tools.now();
+    await post(['b: 3']);
+    await run();
+    const { points } = await indexPage(deps, { ...all, changedSince: since }, NEVER);
+    expect(points.map(({ text }) => text).sort()).toEqual(['b: 2', 'b: 3']);
+    expect(await indexPage(deps, { ...all, limit: 1, changedSince: tools.now() + 1 }, NEVER)).toMatchObject({
+      points: [],
+      last: expect.any(String),
+    });
+  });
+});

@@ -1,0 +1,45 @@
+import type { EngineDeps } from './deps.ts';
+import type { IndexPoint } from './ports/search-index.ts';
+import type { Cancellation } from './ports/tools.ts';
+import { pointsOf } from './rules/standing.ts';
+import { embedTexts } from './steps/embed.ts';
+import type { LaneId, Memory, Millis } from './words.ts';
+
+/** A part of the ledger to be indexed: memories in the order of their ids. */
+export interface IndexPageRequest {
+  /** The last memory of the page before; null: from the first on. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Only memories changed since; null: all. */
+  readonly changedSince: Millis | null;
+}
+
+export interface IndexPage {
+  /** Every version of the page's memories, embedded. */
+  readonly points: readonly IndexPoint[];
+  /** The last memory looked at, whether or not it has points; null: there are no more. */
+  readonly last: string | null;
+}
+
+/** What an index that is built anew is given of the ledger, page by page. */
+export async function indexPage(
+  deps: Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>,
+  { after, limit, changedSince }: IndexPageRequest,
+  cancel: Cancellation,
+): Promise<IndexPage> {
+  const looked = await deps.ledger.memories.every(after, limit);
+  const wanted = looked.filter((memory) => changedSince === null || memory.updatedAt >= changedSince);
+  const points: IndexPoint[] = [];
+  for (const [lane, memories] of byLane(wanted)) {
+    const texts = memories.flatMap((memory) => memory.versions.map((version) => version.text));
+    const vectorOf = await embedTexts(deps, { lane, texts }, cancel);
+    points.push(...memories.flatMap((memory) => pointsOf(memory, vectorOf)));
+  }
+  return { points, last: looked.length < limit ? null : (looked.at(-1)?.id ?? null) };
+}
+
+function byLane(memories: readonly Memory[]): Map<LaneId, Memory[]> {
+  const lanes = new Map<LaneId, Memory[]>();
+  for (const memory of memories) lanes.set(memory.lane, [...(lanes.get(memory.lane) ?? []), memory]);
+  return lanes;
+}

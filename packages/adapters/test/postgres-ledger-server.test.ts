@@ -71,7 +71,7 @@ describe('a connection', () => {
     await shared.sql(`ALTER DATABASE ${name} SET synchronous_commit = off`);
     const given = new URL(url);
     given.searchParams.set('options', '-c synchronous_commit=off -c work_mem=8MB');
-    const pool = openPool({ url: given.href, schema: 'slowwave', durable: true, max: 1, log: recordingLog() });
+    const pool = openPool({ url: given.href, schema: 'slowwave', max: 1, log: recordingLog() });
     const { rows } = await pool.query(
       "SELECT current_setting('synchronous_commit') AS commit, current_setting('work_mem') AS mem",
     );
@@ -132,7 +132,8 @@ describe('a server that goes away', () => {
       await shared.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'slowwave'");
     }
     const answers = await posting;
-    expect(answers.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    // Only a connection that broke during its commit leaves a question open.
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(200);
     const found = await Promise.all(batches.map(({ id }) => ledger.batches.get(DEFAULT_TENANT, id)));
     for (const [i, answer] of answers.entries()) {
       if (answer.status === 'fulfilled') expect(found[i]?.state).toBe('pending');

@@ -18,8 +18,8 @@ export interface PoolOptions {
   readonly url: string;
   /** What unqualified names mean. */
   readonly schema: string;
-  /** Whether a commit waits for the disk, whatever the server or the role does by default. */
-  readonly durable: boolean;
+  /** Whether a commit waits for the disk, whatever the server or the role does by default. True unless said otherwise. */
+  readonly durable?: boolean;
   /** Most connections at once. */
   readonly max: number;
   readonly log: Log;
@@ -27,7 +27,7 @@ export interface PoolOptions {
 }
 
 /** Connections to a PostgreSQL server. Nothing is connected before the first use. */
-export function openPool({ url, schema, durable, max, log, types }: PoolOptions): Pool {
+export function openPool({ url, schema, durable = true, max, log, types }: PoolOptions): Pool {
   const place = placeOf(url);
   const { connectionString, options } = withSettings(url, {
     search_path: schema,

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import { asLedgerError, isLostRace, isStale, LostConnectionError, ofConnection } from './errors.ts';
+import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
 import { type Sql, sqlOf } from './sql.ts';
 
-/** A transaction that lost a race is run again so often; each time somebody else went on. */
-const RUNS_MAX = 6;
-/** The pause before the second run; it doubles, with jitter. */
+/** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
+const RUNS_MAX = 12;
+/** The pause after a first lost race; it doubles, with jitter, up to the longest. */
 const PAUSE_MS = 10;
+const PAUSE_MAX_MS = 500;
 
 /** How the stores reach the database. Failures are EngineErrors that name the server and never its password. */
 export interface Access {
@@ -14,7 +15,7 @@ export interface Access {
   read<T>(select: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs selects on one snapshot. */
   snapshot<T>(select: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Runs a change as one transaction, from its start again after a lost race. Resolves when it is on the disk. */
+  /** Runs a change as one transaction, from its start again after a race or connection was lost. On the disk when it resolves. */
   write<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
@@ -26,28 +27,30 @@ export function accessOf(pool: Pool, place: string): Access {
       throw asLedgerError(error, place);
     }
   };
+  const readOnly = <T>(use: (client: PoolClient) => Promise<T>): Promise<T> =>
+    run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
   return {
-    read: (select) => run((client) => select(sqlOf(client))),
-    snapshot: (select) =>
-      run((client) => transaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', select)),
+    read: (select) => readOnly((client) => select(sqlOf(client))),
+    snapshot: (select) => readOnly((client) => transaction(client, SNAPSHOT, select)),
     write: (change) => run((client) => transaction(client, 'BEGIN', change)),
   };
 }
 
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
 async function repeatedly<T>(run: () => Promise<T>): Promise<T> {
-  for (let runs = 1; ; ) {
+  for (let runs = 1; ; runs += 1) {
     try {
       return await run();
     } catch (error) {
-      if (isStale(error)) continue; // its connection is gone, and a new one knows the new schema
-      if (!isLostRace(error) || runs === RUNS_MAX) throw error;
-      await sleep(PAUSE_MS * 2 ** runs * Math.random());
-      runs += 1;
+      const unused = error instanceof UnusedConnectionError;
+      if (runs === RUNS_MAX || !(unused || isLostRace(error))) throw error;
+      if (!unused) await sleep(Math.min(PAUSE_MS * 2 ** runs, PAUSE_MAX_MS) * Math.random());
     }
   }
 }
 
-/** Lends a connection. One that failed, or is stale, is not lent again. */
+/** Lends a connection. A broken one is not lent again. */
 async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await fromConnection(() => pool.connect());
   try {
@@ -55,20 +58,27 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
     client.release();
     return value;
   } catch (error) {
-    client.release(error instanceof LostConnectionError || isStale(error));
+    client.release(error instanceof UnusedConnectionError || isBroken(error));
     throw error;
   }
 }
 
+/** Only a connection that breaks during the commit leaves open what became of the transaction. */
 async function transaction<T>(client: PoolClient, begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  await fromConnection(() => client.query(begin));
+  const value = await uncommitted(client, async () => {
+    await fromConnection(() => client.query(begin));
+    return work(sqlOf(client));
+  });
+  await fromConnection(() => client.query('COMMIT'));
+  return value;
+}
+
+async function uncommitted<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
   try {
-    const value = await work(sqlOf(client));
-    await fromConnection(() => client.query('COMMIT'));
-    return value;
+    return await work();
   } catch (error) {
-    if (!(error instanceof LostConnectionError)) await fromConnection(() => client.query('ROLLBACK'));
-    throw error;
+    if (!isBroken(error)) await fromConnection(() => client.query('ROLLBACK'));
+    throw ofNoChange(error);
   }
 }
 

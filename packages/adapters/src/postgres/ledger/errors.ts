@@ -5,6 +5,8 @@ import { DatabaseError } from 'pg';
 const MISTAKES = ['21', '22', '23', '42', '0A', '54'];
 /** Codes that time does not mend: wrong password, no such database, no rights. */
 const REFUSALS = ['28', '3D', '42501'];
+/** Codes of a server's last words on a connection: somebody ended it, or the server stops. */
+const GOODBYES = ['57P01', '57P02', '57P05', '25P03'];
 /** A deadlock, or a snapshot that was overtaken. */
 const LOST_RACES = ['40001', '40P01'];
 
@@ -17,7 +19,27 @@ export const isStale = (thrown: unknown): boolean =>
   thrown instanceof DatabaseError && thrown.code === '0A000' && thrown.message.includes('cached plan');
 
 /** The connection failed, so that nobody knows what became of the statement. */
-export class LostConnectionError extends Error {}
+class LostConnectionError extends Error {}
+
+/** Nothing more can be asked over this connection. */
+export const isBroken = (thrown: unknown): boolean =>
+  thrown instanceof LostConnectionError ||
+  isStale(thrown) ||
+  (thrown instanceof DatabaseError && GOODBYES.includes(thrown.code ?? ''));
+
+/** The client library's words when no answer came in time: another connection would only wait as long again. */
+const SILENCE = 'Query read timeout';
+
+/** The connection broke, and what was asked over it has changed nothing: another one may do it. */
+export class UnusedConnectionError extends Error {
+  constructor(cause: unknown) {
+    super('the connection broke before anything was changed', { cause });
+  }
+}
+
+/** The failure of something that changes nothing. */
+export const ofNoChange = (thrown: unknown): unknown =>
+  isBroken(thrown) && (thrown as Error).message !== SILENCE ? new UnusedConnectionError(thrown) : thrown;
 
 /** What the server itself says keeps its code; the rest is a connection that failed. */
 export const ofConnection = (thrown: unknown): Error =>
@@ -28,6 +50,7 @@ export const ofConnection = (thrown: unknown): Error =>
 /** Anything thrown on the way to the database, as the engine knows it. `place` has no password. */
 export function asLedgerError(thrown: unknown, place: string): Error {
   if (thrown instanceof EngineError || thrown instanceof InvalidCursorError) return thrown;
+  if (thrown instanceof UnusedConnectionError) return asLedgerError(thrown.cause, place);
   if (thrown instanceof DatabaseError) return ofCode(thrown, place);
   if (thrown instanceof LostConnectionError) return unavailable(place, thrown.message, thrown.cause);
   return new EngineError(reasonOf(thrown), { code: 'internal', retryable: false, cause: thrown });

@@ -26,11 +26,19 @@ export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
 export { reviewer } from './review.ts';
+export {
+  admitCall,
+  type Breaker,
+  type BreakerPolicy,
+  CLOSED_BREAKER,
+  callFailed,
+  callUndecided,
+} from './rules/breaker.ts';
 export { DAY_MS, dayOf } from './rules/budget.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
-export { recent, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
+export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { scan } from './rules/scan.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export { type Budgets, DEFAULT_SETTINGS, duePolicy, type ModelPrice, type TenantSettings } from './settings.ts';

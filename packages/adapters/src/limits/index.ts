@@ -1,3 +1,6 @@
+export { type BreakingChat, breakingChat } from './breaking-chat.ts';
 export { limitedChat } from './limited-chat.ts';
+export { limitedEmbedder } from './limited-embedder.ts';
 export { memoryLimiter } from './memory-limiter.ts';
+export { postgresLimiter } from './postgres-limiter.ts';
 export { redisLimiter } from './redis-limiter.ts';

@@ -1,4 +1,4 @@
-import { EngineError, type Limiter, type ModelLimits } from '@slowwave/engine';
+import { EngineError, type Limiter, type ModelLimits, SECONDS_COUNTED } from '@slowwave/engine';
 import { Redis } from 'ioredis';
 import { reservationId, reservedIn } from './reservation-id.ts';
 
@@ -22,7 +22,7 @@ for i = 1, #fields, 2 do
   local kind, at = string.match(fields[i], '^(%a):(%d+)$')
   if kind == nil then
     pausedUntil = tonumber(fields[i + 1])
-  elseif tonumber(at) <= second - 61 then
+  elseif tonumber(at) <= second - ${SECONDS_COUNTED} then
     old[#old + 1] = fields[i]
   else
     uses[at] = uses[at] or { second = tonumber(at), r = 0, t = 0 }
@@ -42,7 +42,7 @@ for _, use in ipairs(sorted) do
   if requests + 1 <= requestsMax and tokens + asked <= tokensMax then break end
   requests, tokens, freed = requests - use.r, tokens - use.t, use.second
 end
-if freed ~= nil then return { 0, (freed + 61) * 1000 - now } end
+if freed ~= nil then return { 0, (freed + ${SECONDS_COUNTED}) * 1000 - now } end
 redis.call('HINCRBY', KEYS[1], 'r:' .. second, 1)
 redis.call('HINCRBY', KEYS[1], 't:' .. second, asked)
 redis.call('EXPIRE', KEYS[1], 3600)

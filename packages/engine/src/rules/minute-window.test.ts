@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { recent, type SecondUse, secondOf, waitFor } from './minute-window.ts';
 
 const MINUTE = 60_000;
+/** Calls that were granted apart may arrive this much closer together. */
+const ON_THE_WAY = 1_000;
 const call = fc.record({ gap: fc.integer({ min: 0, max: 4_000 }), tokens: fc.integer({ min: 1, max: 900 }) });
 
 /** Grants calls as a limiter does, waiting as long as it is told; answers with the moments of all grants. */
@@ -21,13 +23,13 @@ function grant(calls: readonly { gap: number; tokens: number }[], limits: Parame
 }
 
 describe('the window of a minute', () => {
-  it('never grants more than the limits in any 60 seconds', () => {
+  it('never grants more than the limits in any 60 seconds, nor in what arrives as such', () => {
     const limits = { requestsPerMinute: 20, tokensPerMinute: 5_000 };
     fc.assert(
       fc.property(fc.array(call, { minLength: 30, maxLength: 120 }), (calls) => {
         const granted = grant(calls, limits);
         for (const { at } of granted) {
-          const within = granted.filter((other) => other.at >= at && other.at < at + MINUTE);
+          const within = granted.filter((other) => other.at >= at && other.at < at + MINUTE + ON_THE_WAY);
           expect(within.length).toBeLessThanOrEqual(limits.requestsPerMinute);
           expect(within.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(limits.tokensPerMinute);
         }
@@ -40,17 +42,17 @@ describe('the window of a minute', () => {
       { second: 0, requests: 1, tokens: 10 },
       { second: 30, requests: 1, tokens: 10 },
     ];
-    expect(waitFor(uses, { requestsPerMinute: 2, tokensPerMinute: null }, { now: 40_000, tokens: 5 })).toBe(21_000);
+    expect(waitFor(uses, { requestsPerMinute: 2, tokensPerMinute: null }, { now: 40_000, tokens: 5 })).toBe(22_000);
     expect(waitFor(uses, { requestsPerMinute: 3, tokensPerMinute: null }, { now: 40_000, tokens: 5 })).toBe(0);
   });
 
   it('lets a call through that is larger than the limit, once nothing else counts', () => {
     const limits = { requestsPerMinute: null, tokensPerMinute: 100 };
     expect(waitFor([], limits, { now: 0, tokens: 500 })).toBe(0);
-    expect(waitFor([{ second: 0, requests: 1, tokens: 1 }], limits, { now: 0, tokens: 500 })).toBe(61_000);
+    expect(waitFor([{ second: 0, requests: 1, tokens: 1 }], limits, { now: 0, tokens: 500 })).toBe(62_000);
   });
 
   it('forgets what is older than a minute', () => {
-    expect(recent([{ second: 0, requests: 1, tokens: 1 }], 61_000)).toEqual([]);
+    expect(recent([{ second: 0, requests: 1, tokens: 1 }], 62_000)).toEqual([]);
   });
 });

@@ -1,0 +1,59 @@
+import {
+  type Millis,
+  type ModelLimits,
+  type Reservation,
+  recent,
+  type SecondUse,
+  secondOf,
+  waitFor,
+} from '@slowwave/engine';
+import { reservationId, reservedIn } from './reservation-id.ts';
+
+/** What one model has been granted lately, and until when its provider wants to be left alone. */
+export interface Account {
+  readonly uses: readonly SecondUse[];
+  readonly pausedUntil: Millis;
+}
+
+export const NEW_ACCOUNT: Account = { uses: [], pausedUntil: 0 };
+
+export interface Reserved {
+  readonly account: Account;
+  readonly answer: Reservation;
+}
+
+export function reserveIn(
+  account: Account,
+  limits: ModelLimits,
+  { now, tokens }: { now: Millis; tokens: number },
+): Reserved {
+  const uses = recent(account.uses, now);
+  const ms = Math.max(account.pausedUntil - now, waitFor(uses, limits, { now, tokens }));
+  if (ms > 0) return { account: { ...account, uses }, answer: { kind: 'wait', ms } };
+  const second = secondOf(now);
+  const grown = added(uses, { second, requests: 1, tokens });
+  return { account: { ...account, uses: grown }, answer: { kind: 'granted', id: reservationId(second, tokens) } };
+}
+
+/** Only a second that still counts is corrected. */
+export function settleIn(account: Account, id: string, tokens: number): Account {
+  const reserved = reservedIn(id);
+  if (reserved === null) return account;
+  const more = tokens - reserved.tokens;
+  const uses = account.uses.map((use) =>
+    use.second === reserved.second ? { ...use, tokens: Math.max(0, use.tokens + more) } : use,
+  );
+  return { ...account, uses };
+}
+
+export const pauseIn = (account: Account, until: Millis): Account => ({
+  ...account,
+  pausedUntil: Math.max(account.pausedUntil, until),
+});
+
+function added(uses: readonly SecondUse[], use: SecondUse): readonly SecondUse[] {
+  const same = uses.find((other) => other.second === use.second);
+  if (same === undefined) return [...uses, use];
+  const sum = { second: use.second, requests: same.requests + use.requests, tokens: same.tokens + use.tokens };
+  return [...uses.filter((other) => other !== same), sum];
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cancellation, EngineError, type Limiter, type Log } from '@slowwave/engine';
+
+/** A shorter wait is slept through where the work stands; a longer one gives the worker's place to others. */
+const SLEEP_MAX_MS = 1_500;
+/** A refusal without a time to come back: long enough to matter, short enough not to be noticed for long. */
+const PAUSE_MS = 5_000;
+/** A provider that names a later time is asked then: it may be another account by now. */
+const PAUSE_MAX_MS = 3_600_000;
+
+export interface Limited {
+  readonly model: string;
+  readonly limiter: Limiter;
+  readonly log: Log;
+}
+
+export interface LimitedCall<T> {
+  /** What the call is thought to take. */
+  readonly tokens: number;
+  readonly cancel: Cancellation;
+  ask(): Promise<T>;
+  /** What it really took. */
+  used(answer: T): number;
+}
+
+/** Asks when there is room. A provider that says "too many" says it to everybody who shares the limiter. */
+export async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>): Promise<T> {
+  /** What is told to the limiter after a call changes nothing about the call: its answer is not lost for it. */
+  const told = async (telling: Promise<void>): Promise<void> => {
+    await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'a call could not be counted'));
+  };
+  const id = await admitted({ model, limiter }, call);
+  try {
+    const answer = await call.ask();
+    await told(limiter.settle(model, id, call.used(answer)));
+    return answer;
+  } catch (error) {
+    const ms = pauseAfter(error);
+    if (ms === null) throw error;
+    await told(limiter.pause(model, ms));
+    throw refused(error, ms);
+  }
+}
+
+async function admitted(
+  { model, limiter }: Omit<Limited, 'log'>,
+  { tokens, cancel }: Pick<LimitedCall<unknown>, 'tokens' | 'cancel'>,
+): Promise<string> {
+  for (;;) {
+    const reservation = await limiter.reserve(model, tokens);
+    if (reservation.kind === 'granted') return reservation.id;
+    if (reservation.ms > SLEEP_MAX_MS || cancel.aborted) throw tooEarly(model, reservation.ms);
+    await sleep(reservation.ms);
+  }
+}
+
+const tooEarly = (model: string, ms: number): EngineError =>
+  new EngineError(
+    `${model} takes no more calls for ${Math.ceil(ms / 1000)} s by its provider's limits; the work waits`,
+    { code: 'rate_limited', retryable: true, retryAfterMs: ms, countsAsTry: false },
+  );
+
+/** How long a provider that said "too many" is left alone; null when it said something else. */
+function pauseAfter(error: unknown): number | null {
+  if (!(error instanceof EngineError) || error.code !== 'model_overloaded') return null;
+  return Math.min(error.retryAfterMs ?? PAUSE_MS, PAUSE_MAX_MS);
+}
+
+/** The provider's own words, for work that waits. */
+const refused = (cause: unknown, ms: number): EngineError =>
+  new EngineError(cause instanceof Error ? cause.message : String(cause), {
+    code: 'model_overloaded',
+    retryable: true,
+    retryAfterMs: ms,
+    countsAsTry: false,
+    cause,
+  });

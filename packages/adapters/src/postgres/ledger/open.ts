@@ -28,7 +28,7 @@ export interface PostgresLedger extends Ledger {
 /** The ledger in a PostgreSQL database, shared by any number of processes. */
 export async function openPostgresLedger({ url, tools, log }: PostgresLedgerOptions): Promise<PostgresLedger> {
   const place = placeOf(url);
-  const pool = openPool({ url, schema: SCHEMA, durable: true, max: CONNECTIONS_MAX, log, types: COLUMN_TYPES });
+  const pool = openPool({ url, schema: SCHEMA, max: CONNECTIONS_MAX, log, types: COLUMN_TYPES });
   try {
     const id = await prepare(pool, { newLedgerId: tools.id('led'), log });
     return ledgerOf({ id, pool, tools, access: accessOf(pool, place) });

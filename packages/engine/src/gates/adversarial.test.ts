@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Batch } from '../ports/ledger/batches.ts';
 import {
   CutOff,
   type EngineBench,
@@ -10,7 +11,7 @@ import {
 } from '../testing/index.ts';
 import { expectTrue } from '../testing/ledger-truths.ts';
 import { UNUSABLE, WRAPPED } from '../testing/wrapped-answers.ts';
-import { type Batch, DEFAULT_TENANT, type JsonObject } from '../words.ts';
+import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const CYCLES = 'User cycles to work';
 const SEOUL = 'User lives in Seoul';
@@ -170,7 +171,7 @@ describe('G15: no decision loses a fact or empties a memory', () => {
   it('that deletes everything: the facts are kept, and every text stays in the history', async () => {
     const wiped = await decided(memory({ id: '<T>', event: 'DELETE' }, { id: '<C>', event: 'DELETE' }));
     expect(wiped.live).toEqual([DOG, GENOA].sort());
-    expect(wiped.texts.sort()).toEqual([...ALL_KEPT].sort());
+    expect(wiped.texts.toSorted()).toEqual([...ALL_KEPT].sort());
     const deletes = wiped.operations.filter(([event]) => event === 'DELETE');
     expect(deletes.map(([, before]) => before).sort()).toEqual([COFFEE, TURIN]);
   });

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFollowUps, type QueueConnection, startSummaryWorker, startTurnWorker } from '@slowwave/adapters/bullmq';
+import { limitedEmbedder, memoryLimiter } from '@slowwave/adapters/limits';
 import {
   adoptIndex,
+  type Embedder,
   type EngineDeps,
   refreshSummary,
   type Schedule,
@@ -23,10 +25,11 @@ export interface Work {
 
 /** Everything a worker does: takes turns of lanes, refreshes summaries, and sweeps up what was missed. */
 export async function startWork(
-  deps: EngineDeps,
+  given: EngineDeps,
   { connection, schedule, concurrency }: { connection: QueueConnection; schedule: Schedule; concurrency: number },
 ): Promise<Work> {
-  const { log } = deps;
+  const { log } = given;
+  const deps = { ...given, embedder: patient(given) };
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
   const stopping = new AbortController();
@@ -48,6 +51,10 @@ export async function startWork(
     },
   };
 }
+
+/** Work leaves an embedder alone that says "too many"; searches, which cannot wait, go on trying. */
+const patient = ({ embedder, log }: EngineDeps): Embedder =>
+  limitedEmbedder(embedder, { limiter: memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null }), log });
 
 async function catchUp(deps: EngineDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted && (await sweepOutbox(deps, stopping)) > 0);

@@ -3,6 +3,7 @@ import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bull
 import type { Config } from '../config/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens/index.ts';
+import { type Limits, openLimits } from './limits.ts';
 import { openChat, openEmbedder, openImageModel } from './models.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
@@ -11,6 +12,8 @@ import { openIndex, openLedger, openQueue } from './stores.ts';
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {
   readonly deps: EngineDeps;
+  /** Whether the models are asked; for metrics. */
+  readonly limits: Limits;
   readonly connection: QueueConnection;
   readonly schedule: OpenedSchedule;
   /** One check per dependency; it throws when the dependency does not answer. */
@@ -28,19 +31,22 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     openQueue(config, log),
   ]);
   const schedule = await openSchedule({ connection, log });
+  const limits = openLimits(config, log);
+  const imageModel = openImageModel(config, log);
   return {
     deps: {
       ledger,
       index,
       embedder,
-      chat: openChat(config, log),
-      imageModel: openImageModel(config, log),
+      chat: limits.of(openChat(config, log)),
+      imageModel: imageModel && limits.of(imageModel),
       tokenizer: o200kTokenizer,
       tools: systemTools,
       log,
       meter,
       settings: engineSettings(config),
     },
+    limits,
     connection,
     schedule,
     ready: {
@@ -48,6 +54,6 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       queue: () => schedule.check(),
       index: async () => void (await index.marker()),
     },
-    parts: [schedule, connection, index, ledger],
+    parts: [schedule, connection, limits, index, ledger],
   };
 }

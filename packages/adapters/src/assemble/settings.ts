@@ -30,8 +30,17 @@ export const runsOn = (config: Config): Record<string, string> => ({
   queue: queueOf(config),
   chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
   image_model: config.imageModel ?? 'none (messages with images are refused)',
+  model_limits: limitsIn(config),
   embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
 });
+
+function limitsIn({ limits: { requestsPerMinute, tokensPerMinute } }: Config): string {
+  const said = [
+    ...(requestsPerMinute === null ? [] : [`${requestsPerMinute} requests`]),
+    ...(tokensPerMinute === null ? [] : [`${tokensPerMinute} tokens`]),
+  ];
+  return said.length === 0 ? 'none' : `${said.join(' and ')} a minute`;
+}
 
 function queueOf({ redisUrl, databaseUrl }: Config): string {
   if (redisUrl !== null) return `bullmq on redis ${new URL(redisUrl).host}`;

@@ -54,6 +54,16 @@ describe('one refresh', () => {
     expect(moved).toEqual([8_000]);
   });
 
+  test.each([
+    ['as long as it was told to', { retryAfterMs: 60_000 }, 61_000],
+    ['a little where nobody says how long', {}, 6_000],
+  ])('that comes too early waits %s, which is no try', async (_name, told, at) => {
+    vi.useFakeTimers({ now: 1_000 });
+    const { run, moved } = stage(failing({ code: 'rate_limited', countsAsTry: false, ...told }));
+    await expect(run()).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toEqual([at]);
+  });
+
   test('that was cancelled, or taken in the moment of the close, goes back at once', async () => {
     vi.useFakeTimers({ now: 1_000 });
     const { run, moved, closing } = stage(cancelled);

@@ -25,6 +25,9 @@ export async function workRefresh(taken: Taken, work: Work): Promise<void> {
   }
 }
 
+/** When work comes too early and nobody says how much. */
+const WAIT_MS = 5_000;
+
 const TOO_LONG = `a refresh was cancelled after ${QUEUES.summarize.timeoutMs} ms, the limit of one refresh`;
 
 function parse(job: Job): SummaryRefresh {
@@ -43,7 +46,12 @@ async function ended(
   { refresh, error }: { refresh: SummaryRefresh; error: unknown },
 ): Promise<never> {
   if (taken.signal?.aborted === true) return handBack(taken, log, Date.now());
-  log.warn({ ...refresh, error: messageOf(error) }, 'a refresh of a summary failed');
+  const fields = { ...refresh, error: messageOf(error) };
+  if (error instanceof EngineError && !error.countsAsTry) {
+    log.info(fields, 'a refresh of a summary waits');
+    return handBack(taken, log, Date.now() + (error.retryAfterMs ?? WAIT_MS));
+  }
+  log.warn(fields, 'a refresh of a summary failed');
   if (!(error instanceof EngineError)) throw error;
   if (!error.retryable) throw new UnrecoverableError(error.message);
   if (error.retryAfterMs !== null) return handBack(taken, log, Date.now() + error.retryAfterMs);

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
-import { ENVIRONMENT, type Environment, NOT_YET } from './environment.ts';
+import { ENVIRONMENT, type Environment } from './environment.ts';
 
 /** Everything a process can be told, checked. */
 export interface Config {
@@ -31,6 +31,10 @@ export interface Config {
   readonly recallPerFact: number;
   readonly partTokens: number;
   readonly decideTokens: number;
+  /** What the provider allows of each chat model, for all processes together; null: no limit known. */
+  readonly limits: { readonly requestsPerMinute: number | null; readonly tokensPerMinute: number | null };
+  /** More waiting batches than this, and new ones are refused for a while. */
+  readonly maxPending: { readonly perTenant: number; readonly total: number };
   readonly concurrency: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
@@ -69,7 +73,6 @@ function readConfig(program: Program, settings: Given): Config {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = ENVIRONMENT.safeParse(given);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, given));
-  for (const [name, why] of Object.entries(NOT_YET)) if (name in given) problems.push(`${name}: ${why}`);
   problems.push(...contradictions(given));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return configOf(parsed.data, program);
@@ -183,6 +186,8 @@ function configOf(env: Environment, program: Program): Config {
     partTokens: env.SLOWWAVE_PART_TOKENS,
     decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
     recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
+    limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
+    maxPending: { perTenant: env.SLOWWAVE_MAX_PENDING, total: env.SLOWWAVE_MAX_PENDING_TOTAL },
     concurrency: env.SLOWWAVE_CONCURRENCY,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
     retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,

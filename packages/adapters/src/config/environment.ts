@@ -116,6 +116,16 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_DECIDE_TOKENS: Count(500, 1_000_000)
     .default(96_000)
     .describe('Facts and memories shown in one decision; more are decided in several calls.'),
+  SLOWWAVE_RPM: Count(1, 1_000_000)
+    .optional()
+    .describe('Requests per minute the provider allows of the chat model, shared by all processes.'),
+  SLOWWAVE_TPM: Count(1_000, 1_000_000_000)
+    .optional()
+    .describe('Tokens per minute the provider allows of the chat model, shared by all processes.'),
+  SLOWWAVE_MAX_PENDING: Count(1, 1_000_000_000)
+    .default(100_000)
+    .describe('Waiting batches of one tenant from which on new ones are answered with 429…'),
+  SLOWWAVE_MAX_PENDING_TOTAL: Count(1, 1_000_000_000).default(1_000_000).describe('…and of all tenants together.'),
   SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed tries before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
@@ -132,9 +142,3 @@ export const ENVIRONMENT = z.object({
 });
 
 export type Environment = z.infer<typeof ENVIRONMENT>;
-
-/** Settings that will mean something one day: until then they are refused, never ignored. */
-export const NOT_YET: Readonly<Record<string, string>> = {
-  SLOWWAVE_RPM: 'this release does not limit requests to the model; unset it',
-  SLOWWAVE_TPM: 'this release does not limit tokens to the model; unset it',
-};

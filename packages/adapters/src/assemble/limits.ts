@@ -1,0 +1,48 @@
+import type { Breaker, ChatModel, Limiter, Log } from '@slowwave/engine';
+import type { Config } from '../config/index.ts';
+import {
+  type BreakingChat,
+  breakingChat,
+  limitedChat,
+  memoryLimiter,
+  postgresLimiter,
+  redisLimiter,
+} from '../limits/index.ts';
+
+/** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */
+const TOKENS_SHARE = 0.95;
+
+/** Holds what is asked of models to what their providers allow and bear. */
+export interface Limits {
+  /** The model, held so. */
+  of(chat: ChatModel): ChatModel;
+  /** How each model's breaker stands, by the model's name. */
+  breakers(): Readonly<Record<string, Breaker['kind']>>;
+  close(): Promise<void>;
+}
+
+/** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
+export function openLimits(config: Config, log: Log): Limits {
+  const limiter = limiterOf(config, log);
+  const models: BreakingChat[] = [];
+  return {
+    of: (chat) => {
+      const model = breakingChat(limitedChat(chat, { limiter, log }), { log });
+      models.push(model);
+      return model;
+    },
+    breakers: () => Object.fromEntries(models.map((model) => [model.name, model.breaker()])),
+    close: () => limiter.close(),
+  };
+}
+
+function limiterOf({ redisUrl, databaseUrl, limits }: Config, log: Log): Limiter {
+  const { requestsPerMinute, tokensPerMinute } = limits;
+  const held = {
+    requestsPerMinute,
+    tokensPerMinute: tokensPerMinute === null ? null : Math.floor(tokensPerMinute * TOKENS_SHARE),
+  };
+  if (redisUrl !== null) return redisLimiter(redisUrl, held);
+  if (databaseUrl !== null) return postgresLimiter({ url: databaseUrl, log }, held);
+  return memoryLimiter(held);
+}

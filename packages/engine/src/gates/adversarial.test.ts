@@ -75,23 +75,22 @@ describe('G15: facts are found in an answer', () => {
   });
 });
 
-describe.each<[string, Reply]>([...UNUSABLE, ['a fact that breaks off', new CutOff('{"facts":["User cyc')]])(
-  'G15: %s is no answer',
-  (_class, answer) => {
-    it('to read messages by: the batch is tried again, then parked with its messages', async () => {
-      const { batch, live, chat } = await read(answer);
-      expect(live).toEqual([]);
-      expect(batch).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_output_unusable' } });
-      expect(chat.calls).toHaveLength(6);
-    });
+const BROKEN_OFF: readonly [string, Reply] = ['a fact that breaks off', new CutOff('{"facts":["User cyc')];
 
-    it('and is repaired by another that is one', async () => {
-      const { live, chat } = await read(answer, { repair_output: () => ({ facts: BOTH }) });
-      expect(live).toEqual(BOTH);
-      expect(chat.calls.filter(({ name }) => name !== 'decide_operations')).toHaveLength(2);
-    });
-  },
-);
+describe.each<readonly [string, Reply]>([...UNUSABLE, BROKEN_OFF])('G15: %s is no answer', (_class, answer) => {
+  it('to read messages by: the batch is tried again, then parked with its messages', async () => {
+    const { batch, live, chat } = await read(answer);
+    expect(live).toEqual([]);
+    expect(batch).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_output_unusable' } });
+    expect(chat.calls).toHaveLength(6);
+  });
+
+  it('and is repaired by another that is one', async () => {
+    const { live, chat } = await read(answer, { repair_output: () => ({ facts: BOTH }) });
+    expect(live).toEqual(BOTH);
+    expect(chat.calls.filter(({ name }) => name !== 'decide_operations')).toHaveLength(2);
+  });
+});
 
 describe('G15: a repair is read like any answer', () => {
   it.each(WRAPPED)('%s', async (_class, wrap) => {

@@ -47,10 +47,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const folder = await tempDir();
   const place: Place = { bin, account, port, folder: folder.path };
   let server: ChildProcess | null = null;
-  const kill = (): void => void server?.kill('SIGQUIT'); // SIGKILL would leave its child processes behind
-  process.once('exit', kill); // a test run that is aborted leaves no server behind
   const stop = async (): Promise<void> => {
-    process.off('exit', kill);
     await end(server);
     await folder.remove();
   };
@@ -119,9 +116,25 @@ function start({ bin, folder, port, account }: Place): ChildProcess {
     log_min_messages: 'fatal',
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const args = ['-D', join(folder, 'data'), '-p', String(port), ...flags];
-  return spawn(join(bin, 'postgres'), args, { stdio: 'ignore', cwd: folder, ...account });
+  const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), '-p', String(port), ...flags];
+  return spawn('sh', ['-c', UNTIL_WE_END, 'sh', ...command], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: folder,
+    ...account,
+  });
 }
+
+/**
+ * Runs a server until it ends, or the pipe from this process does, which it does however this process ends: a test
+ * run that is aborted leaves no server behind. QUIT ends at once; KILL would leave the server's own processes behind.
+ */
+const UNTIL_WE_END = `
+  exec 3<&0
+  "$@" 3<&- & server=$!
+  (read -r _ <&3; kill -QUIT "$server") 2>/dev/null & watcher=$!
+  wait "$server"; code=$?
+  kill "$watcher" 2>/dev/null
+  exit "$code"`;
 
 async function untilAnswers(server: ChildProcess, { bin, port }: Place): Promise<void> {
   for (const giveUp = Date.now() + START_LIMIT_MS; Date.now() < giveUp; await sleep(POLL_MS)) {
@@ -138,6 +151,6 @@ async function untilAnswers(server: ChildProcess, { bin, port }: Place): Promise
 async function end(server: ChildProcess | null): Promise<void> {
   if (server === null || server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');
-  server.kill('SIGQUIT'); // at once, without goodbyes
+  server.stdin?.end();
   await ended;
 }

@@ -24,7 +24,8 @@ export async function compose(config: Config): Promise<Service> {
   });
   const images = config.imageModel !== null;
   const { acknowledged } = observer;
-  const deps = { ledger, tools: systemTools, log, due: config.due, images, nudge: schedule.nudge, acknowledged };
-  await app.register(ingestRoutes(deps));
+  const { due, maxPending } = config;
+  const { nudge } = schedule;
+  await app.register(ingestRoutes({ ledger, tools: systemTools, log, due, maxPending, images, nudge, acknowledged }));
   return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger, observer) };
 }

@@ -8,6 +8,8 @@ export interface IngestDeps {
   readonly due: DuePolicy;
   /** A model is there that describes images. */
   readonly images: boolean;
+  /** From so many waiting batches on new ones are refused. */
+  readonly maxPending: { readonly perTenant: number; readonly total: number };
   /** Never waited for. */
   acknowledged(acknowledged: Acknowledged): void;
   /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */

@@ -2,6 +2,7 @@ import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contra
 import { type BatchState, draftBatch, type NewBatch, type TenantId } from '@slowwave/engine';
 import { type App, checkImages, problem, requestTenant, waitSignal } from '@slowwave/http';
 import { z } from 'zod';
+import { backPressure } from './back-pressure.ts';
 import type { IngestDeps } from './deps.ts';
 import { duePolicies } from './due-policies.ts';
 import { idempotencyOf, KeyHeader } from './idempotency.ts';
@@ -15,7 +16,7 @@ const schema = {
   summary: 'Post messages to remember',
   description:
     'Stored before it is acknowledged; consolidated in the background. With wait, the answer is the batch as it stands ' +
-    'when it is done or the time is up.',
+    'when it is done or the time is up. While too many batches wait already the answer is 429 with Retry-After.',
   headers: KeyHeader,
   querystring: WaitQuery.strict(),
   body: PostBatch,
@@ -24,12 +25,15 @@ const schema = {
 
 export function postBatch(app: App, deps: IngestDeps): void {
   const policyOf = duePolicies(deps);
+  const pressure = backPressure(deps);
   app.post('/v1/batches', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
+    pressure.check(tenant);
     checkImages(request.body.messages, deps.images);
     const batch = draftBatch(deps.tools, { tenant, body: request.body, key });
     const stored = await append({ ...deps, due: await policyOf(tenant) }, batch);
+    if (!stored.repeated) pressure.accepted(tenant);
     tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));

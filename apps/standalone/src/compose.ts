@@ -29,7 +29,8 @@ export async function compose(config: Config): Promise<Service> {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     metrics: observer.registry,
   });
-  await app.register(ingestRoutes({ ...manage, due: config.due, acknowledged: observer.acknowledged }));
+  const { due, maxPending } = config;
+  await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }));
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
   await app.register(consoleRoutes(manage));

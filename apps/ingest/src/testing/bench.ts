@@ -2,13 +2,17 @@ import type { Acknowledged, Nudge } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type recordingLog } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { ingestRoutes } from '../app.ts';
+import type { IngestDeps } from '../deps.ts';
 
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) };
 
 /** The ingest routes over stores in memory; `nudge` may be replaced to fail. */
 export async function ingestBench(
   nudge?: (nudges: readonly Nudge[]) => Promise<void>,
-  { images = false }: { images?: boolean } = {},
+  {
+    images = false,
+    maxPending = { perTenant: 1_000, total: 1_000 },
+  }: Partial<Pick<IngestDeps, 'images' | 'maxPending'>> = {},
 ) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, tools, log, settings } = engine.deps;
@@ -25,7 +29,7 @@ export async function ingestBench(
     bodyLimitBytes: 1_000_000,
     metrics: new Registry(),
   });
-  const deps = { ledger, tools, log, due: settings.due, images, acknowledged, nudge: nudge ?? keep };
+  const deps = { ledger, tools, log, due: settings.due, maxPending, images, acknowledged, nudge: nudge ?? keep };
   await app.register(ingestRoutes(deps));
   const post = (body: object, headers: Record<string, string> = {}) =>
     app.inject({ method: 'POST', url: '/v1/batches', payload: body, headers });

@@ -19,8 +19,10 @@ export {
   type ScriptedCall,
 } from './model-server/script.ts';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
+export { type Strict, type StrictLimits, strict } from './model-server/strict.ts';
 export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { type TempDir, tempDir } from './temp.ts';
+export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts';

@@ -31,7 +31,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     openQueue(config, log),
   ]);
   const schedule = await openSchedule({ connection, log });
-  const limits = openLimits(config, log);
+  const limits = openLimits(config, log, observer);
   const imageModel = openImageModel(config, log);
   return {
     deps: {

@@ -8,6 +8,8 @@ import {
   postgresLimiter,
   redisLimiter,
 } from '../limits/index.ts';
+import { countWaits, measureBreakers } from '../metrics/index.ts';
+import type { Observer } from './observer.ts';
 
 /** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */
 const TOKENS_SHARE = 0.95;
@@ -22,16 +24,18 @@ export interface Limits {
 }
 
 /** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
-export function openLimits(config: Config, log: Log): Limits {
-  const limiter = limiterOf(config, log);
+export function openLimits(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Limits {
+  const limiter = countWaits(limiterOf(config, log), registry);
   const models: BreakingChat[] = [];
+  const breakers = () => Object.fromEntries(models.map((model) => [model.name, model.breaker()]));
+  measureBreakers(registry, { breakers });
   return {
     of: (chat) => {
       const model = breakingChat(limitedChat(chat, { limiter, log }), { log });
       models.push(model);
       return model;
     },
-    breakers: () => Object.fromEntries(models.map((model) => [model.name, model.breaker()])),
+    breakers,
     close: () => limiter.close(),
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const READY_WITHIN_MS = 30_000; // a cold start on a busy machine takes a few seconds
+const READY_WITHIN_MS = 60_000; // a cold start takes a few seconds; on a busy machine far longer
 const STOP_WITHIN_MS = 15_000; // longer than any service gives its running work
 const POLL_MS = 50;
 

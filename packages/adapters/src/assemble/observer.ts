@@ -2,7 +2,7 @@ import type { Acknowledged, Log, Meter } from '@slowwave/engine';
 import { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { engineMetrics, ingestMetrics } from '../metrics/index.ts';
-import { openExporter, type SpanExporter, traceEngine, traceIngest } from '../traces/index.ts';
+import { openExporter, traceEngine, traceIngest } from '../traces/index.ts';
 
 /** What a program tells of itself: metrics always, traces where a collector is configured. */
 export interface Observer {
@@ -16,21 +16,20 @@ export interface Observer {
 /** `service` names the program in traces. */
 export function observe({ traces }: Config, { log, service }: { log: Log; service: string }): Observer {
   const registry = new Registry();
-  const exporter = traces === null ? NOWHERE : openExporter({ ...traces, service, log });
-  const measureAck = ingestMetrics(registry);
-  const traceAck = traceIngest(exporter);
+  const measured = { registry, meter: engineMetrics(registry), acknowledged: ingestMetrics(registry) };
+  if (traces === null) return { ...measured, close: async () => {} };
+  const exporter = openExporter({ ...traces, service, log });
+  const traceAcknowledged = traceIngest(exporter);
   return {
     registry,
-    meter: both(engineMetrics(registry), traceEngine(exporter)),
+    meter: both(measured.meter, traceEngine(exporter)),
     acknowledged: (acknowledged) => {
-      measureAck(acknowledged);
-      traceAck(acknowledged);
+      measured.acknowledged(acknowledged);
+      traceAcknowledged(acknowledged);
     },
     close: () => exporter.close(),
   };
 }
-
-const NOWHERE: SpanExporter = { add: () => {}, close: async () => {} };
 
 const both = (one: Meter, other: Meter): Meter => ({
   step: (turn, step) => {

@@ -21,14 +21,11 @@ export const queuePages =
     await app.register(board(deps).registerPlugin(), { prefix: BASE_PATH });
   };
 
-type ServerAdapter = Parameters<typeof createBullBoard>[0]['serverAdapter'];
-
 function board(deps: ConsoleDeps): FastifyAdapter {
   const adapter = new FastifyAdapter();
   createBullBoard({
     queues: deps.queues.map((queue) => new BullMQAdapter(queue)),
-    // Typed against another patch release of the same API.
-    serverAdapter: adapter as unknown as ServerAdapter,
+    serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true } },
   });
   // The board's own handler would tell the caller what went wrong inside.

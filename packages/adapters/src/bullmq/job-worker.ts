@@ -22,7 +22,7 @@ export interface Work {
   run(taken: Taken, at: Workplace): Promise<void>;
 }
 
-export interface Workplace {
+interface Workplace {
   /** For writing to the same queue. */
   readonly queue: Queue;
   isClosing(): boolean;

@@ -42,7 +42,7 @@ export async function noteMarker(
   await writeNote(server, collection, { name: 'marker', note });
 }
 
-export async function hasMemories(server: QdrantServer, collection: string): Promise<boolean> {
+async function hasMemories(server: QdrantServer, collection: string): Promise<boolean> {
   const { count } = await server.call((client) => client.count(collection, { filter: ANY_MEMORY, exact: true }));
   return count > 0;
 }

@@ -5,7 +5,7 @@ import type { SpaceNames } from './space.ts';
 import { documentWeights } from './sparse.ts';
 
 /** A moment that never comes: what has no end is compared like what has one. Exact as a double, too. */
-export const NEVER = Number.MAX_SAFE_INTEGER;
+const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** The fields that filter, beside the memory itself. */
 export interface Payload {

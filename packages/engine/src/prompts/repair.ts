@@ -2,7 +2,7 @@ import type { JsonObject } from '../words.ts';
 import type { Prompt } from './prompt.ts';
 
 /** What a repair call is given beside the question it repeats. */
-export interface RepairInput {
+interface RepairInput {
   /** The call whose answer could not be used. */
   readonly call: string;
   readonly problem: string;

@@ -31,7 +31,7 @@ export const SECOND = 1_000;
 export const MINUTE = 60_000;
 export const POLICY: DuePolicy = { tokens: 1_000, idleMs: MINUTE, maxAgeMs: 10 * MINUTE };
 /** Wide enough that only tests that narrow it notice it. */
-export const WINDOW: WindowPolicy = { maxTokens: 100_000, maxBatches: 100 };
+const WINDOW: WindowPolicy = { maxTokens: 100_000, maxBatches: 100 };
 export const MAX_ATTEMPTS = 3;
 export const ALL = { limit: 200, cursor: null };
 

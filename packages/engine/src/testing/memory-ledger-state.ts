@@ -32,7 +32,7 @@ export interface BatchRow extends Mutable<Batch> {
   outcome: 'consolidated' | 'empty' | null;
 }
 
-export interface MessageRow {
+interface MessageRow {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly scope: Scope;

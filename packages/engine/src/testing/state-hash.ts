@@ -5,7 +5,7 @@ import { hashOf } from './fixed-tools.ts';
  * What memories come to, told apart from how they came about: scope, text and times of all versions, without ids,
  * numbers and confirmations. Two ledgers that went through the same conversation in any way have the same.
  */
-export function stateOf(memories: readonly Memory[]): readonly string[] {
+function stateOf(memories: readonly Memory[]): readonly string[] {
   return memories
     .flatMap(({ scope, versions }) =>
       versions.map(({ text, saidAt, validFrom, invalidAt }) =>

@@ -16,7 +16,7 @@ const VALUES = ['red', 'green', 'blue', 'white', 'black'];
 const keyOf = (text: string): string => text.replace('Forget ', '').split(' ').slice(0, 2).join(' ');
 const isForget = (text: string): boolean => text.startsWith('Forget ');
 
-export interface TimedMessage {
+interface TimedMessage {
   readonly content: string;
   readonly at: Millis;
 }

@@ -14,12 +14,12 @@ export interface Evidence {
   readonly moments: readonly { readonly moment: Moment; readonly found: readonly Hit[] }[];
 }
 
-export interface Hit {
+interface Hit {
   readonly id: string;
   readonly memory: string;
 }
 
-export interface LiveMemory extends Hit {
+interface LiveMemory extends Hit {
   readonly said_at: string;
   readonly valid_from: string;
 }
@@ -32,13 +32,13 @@ export interface HistoryEvent {
   readonly said_at: string;
 }
 
-export interface Source {
+interface Source {
   readonly batch_id: string;
   readonly content: string;
   readonly is_source: boolean;
 }
 
-export interface Consolidation {
+interface Consolidation {
   readonly id: string;
   readonly plan: Plan | null;
 }

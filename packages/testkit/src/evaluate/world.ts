@@ -16,7 +16,7 @@ export interface WorldBatch {
   readonly messages: readonly WorldMessage[];
 }
 
-export interface WorldMessage {
+interface WorldMessage {
   readonly id: string | null;
   readonly role: string;
   readonly content: string;

@@ -20,7 +20,7 @@ export function isoOf(day: Day): string {
   return new Date(Date.UTC(day.year, day.month, day.day)).toISOString().slice(0, 10);
 }
 
-export function weekdayOf(day: Day): number {
+function weekdayOf(day: Day): number {
   return new Date(Date.UTC(day.year, day.month, day.day)).getUTCDay();
 }
 

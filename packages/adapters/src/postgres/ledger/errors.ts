@@ -15,7 +15,7 @@ export const isLostRace = (thrown: unknown): boolean =>
   thrown instanceof DatabaseError && LOST_RACES.includes(thrown.code ?? '');
 
 /** The connection knows a statement from before a migration of another process; a new connection does not. */
-export const isStale = (thrown: unknown): boolean =>
+const isStale = (thrown: unknown): boolean =>
   thrown instanceof DatabaseError && thrown.code === '0A000' && thrown.message.includes('cached plan');
 
 /** The connection failed, so that nobody knows what became of the statement. */

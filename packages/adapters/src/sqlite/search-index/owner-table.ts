@@ -3,7 +3,7 @@ import type { Sql } from '../ledger/sql.ts';
 import { SLOTS } from './format.ts';
 
 /** One point of an owner, ready to be compared. */
-export interface TablePoint extends Sighted {
+interface TablePoint extends Sighted {
   readonly row: number;
   readonly slot: number;
   readonly memoryId: string;

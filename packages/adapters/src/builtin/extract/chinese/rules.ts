@@ -2,7 +2,7 @@ import type { Dated, Found } from '../found.ts';
 import { DOES, isOccupation, POINTING, TALK } from './words.ts';
 
 type Groups = Readonly<Record<string, string | undefined>>;
-export interface ChineseRule {
+interface ChineseRule {
   readonly pattern: RegExp;
   readonly category: string;
   readonly reads: 'state' | 'event' | 'raw';
@@ -21,7 +21,7 @@ const state = (pattern: RegExp, category: string, tell: ChineseRule['tell']): Ch
 });
 
 /** What is told of the user when 我 is followed by it. */
-export const CHINESE: readonly ChineseRule[] = [
+const CHINESE: readonly ChineseRule[] = [
   {
     pattern: /^(?:今年|刚|刚满|已经|快|马上|都)*(?<age>\d{1,3}|[一二三四五六七八九十百]{1,4})(?:周)?岁了?$/u,
     category: 'personal_details',

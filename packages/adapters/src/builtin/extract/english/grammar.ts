@@ -82,7 +82,7 @@ export function denied(text: string, how: Denial): string | null {
 }
 
 /** "live in Oslo" → "lives in Oslo" */
-export function inThird(predicate: string): string {
+function inThird(predicate: string): string {
   const [verb = '', ...rest] = predicate.split(' ');
   return [third(verb.toLowerCase()), ...rest].join(' ');
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
-import type { Verdict } from './ports/schedule.ts';
+import type { SummaryRefresh, Verdict } from './ports/schedule.ts';
 import { type Budgets, DEFAULT_SETTINGS } from './settings.ts';
+import { refreshSummary } from './summarize.ts';
 import { takeTurn } from './take-turn.ts';
 import { type EngineBench, echoExtract, engineBench, fakeChat, NEVER, type Script } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
@@ -100,6 +101,20 @@ describe('a budget that is used up', () => {
     await turn(bench);
     await turn(bench);
     expect(await batch(bench, id)).toMatchObject({ attempts: 1, failure: { code: 'budget_exhausted' } });
+  });
+
+  it('lets no summary be refreshed, either', async () => {
+    const refreshes: SummaryRefresh[] = [];
+    const chat = fakeChat({ extract_facts: () => ({ facts: [] }), refresh_summary: () => ({ summary: 'chat' }) });
+    const summarize = async (refresh: SummaryRefresh): Promise<void> => void refreshes.push(refresh);
+    const bench = await engineBench({ chat, followUps: { summarize } });
+    await bench.post(Array.from({ length: 25 }, (_, i) => `chat ${i}`));
+    await bench.run();
+    await choose(bench, { tokensPerDay: 1 });
+    const [refresh] = refreshes as [SummaryRefresh];
+    const early = { code: 'budget_exhausted', countsAsTry: false, retryAfterMs: 5 * MINUTE };
+    await expect(refreshSummary(bench.deps)(refresh, NEVER)).rejects.toMatchObject(early);
+    expect(chat.calls.map(({ name }) => name)).not.toContain('refresh_summary');
   });
 
   it('does not stop what needs no model', async () => {

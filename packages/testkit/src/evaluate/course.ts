@@ -30,6 +30,7 @@ export function courseOf(world: World): Course {
   const said = world.batches.flatMap(({ at, messages }) =>
     messages.filter(({ role }) => role === 'user').map(({ content }) => ({ at, text: content })),
   );
+  const gold = new Set(world.gold);
   const keys = keysOf(
     said.map(({ text }) => text),
     world.gold,
@@ -43,7 +44,7 @@ export function courseOf(world: World): Course {
   return {
     keyOf,
     updates: [...groups.values()].reduce((sum, group) => sum + changesIn(group), 0),
-    stale: new Set(said.map(({ text }) => text).filter((text) => !world.gold.includes(text))),
+    stale: new Set(said.map(({ text }) => text).filter((text) => !gold.has(text))),
     moments: [...groups.values()].flatMap(momentsOf),
     times: timesOf(said),
   };
@@ -67,9 +68,13 @@ function keysOf(texts: readonly string[], gold: readonly string[]): ReadonlyMap<
 
 /** The longest common beginning decides; where several share it, the words. */
 function likest(text: string, candidates: readonly string[]): string {
-  const [best] = candidates
-    .map((candidate) => ({ candidate, begins: commonBeginning(text, candidate) }))
-    .sort((a, b) => b.begins - a.begins || overlap(text, b.candidate) - overlap(text, a.candidate));
+  const begins = candidates.map((candidate) => commonBeginning(text, candidate));
+  const longest = begins.reduce((most, length) => Math.max(most, length), 0);
+  const alike = candidates.filter((_, i) => begins[i] === longest);
+  if (alike.length === 1) return alike[0] ?? text;
+  const [best] = alike
+    .map((candidate) => ({ candidate, shared: overlap(text, candidate) }))
+    .sort((a, b) => b.shared - a.shared);
   return best?.candidate ?? text;
 }
 

@@ -41,6 +41,7 @@ interface Source {
 interface Consolidation {
   readonly id: string;
   readonly plan: Plan | null;
+  readonly answers: readonly { readonly step: string }[];
 }
 
 interface Plan {

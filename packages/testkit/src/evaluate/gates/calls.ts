@@ -1,15 +1,17 @@
+import type { Consolidation } from '../evidence.ts';
 import type { Gate } from './gate.ts';
 
-/** An extract and a decide call, and one repair call each. */
-const CALLS_MAX = 2;
+/** One call to extract, one to decide; a long transcript is extracted in parts. */
+const allowed = (consolidation: Consolidation): number =>
+  Math.max(1, consolidation.answers.filter(({ step }) => /^extract(:\d+)?$/.test(step)).length) + 1;
+const callsOf = ({ plan }: Consolidation): number => plan?.usage.calls ?? 0;
 const PER_MESSAGE_MAX = 0.2;
 
 /** G17: how often a model was asked, for one consolidation and over all, summaries and other follow-ups counted. */
 export const calls: Gate = ({ world, evidence, calls: asked }) => {
-  const plans = evidence.consolidations.flatMap(({ id, plan }) =>
-    plan === null ? [] : [{ id, calls: plan.usage.calls }],
-  );
-  const most = Math.max(0, ...plans.map((plan) => plan.calls));
+  const plans = evidence.consolidations.filter(({ plan }) => plan !== null);
+  const over = plans.filter((one) => callsOf(one) > allowed(one));
+  const most = Math.max(0, ...plans.map(callsOf));
   const messages = world.batches.reduce((sum, batch) => sum + batch.messages.length, 0);
   const perMessage = asked.length / Math.max(messages, 1);
   const byName = Object.entries(Object.groupBy(asked, ({ name }) => name)).map(
@@ -19,8 +21,8 @@ export const calls: Gate = ({ world, evidence, calls: asked }) => {
     gate: 'G17',
     what: 'model calls',
     figures: `most per consolidation ${most} (${plans.length} of them), per message ${perMessage.toFixed(3)} (${byName.join(', ')})`,
-    target: `≤ ${CALLS_MAX}, ≤ ${PER_MESSAGE_MAX}`,
-    passed: most <= CALLS_MAX && perMessage <= PER_MESSAGE_MAX && asked.length > 0,
-    misses: plans.filter((plan) => plan.calls > CALLS_MAX).map((plan) => `${plan.id} took ${plan.calls} calls`),
+    target: `≤ 2, or parts + 1 for long ones; ≤ ${PER_MESSAGE_MAX}`,
+    passed: over.length === 0 && perMessage <= PER_MESSAGE_MAX && asked.length > 0,
+    misses: over.map((one) => `${one.id} took ${callsOf(one)} calls`),
   };
 };

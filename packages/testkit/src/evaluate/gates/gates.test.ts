@@ -47,8 +47,8 @@ const RIGHT: Evidence = {
     ['pet', [source('Ann has a cat')]],
   ]),
   consolidations: [
-    { id: 'c0', plan: plan(['Ann lives in Oslo', 'Ann has a cat'], ['home', 'pet'], 1) },
-    { id: 'c1', plan: plan(['Ann lives in Rome'], ['home']) },
+    { id: 'c0', plan: plan(['Ann lives in Oslo', 'Ann has a cat'], ['home', 'pet'], 1), answers: [] },
+    { id: 'c1', plan: plan(['Ann lives in Rome'], ['home']), answers: [] },
   ],
   stats,
   answers: world.questions.map((question) => ({ question, found: ['Ann lives in Rome', 'Ann has a cat'] })),
@@ -108,7 +108,7 @@ describe('a gate fails', () => {
     [
       'G17',
       'where a consolidation took more than two calls',
-      { consolidations: [{ id: 'c0', plan: plan([], [], 3) }] },
+      { consolidations: [{ id: 'c0', plan: plan([], [], 3), answers: [{ step: 'extract' }] }] },
     ],
     ['G18', 'where a memory carries another time', { live: [{ ...first, valid_from: JAN }, second] }],
     [

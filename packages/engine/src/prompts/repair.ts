@@ -2,7 +2,7 @@ import type { JsonObject } from '../words.ts';
 import type { Prompt } from './prompt.ts';
 
 /** What a repair call is given beside the question it repeats. */
-interface RepairInput {
+export type RepairInput = {
   /** The call whose answer could not be used. */
   readonly call: string;
   readonly problem: string;
@@ -10,7 +10,7 @@ interface RepairInput {
   readonly broken: string;
   /** The input of that call, unchanged. */
   readonly input: JsonObject;
-}
+};
 
 /** The same question once more, with what was wrong with the first answer. Its answer has the first call's form. */
 export const repairOf = (prompt: Prompt): Prompt => ({

@@ -5,7 +5,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type Prompt, userMessage } from '../prompts/prompt.ts';
-import { repairOf } from '../prompts/repair.ts';
+import { type RepairInput, repairOf } from '../prompts/repair.ts';
 import { maskSecrets } from '../rules/junk/secrets.ts';
 import type { Json, JsonObject } from '../words.ts';
 import { callModel, unanswered } from './call-model.ts';
@@ -101,7 +101,7 @@ export const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCal
 /** The same question with what was wrong with its first answer. */
 export function repairCall(question: Question<unknown>, first: Answered<unknown>['answer']): ChatCall {
   const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
-  const input = {
+  const input: RepairInput = {
     call: question.prompt.name,
     problem,
     broken: first.text.slice(0, BROKEN_SHOWN),

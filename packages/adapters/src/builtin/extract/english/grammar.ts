@@ -81,12 +81,6 @@ export function denied(text: string, how: Denial): string | null {
   return how === 'no longer' ? `${subject} no longer ${verb} ${rest}` : `${subject} does not ${lemmaOf(verb)} ${rest}`;
 }
 
-/** "live in Oslo" → "lives in Oslo" */
-function inThird(predicate: string): string {
-  const [verb = '', ...rest] = predicate.split(' ');
-  return [third(verb.toLowerCase()), ...rest].join(' ');
-}
-
 const APART = /\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*/iu;
 /** Pairs that are one thing. */
 const PAIRS =

@@ -1,4 +1,4 @@
-import { isThird, lemmaOf, third } from './verbs.ts';
+import { isThird, lemmaOf } from './verbs.ts';
 
 const CONTRACTIONS: readonly (readonly [RegExp, string])[] = [
   [/\bi'?m\b/giu, 'I am'],

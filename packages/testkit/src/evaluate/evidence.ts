@@ -38,7 +38,7 @@ interface Source {
   readonly is_source: boolean;
 }
 
-interface Consolidation {
+export interface Consolidation {
   readonly id: string;
   readonly plan: Plan | null;
   readonly answers: readonly { readonly step: string }[];

@@ -14,7 +14,8 @@ export async function registerDocs(app: App, name: string): Promise<void> {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: `Slowwave ${name}`,
+        // One process that does everything is named after the product itself.
+        title: name === 'slowwave' ? 'Slowwave' : `Slowwave ${name}`,
         version: API_VERSION,
         description: 'Long-term memory for agents: post transcripts, search memories. Errors are RFC 9457 problems.',
       },

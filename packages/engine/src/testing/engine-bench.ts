@@ -1,9 +1,11 @@
 import type { EngineSettings } from '../deps.ts';
 import type { Plan } from '../plan.ts';
 import type { NewMessage } from '../ports/ledger/batches.ts';
+import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { ChatModel, Embedder } from '../ports/models.ts';
 import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
 import { deletedAt, liveVersion } from '../rules/evolve.ts';
 import { type TurnDeps, takeTurn } from '../take-turn.ts';
 import {
@@ -23,7 +25,7 @@ import { createMemoryIndex } from './memory-index.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { silentMeter } from './meters.ts';
 
-/** The engine with nothing real around it: in-memory stores, a scripted model, a clock that is set by hand. */
+/** The engine with nothing real around it: in-memory stores unless others are given, a scripted model, a clock that is set by hand. */
 export interface EngineBench {
   readonly deps: TurnDeps;
   readonly tools: FixedTools;
@@ -52,6 +54,8 @@ export interface PostOptions {
 export interface BenchOptions {
   readonly chat: ChatModel;
   readonly embedder?: Embedder;
+  /** In memory, unless given. */
+  readonly stores?: { readonly ledger: Ledger; readonly index: SearchIndex };
   /** None, unless given. */
   readonly imageModel?: ChatModel;
   readonly settings?: Partial<EngineSettings>;
@@ -84,8 +88,7 @@ const TURNS_MAX = 2_000;
 export async function engineBench(options: BenchOptions): Promise<EngineBench> {
   const tools = fixedTools();
   const embedder = options.embedder ?? fakeEmbedder(512);
-  const ledger = createMemoryLedger({ tools });
-  const index = createMemoryIndex();
+  const { ledger, index } = options.stores ?? { ledger: createMemoryLedger({ tools }), index: createMemoryIndex() };
   await index.stamp({ ledgerId: ledger.id, fingerprint: embedder.fingerprint });
   const deps: TurnDeps = {
     ledger,

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { DEFAULT_TENANT } from '@slowwave/engine';
+import { batchesOf, engineBench, perfectChat, play, world } from '@slowwave/engine/testing';
+import { type TempDir, tempDir } from '@slowwave/testkit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NEAR_HASHED } from '../src/assemble/models.ts';
+import { builtinEmbedder } from '../src/builtin/index.ts';
+import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { o200kTokenizer } from '../src/tokens/index.ts';
+
+describe('G2: a large world on the embedded stores', () => {
+  let folder: TempDir;
+  beforeEach(async () => {
+    folder = await tempDir();
+  });
+  afterEach(() => folder.remove());
+
+  it('2,310 facts, 837 of them updates, ten candidates each: nothing lost, one of 1,473 outdated at the most', async () => {
+    const large = world({ seed: 1, facts: 2_310, updates: 837 });
+    const embedder = builtinEmbedder();
+    const { fingerprint, dimensions } = embedder;
+    const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
+    const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), fingerprint, dimensions });
+    const chat = perfectChat(large);
+    const settings = { recallPerFact: 10, near: NEAR_HASHED };
+    const bench = await engineBench({ chat, embedder, stores: { ledger, index }, settings });
+    await play(bench, batchesOf(large, 60));
+    const live = await bench.live();
+    const [holds, gold] = [new Set(live), new Set(large.gold)];
+    expect(large.gold.filter((text) => !holds.has(text))).toEqual([]);
+    expect(live.filter((text) => !gold.has(text)).length).toBeLessThanOrEqual(1);
+    expect(live.length).toBeLessThanOrEqual(gold.size + 1);
+    expect(await ledger.overview.batches(DEFAULT_TENANT)).toMatchObject({ pending: 0, parked: 0, empty: 0 });
+    await Promise.all([index.close(), ledger.close()]);
+  });
+});
+
+describe('G17: what a model is told at each call', () => {
+  const asked = async (userId: string, texts: readonly string[]) => {
+    const chat = perfectChat({ keyOf: (text) => text.split(':')[0] ?? text });
+    const bench = await engineBench({ chat });
+    for (const text of texts) {
+      await bench.post([text], { userId });
+      await bench.run();
+    }
+    return new Map(chat.calls.map((call) => [call.name, call]));
+  };
+
+  it('comes to at most 3,000 tokens for both calls together', async () => {
+    const calls = [...(await asked('ann', ['home: Oslo', 'home: Bergen'])).values()];
+    expect(calls.map(({ name }) => name)).toEqual(['extract_facts', 'decide_operations']);
+    // The schema goes with every call as well, and is charged like text.
+    const told = calls.map(
+      ({ system, schema }) => o200kTokenizer.count(system) + o200kTokenizer.count(JSON.stringify(schema)),
+    );
+    expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(3_000);
+  });
+
+  it('begins with the same text for every user and conversation, so that servers can keep it', async () => {
+    const ann = await asked('ann', ['home: Oslo', 'home: Bergen']);
+    const bob = await asked('bob', ['pet: a cat', 'pet: a dog']);
+    for (const [name, call] of ann) {
+      expect(bob.get(name)?.system).toBe(call.system);
+      const [fixed, ...input] = call.user.split('\n');
+      expect(bob.get(name)?.user.split('\n')[0]).toBe(fixed);
+      expect(JSON.parse(input.join('\n'))).toBeTypeOf('object');
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../plan.ts';
+import { type EngineBench, type World, world } from '../testing/index.ts';
+import { LIFE_CHANGES, LIFE_ELSEWHERE } from '../testing/life-changes.ts';
+import { batchesOf, perfectChat, worldBench } from '../testing/world-bench.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+
+const ALL = { limit: 10_000, cursor: null };
+
+/** Stores texts as they are, without any model. */
+async function remember(bench: EngineBench, texts: readonly string[]): Promise<void> {
+  await bench.post(texts, { settings: { infer: false }, at: bench.tools.now() - 1 });
+  await bench.run();
+}
+
+async function plans({ deps }: EngineBench): Promise<readonly Plan[]> {
+  const { results } = await deps.ledger.thoughts.list(DEFAULT_TENANT, {}, ALL);
+  const found = await Promise.all(results.map(({ id }) => deps.ledger.thoughts.plan(id)));
+  return found.filter((plan) => plan !== null);
+}
+
+/** Of the facts about something that is known, the share that is shown the memory of it. */
+async function recallOf({ texts, keyOf }: Pick<World, 'texts' | 'keyOf'>, perFact: number): Promise<number> {
+  const bench = await worldBench({ chat: perfectChat({ keyOf }), settings: { recallPerFact: perFact } });
+  const first = new Map(texts.toReversed().map((text) => [keyOf(text), text]));
+  await remember(bench, [...first.values()]);
+  const later = texts.filter((text) => first.get(keyOf(text)) !== text);
+  for (const { texts: said } of batchesOf({ texts: later }, 50)) {
+    await bench.post(said);
+    await bench.run();
+  }
+  const shown = (await plans(bench))
+    .filter(({ prompts }) => prompts.length > 0)
+    .flatMap(({ facts, candidates }) =>
+      facts.map((fact) =>
+        candidates.some(
+          ({ text, recalledBy }) => keyOf(text) === keyOf(fact.text) && recalledBy.some((by) => by.fact === fact.id),
+        ),
+      ),
+    );
+  expect(shown.length).toBe(later.length);
+  return shown.filter((one) => one).length / shown.length;
+}
+
+describe('G3: updates in other words are shown the memory they change', () => {
+  const paraphrased = world({ seed: 3, facts: 800, updates: 300, paraphrased: true });
+  const keyOfLife = new Map(LIFE_CHANGES.flatMap(([before, after]) => [before, after].map((text) => [text, before])));
+  const life = { texts: LIFE_CHANGES.flat(), keyOf: (text: string) => keyOfLife.get(text) ?? text };
+
+  it.each<[string, Pick<World, 'texts' | 'keyOf'>]>([
+    ['of a world', paraphrased],
+    ['of a life', life],
+  ])('%s: 87 in 100 among ten, 91 among twenty', async (_name, told) => {
+    expect(await recallOf(told, 10)).toBeGreaterThanOrEqual(0.87);
+    expect(await recallOf(told, 20)).toBeGreaterThanOrEqual(0.91);
+  });
+});
+
+describe('a decision is asked for', () => {
+  const asked = async (known: readonly string[], said: string): Promise<boolean> => {
+    const chat = perfectChat({ keyOf: (text) => text });
+    const bench = await worldBench({ chat });
+    await remember(bench, known);
+    await bench.post([said]);
+    await bench.run();
+    return chat.calls.some(({ name }) => name === 'decide_operations');
+  };
+
+  it.each(LIFE_CHANGES)('after "%s" on "%s"', async (before, after) => {
+    expect(await asked([before], after)).toBe(true);
+  });
+
+  it('seldom on what has nothing to do with anything known', async () => {
+    const known = LIFE_CHANGES.map(([before]) => before);
+    const skipped = await Promise.all(LIFE_ELSEWHERE.map(async (text) => !(await asked(known, text))));
+    expect(skipped.filter((one) => one).length).toBeGreaterThanOrEqual(LIFE_ELSEWHERE.length * 0.7);
+  });
+});

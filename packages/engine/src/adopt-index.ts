@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import { markerOf, sameMarker } from './rules/own-index.ts';
 
 /**
  * Makes the index this ledger's own before anything relies on it: an empty one is filled from the ledger, and one that
@@ -12,8 +13,8 @@ export async function adoptIndex({
   log,
 }: Pick<EngineDeps, 'index' | 'ledger' | 'embedder' | 'log'>): Promise<void> {
   const marker = await index.marker();
-  const mine = { ledgerId: ledger.id, fingerprint: embedder.fingerprint };
-  if (marker?.ledgerId === mine.ledgerId && marker.fingerprint === mine.fingerprint) return;
+  const mine = markerOf(ledger, embedder);
+  if (sameMarker(marker, mine)) return;
   if (marker !== null) {
     log.warn({ index: marker, expected: mine }, 'the index was made from other data; it is built anew from the ledger');
     await index.clear();

@@ -1,7 +1,7 @@
 import type { EngineDeps } from './deps.ts';
 import type { IndexPoint } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
-import { pointsOf } from './rules/standing.ts';
+import { pointsOf, textsOf } from './rules/standing.ts';
 import { embedTexts } from './steps/embed.ts';
 import type { LaneId, Memory, Millis } from './words.ts';
 
@@ -31,7 +31,7 @@ export async function indexPage(
   const wanted = looked.filter((memory) => changedSince === null || memory.updatedAt >= changedSince);
   const points: IndexPoint[] = [];
   for (const [lane, memories] of byLane(wanted)) {
-    const texts = memories.flatMap((memory) => memory.versions.map((version) => version.text));
+    const texts = memories.flatMap(textsOf);
     const vectorOf = await embedTexts(deps, { lane, texts }, cancel);
     points.push(...memories.flatMap((memory) => pointsOf(memory, vectorOf)));
   }

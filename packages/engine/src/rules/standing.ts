@@ -41,3 +41,6 @@ const versionPart = (version: MemoryVersion) => ({
   immutable: version.details.immutable,
   sourceIds: version.details.sourceIds,
 });
+
+/** Everything of a memory that an index needs a vector for. */
+export const textsOf = (memory: Memory): string[] => memory.versions.map((version) => version.text);

@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { pointsOf } from '../rules/standing.ts';
-import type { LaneId, Memory, TenantId } from '../words.ts';
+import { pointsOf, textsOf } from '../rules/standing.ts';
+import type { LaneId, TenantId } from '../words.ts';
 import { embedTexts } from './embed.ts';
 
 export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>;
@@ -25,8 +25,6 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const accepted = await ledger.outbox.clear(seqs, now);
   meter.searchable(accepted.map((at) => now - at));
 }
-
-const textsOf = (memory: Memory): string[] => memory.versions.map((version) => version.text);
 
 interface LaneGroup {
   readonly tenant: TenantId;

@@ -8,10 +8,11 @@ import { deletedAt, lastSaidAt, newest } from '../rules/evolve.ts';
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
+import { markerOf, sameMarker } from '../rules/own-index.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
 import { repeatsOf, undisputed } from '../rules/repeats.ts';
 import { scan } from '../rules/scan.ts';
-import { pointsOf } from '../rules/standing.ts';
+import { pointsOf, textsOf } from '../rules/standing.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import { type Memory, saidBefore } from '../words.ts';
@@ -67,7 +68,7 @@ interface Neighbour {
 /** An index that lost its data would make known things look new. */
 async function believeIndex({ index, ledger, embedder }: EngineDeps): Promise<void> {
   const marker = await index.marker();
-  if (marker?.ledgerId === ledger.id && marker.fingerprint === embedder.fingerprint) return;
+  if (sameMarker(marker, markerOf(ledger, embedder))) return;
   const got = marker === null ? 'an empty one' : `one of ledger ${marker.ledgerId} for ${marker.fingerprint}`;
   throw new EngineError(
     `expected the index of ledger ${ledger.id} for ${embedder.fingerprint}, got ${got}; it is rebuilt at the next start`,
@@ -103,9 +104,10 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       limit: limit * LEG_FACTOR,
     }),
   );
-  const indexed = await deps.index.search(queries);
+  // Read before the index is asked: what is told to the index in between is then seen twice, never not at all.
   const behind = await deps.ledger.memories.unprojected(lane);
-  const texts = behind.flatMap((memory) => memory.versions.map((version) => version.text));
+  const indexed = await deps.index.search(queries);
+  const texts = behind.flatMap(textsOf);
   const behindVector = behind.length === 0 ? vectorOf : await embedTexts(deps, { lane, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, behindVector));
   const overtaken = new Set(behind.map((memory) => memory.id));

@@ -5,6 +5,7 @@ import { createCollection, dropCollection, fitCollection, isOfSpace, type Keepin
 import { tenantFilter } from './filters.ts';
 import { readMarker, stampMarker } from './marker.ts';
 import { connected, type QdrantOptions } from './options.ts';
+import { pageOf } from './pages.ts';
 import { search } from './search.ts';
 import type { QdrantServer } from './server.ts';
 import { besides } from './space.ts';
@@ -36,6 +37,7 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
     },
     clear: () => clear(server, keeping),
     count: (tenant) => countOf(server, names.alias, tenant),
+    page: (after, limit) => pageOf(server, names.alias, { after, limit }),
     close: async () => server.close(),
   };
 }

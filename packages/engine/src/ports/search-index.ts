@@ -69,6 +69,13 @@ export interface IndexMarker {
   readonly fingerprint: string;
 }
 
+/** A part of an index that is read from end to end. */
+export interface PointPage {
+  readonly points: readonly IndexHit['point'][];
+  /** null: there are no more. */
+  readonly next: string | null;
+}
+
 export interface SearchIndex {
   marker(): Promise<IndexMarker | null>;
   /** Claims an empty index for a ledger. */
@@ -80,5 +87,10 @@ export interface SearchIndex {
   /** Every point of the index gone, marker included. */
   clear(): Promise<void>;
   count(tenant: TenantId): Promise<number>;
+  /**
+   * Points of all tenants, each once, in an order of the index's own; `after` is the `next` of the page before. What is
+   * written meanwhile may be in it or not.
+   */
+  page(after: string | null, limit: number): Promise<PointPage>;
   close(): Promise<void>;
 }

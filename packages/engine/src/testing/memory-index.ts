@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts';
-import type { IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
+import type { IndexHit, IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
 
 /** A search index in memory: the reference for what the others must find. Its first vector sets its dimensions. */
@@ -35,8 +35,19 @@ export function createMemoryIndex(): SearchIndex {
       marker = null;
     },
     count: async (tenant) => [...points.values()].filter((point) => point.tenant === tenant).length,
+    page: async (after, limit) => {
+      const keys = [...points.keys()].sort().filter((key) => after === null || key > after);
+      const shown = keys.slice(0, limit).flatMap((key) => shownOf(points.get(key)));
+      return { points: shown, next: keys.length > limit ? (keys[limit - 1] ?? null) : null };
+    },
     close: async () => {},
   };
+}
+
+function shownOf(point: IndexPoint | undefined): IndexHit['point'][] {
+  if (point === undefined) return [];
+  const { vector: _, terms: __, ...shown } = point;
+  return [shown];
 }
 
 function wrongDimensions(expected: number, got: number): EngineError {

@@ -27,6 +27,10 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     search: async (queries) => (await read('search', queries)).map((hits) => hits.map(hitOf)),
     clear: () => write('clear'),
     count: (tenant) => read('count', tenant),
+    page: async (after, limit) => {
+      const { payloads, next } = await read('page', after, limit);
+      return { points: payloads.map((payload) => JSON.parse(payload) as IndexHit['point']), next };
+    },
     close: async () => {
       await Promise.all([writing.close(), reading.close()]);
     },

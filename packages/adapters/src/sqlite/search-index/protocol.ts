@@ -32,5 +32,7 @@ export interface WriterMethods {
 export interface ReaderMethods {
   marker(): IndexMarker | null;
   count(tenant: TenantId): number;
+  /** Points as JSON. */
+  page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
   search(queries: readonly IndexQuery[]): readonly (readonly FoundPoint[])[];
 }

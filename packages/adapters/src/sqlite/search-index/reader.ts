@@ -20,6 +20,11 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
       sql.get<{ count: number }>('SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant', {
         tenant,
       })?.count ?? 0,
+    page: (after, limit) => {
+      const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
+      const next = rows.length < limit ? null : String(rows.at(-1)?.row);
+      return { payloads: rows.map(({ payload }) => payload), next };
+    },
     search: (queries) => {
       for (const { vector } of queries) if (vector !== null) checkVector(vector, space);
       return snapshot(() => {
@@ -29,6 +34,8 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
     },
   };
 }
+
+const SELECT_PAGE = 'SELECT row, payload FROM points WHERE row > @after ORDER BY row LIMIT @limit';
 
 /** The points either leg found, with only their payloads read from the file. */
 function found(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {

@@ -27,3 +27,25 @@ export async function testShell(given: Partial<ShellOptions> = {}): Promise<{ ap
   });
   return { app, lines };
 }
+
+/** What /openapi.json tells of a program. */
+export interface Description {
+  /** The routes of the product, sorted. */
+  readonly routes: readonly string[];
+  /** What is referred to, or is the form of failures, and is not described. */
+  readonly missing: readonly string[];
+}
+
+const PROBLEM = '#/components/schemas/Problem';
+
+export async function descriptionOf(app: App): Promise<Description> {
+  const document = (await app.inject('/openapi.json')).json();
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, name]) => name ?? '');
+  const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  return {
+    routes: Object.keys(document.paths)
+      .filter((path) => path.startsWith('/v1/'))
+      .sort(),
+    missing: [...new Set([...references, PROBLEM])].filter((name) => !known.includes(name)),
+  };
+}

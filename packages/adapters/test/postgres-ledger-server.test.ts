@@ -4,6 +4,7 @@ import { expectConserved, newBatch, recordingLog } from '@slowwave/engine/testin
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
+import { MIGRATIONS } from '../src/postgres/ledger/migrations.ts';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
@@ -38,9 +39,25 @@ describe('the schema', () => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   });
 
-  it('of a newer release is refused with advice', async () => {
+  it('of the next release is worked on, and left as it is', async () => {
+    const url = await shared.newDatabase();
+    const first = await openAt(url);
+    const next = String(MIGRATIONS.length + 1);
+    await shared.sql('ALTER TABLE slowwave.lanes ADD COLUMN later text', url);
+    await shared.sql(`UPDATE slowwave.meta SET value = '${next}' WHERE key = 'schema'`, url);
+    await append(first);
+    const second = await openAt(url);
+    await append(second);
+    await expectConserved(second, DEFAULT_TENANT);
+    await Promise.all([first.close(), second.close()]);
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: next }]);
+  });
+
+  it('of a release after the next is refused with advice', async () => {
     const url = await shared.newDatabase();
     await (await openAt(url)).close();
+    await shared.sql(`UPDATE slowwave.meta SET value = '${MIGRATIONS.length + 2}' WHERE key = 'schema'`, url);
+    expect((await refusalOf(url)).message).toContain('a newer release has opened it');
     await shared.sql("UPDATE slowwave.meta SET value = '99' WHERE key = 'schema'", url);
     const refusal = await refusalOf(url);
     expect(refusal.message).toMatch(/schema 99.*start that release, or restore a backup/s);

@@ -6,6 +6,7 @@ import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
+import { MIGRATIONS } from '../src/sqlite/ledger/migrations.ts';
 import { SCHEMA_1 } from '../src/sqlite/ledger/schema-1.ts';
 import { systemTools } from '../src/system/index.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
@@ -129,8 +130,25 @@ describe('a killed process', () => {
 });
 
 describe('the schema', () => {
-  it('of a newer release is refused with advice', async () => {
+  it('of the next release is worked on, and left as it is', async () => {
+    const first = await file.open();
+    editFile((db) => {
+      db.exec("ALTER TABLE lanes ADD COLUMN later TEXT; ALTER TABLE batches ADD COLUMN later TEXT NOT NULL DEFAULT ''");
+      db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+    });
+    await append(first);
+    const second = await file.open();
+    await append(second);
+    const reader = await file.open({ readOnly: true });
+    expect((await reader.overview.batches(DEFAULT_TENANT)).accepted).toBe(2);
+    await expectConserved(reader, DEFAULT_TENANT);
+    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length + 1));
+  });
+
+  it('of a release after the next is refused with advice', async () => {
     await (await file.open()).close();
+    editFile((db) => db.pragma(`user_version = ${MIGRATIONS.length + 2}`));
+    await expect(file.open()).rejects.toThrow(/a newer release has opened it/);
     editFile((db) => db.pragma('user_version = 99'));
     for (const readOnly of [false, true]) {
       await expect(file.open({ readOnly })).rejects.toThrow(/schema 99.*start that release, or restore a backup/s);

@@ -1,5 +1,6 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
+import { refuseTooNew } from '../../ledger/newer-schema.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
@@ -17,7 +18,7 @@ export async function migrate(
   { newLedgerId, log }: { newLedgerId: string; log: Log },
 ): Promise<void> {
   await checkServer(client, log);
-  if ((await schemaOf(client)) === MIGRATIONS.length) return;
+  if ((await schemaOf(client)) >= MIGRATIONS.length) return;
   await client.query('BEGIN');
   try {
     // A migration of a big ledger, and waiting for one, take their time.
@@ -41,6 +42,7 @@ export async function ledgerIdOf(client: PoolClient): Promise<string> {
 
 async function applyMissing(client: PoolClient, newLedgerId: string): Promise<void> {
   const schema = await schemaOf(client); // again: another process may have migrated while this one waited
+  if (schema >= MIGRATIONS.length) return;
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
   await client.query('CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)');
   for (const migration of MIGRATIONS.slice(schema)) await client.query(migration);
@@ -49,17 +51,14 @@ async function applyMissing(client: PoolClient, newLedgerId: string): Promise<vo
   await client.query(`${set} DO UPDATE SET value = excluded.value`, ['schema', String(MIGRATIONS.length)]);
 }
 
-/** The number of the last migration that ran; 0 for a new database. Refuses one this release does not know. */
+/** The number of the last migration that ran; 0 for a new database. Refuses one that is too new. */
 async function schemaOf(client: PoolClient): Promise<number> {
   const { rows: found } = await client.query(`SELECT to_regclass('${SCHEMA}.meta') IS NOT NULL AS made`);
   if (found[0]?.made !== 1) return 0;
   const { rows } = await client.query("SELECT value FROM meta WHERE key = 'schema'");
   const schema = Number(rows[0]?.value ?? 0);
-  if (schema <= MIGRATIONS.length) return schema;
-  throw unusable(
-    `the ledger has schema ${schema}, this release knows schemas up to ${MIGRATIONS.length}: ` +
-      'a newer release has opened it; start that release, or restore a backup from before the upgrade',
-  );
+  refuseTooNew('', { schema, known: MIGRATIONS.length });
+  return schema;
 }
 
 async function checkServer(client: PoolClient, log: Log): Promise<void> {

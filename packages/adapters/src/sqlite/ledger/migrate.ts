@@ -1,13 +1,13 @@
 import { EngineError } from '@slowwave/engine';
+import { refuseTooNew } from '../../ledger/newer-schema.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Sql } from './sql.ts';
 
 /** Brings the file to the newest schema. Safe when several processes open it at once: one migrates, the others wait. */
 export function migrate(sql: Sql, newLedgerId: string): void {
-  refuseNewer(sql);
-  if (schemaOf(sql) === MIGRATIONS.length) return;
+  if (isMigrated(sql)) return;
   const run = sql.db.transaction(() => {
-    refuseNewer(sql); // again: another process may have migrated while this one waited
+    if (isMigrated(sql)) return; // again: another process may have migrated while this one waited
     for (const migration of MIGRATIONS.slice(schemaOf(sql))) sql.db.exec(migration);
     sql.db.prepare("INSERT INTO meta (key, value) VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING").run(newLedgerId);
     sql.db.pragma(`user_version = ${MIGRATIONS.length}`);
@@ -15,13 +15,11 @@ export function migrate(sql: Sql, newLedgerId: string): void {
   run.exclusive();
 }
 
-/** For a process that only reads: the file must have exactly the schema this release knows. */
+/** For a process that only reads: the file must have a schema this release works on. */
 export function requireSchema(sql: Sql): void {
-  refuseNewer(sql);
-  const schema = schemaOf(sql);
-  if (schema === MIGRATIONS.length) return;
+  if (isMigrated(sql)) return;
   throw unusable(
-    `the ledger ${sql.db.name} has schema ${schema}, this release reads schema ${MIGRATIONS.length}; ` +
+    `the ledger ${sql.db.name} has schema ${schemaOf(sql)}, this release reads schema ${MIGRATIONS.length}; ` +
       'start a process of this release that writes (ingest, worker or standalone) first: it migrates the file',
   );
 }
@@ -33,13 +31,11 @@ export function ledgerIdOf(sql: Sql): string {
   return row.value;
 }
 
-function refuseNewer(sql: Sql): void {
+/** Nothing is left to do: the file has this release's schema or the next one's. Refuses what is newer. */
+function isMigrated(sql: Sql): boolean {
   const schema = schemaOf(sql);
-  if (schema <= MIGRATIONS.length) return;
-  throw unusable(
-    `the ledger ${sql.db.name} has schema ${schema}, this release knows schemas up to ${MIGRATIONS.length}: ` +
-      'a newer release has opened it; start that release, or restore a backup from before the upgrade',
-  );
+  refuseTooNew(` ${sql.db.name}`, { schema, known: MIGRATIONS.length });
+  return schema >= MIGRATIONS.length;
 }
 
 const schemaOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: true }) as number;

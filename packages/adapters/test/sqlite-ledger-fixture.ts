@@ -95,5 +95,6 @@ function emptyTables(path: string): void {
   db.pragma('foreign_keys = OFF');
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'").pluck().all();
   for (const table of tables) db.exec(`DELETE FROM ${table}`);
+  db.exec("DELETE FROM meta WHERE key <> 'ledger_id'");
   db.close();
 }

@@ -121,6 +121,22 @@ export function describeOutbox(bench: () => Bench): void {
       expect(await b.ledger.overview.outbox()).toBe(0);
     });
 
+    it('says that it is being filled again until all of that is told, and not of later changes', async () => {
+      const b = bench();
+      await writtenMemory(b);
+      const { memory } = await writtenMemory(b);
+      expect(await b.ledger.outbox.refilling()).toBe(false);
+      await b.ledger.outbox.refill();
+      await write(b, updated(b.tools, memory));
+      const seqs = (await b.ledger.outbox.pending(10)).map((entry) => entry.seq);
+      expect(seqs.length).toBe(3);
+      await b.ledger.outbox.clear(seqs.slice(0, 1), b.tools.now());
+      expect(await b.ledger.outbox.refilling()).toBe(true);
+      await b.ledger.outbox.clear(seqs.slice(1, 2), b.tools.now());
+      expect(await b.ledger.outbox.refilling()).toBe(false);
+      expect((await b.ledger.outbox.pending(10)).length).toBe(1);
+    });
+
     it('can be filled again while batches wait for it', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b, { scope: scope() });

@@ -10,6 +10,7 @@ export function memoryOutbox(state: State): OutboxStore {
     ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
     clear: async (seqs, now) => clear(state, seqs, now),
     refill: async () => refill(state),
+    refilling: async () => [...state.outbox.keys()].some((seq) => seq <= state.counters.refilledTo),
   };
 }
 
@@ -38,10 +39,14 @@ function finish(state: State, consolidationId: string, now: Millis): Millis[] {
 }
 
 function refill(state: State): number {
+  for (const { seq, consolidationId } of state.outbox.values()) {
+    if (consolidationId === null) state.outbox.delete(seq);
+  }
   for (const { id, tenant, lane } of state.memories.values()) {
     state.counters.outboxSeq += 1;
     const seq = state.counters.outboxSeq;
     state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
   }
+  state.counters.refilledTo = state.counters.outboxSeq;
   return state.memories.size;
 }

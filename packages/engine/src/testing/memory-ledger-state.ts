@@ -87,7 +87,7 @@ export interface State {
   readonly reviews: Map<string, Mutable<Review>>;
   readonly settings: Map<TenantId, TenantSettings>;
   readonly outbox: Map<number, OutboxRow>;
-  readonly counters: { outboxSeq: number };
+  readonly counters: { outboxSeq: number; refilledTo: number };
 }
 
 export function emptyState(tools: Tools): State {
@@ -111,7 +111,7 @@ export function emptyState(tools: Tools): State {
     reviews: new Map(),
     settings: new Map(),
     outbox: new Map(),
-    counters: { outboxSeq: 0 },
+    counters: { outboxSeq: 0, refilledTo: 0 },
   };
 }
 

@@ -93,5 +93,6 @@ export function outboxStore({ read, write }: Access): OutboxStore {
       }
       return filled;
     },
+    refilling: () => read(outbox.isRefilling),
   };
 }

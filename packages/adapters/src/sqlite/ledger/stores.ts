@@ -67,5 +67,6 @@ export function outboxStore({ read, write }: Access): OutboxStore {
       }
       return filled;
     },
+    refilling: () => read(outbox.isRefilling),
   };
 }

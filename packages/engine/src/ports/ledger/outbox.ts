@@ -20,4 +20,6 @@ export interface OutboxStore {
   clear(seqs: readonly number[], now: Millis): Promise<readonly Millis[]>;
   /** All memories again, for an index that was lost. Returns how many. */
   refill(): Promise<number>;
+  /** Some of what the last refill put there has not been told yet, so that the index misses memories. */
+  refilling(): Promise<boolean>;
 }

@@ -20,4 +20,13 @@ export async function outboxLength(sql: Sql): Promise<number> {
   return (await sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox'))?.length ?? 0;
 }
 
+/** An entry that the last refill made is still there. */
+export async function isRefilling(sql: Sql): Promise<boolean> {
+  return (await sql.get(FIRST_REFILLED)) !== null;
+}
+
+const FIRST_REFILLED = `
+  SELECT 1 AS found FROM outbox
+  WHERE seq <= (SELECT value::bigint FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;
+
 const SELECT = 'SELECT seq, memory_id, tenant, lane FROM outbox';

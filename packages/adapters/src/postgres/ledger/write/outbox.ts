@@ -33,9 +33,11 @@ export async function refillOutbox(
   { after, limit }: { after: string; limit: number },
 ): Promise<{ last: string | null; filled: number }> {
   const slice = await sql.all<{ id: string }>(SELECT_SLICE, { after, limit });
+  if (slice.length === 0) return { last: null, filled: 0 };
   const ids = slice.map((row) => row.id);
   await sql.run(FORGET_EXPLICIT, { ids });
   await sql.run(REFILL, { ids });
+  await sql.run(REFILLED_TO);
   return { last: ids.at(-1) ?? null, filled: ids.length };
 }
 
@@ -57,3 +59,8 @@ const FORGET_EXPLICIT = 'DELETE FROM outbox WHERE consolidation_id IS NULL AND m
 const REFILL = `
   INSERT INTO outbox (memory_id, tenant, lane)
   SELECT id, tenant, lane FROM memories WHERE id = ANY(@ids::text[]) ORDER BY id`;
+
+/** Until the entries up to this number are told, the index misses memories. */
+const REFILLED_TO = `
+  INSERT INTO meta (key, value) SELECT 'outbox_refilled_to', coalesce(max(seq), 0)::text FROM outbox
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -20,4 +20,11 @@ export function outboxLength(sql: Sql): number {
   return sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox')?.length ?? 0;
 }
 
+/** An entry that the last refill made is still there. */
+export const isRefilling = (sql: Sql): boolean => sql.get(FIRST_REFILLED) !== null;
+
+const FIRST_REFILLED = `
+  SELECT 1 FROM outbox
+  WHERE seq <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;
+
 const SELECT = 'SELECT seq, memory_id, tenant, lane FROM outbox';

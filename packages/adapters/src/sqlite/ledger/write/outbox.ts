@@ -30,9 +30,11 @@ export function refillOutbox(
     after,
     limit,
   });
+  if (slice.length === 0) return { last: null, filled: 0 };
   const ids = JSON.stringify(slice.map((row) => row.id));
   sql.run(FORGET_EXPLICIT, { ids });
   sql.run(REFILL, { ids });
+  sql.run(REFILLED_TO);
   return { last: slice.at(-1)?.id ?? null, filled: slice.length };
 }
 
@@ -52,3 +54,8 @@ const FORGET_EXPLICIT = `
 const REFILL = `
   INSERT INTO outbox (memory_id, tenant, lane)
   SELECT id, tenant, lane FROM memories WHERE id IN (SELECT value FROM json_each(@ids)) ORDER BY id`;
+
+/** Until the entries up to this number are told, the index misses memories. */
+const REFILLED_TO = `
+  INSERT INTO meta (key, value) SELECT 'outbox_refilled_to', coalesce(max(seq), 0) FROM outbox WHERE true
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -1,0 +1,54 @@
+import { adoptIndex, sweepOutbox } from '@slowwave/engine';
+import { NEVER } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import { indexState } from './index-state.ts';
+import { searchBench } from './testing/bench.ts';
+
+/** Longer than an answer about the index is believed. */
+const A_WHILE_MS = 2_000;
+
+async function bench() {
+  let state = async (): Promise<string | null> => null;
+  const { engine, search, remember } = await searchBench({ indexState: () => state() });
+  const { deps, tools } = engine;
+  await adoptIndex(deps);
+  state = indexState(deps);
+  /** What a search says of the index, some time later. */
+  const degraded = async (): Promise<string | undefined> => {
+    tools.advance(A_WHILE_MS);
+    return (await search({ query: 'where does she live', user_id: 'ann' })).json().degraded?.[0];
+  };
+  return { deps, remember, degraded };
+}
+
+test('an index of this ledger is believed, also while it is told of changes', async () => {
+  const { deps, remember, degraded } = await bench();
+  expect(await degraded()).toBeUndefined();
+  await remember('Ann lives in Berlin');
+  expect(await degraded()).toBeUndefined();
+  expect(await deps.ledger.outbox.refilling()).toBe(false);
+});
+
+test('searches are degraded from the loss of the index until all of it is there again', async () => {
+  const { deps, remember, degraded } = await bench();
+  // More than one go of the sweep.
+  for (let i = 0; i < 150; i += 1) await remember(`Ann lives in house ${i}`);
+  await deps.index.clear();
+  expect(await degraded()).toContain('being built');
+  await adoptIndex(deps);
+  expect(await degraded()).toContain('being filled again');
+  await sweepOutbox(deps, NEVER);
+  expect(await degraded()).toContain('being filled again');
+  await sweepOutbox(deps, NEVER);
+  expect(await degraded()).toBeUndefined();
+});
+
+test('an index of another ledger or another embedding model is not believed', async () => {
+  const { deps, degraded } = await bench();
+  await deps.index.clear();
+  await deps.index.stamp({ ledgerId: 'led_other', fingerprint: deps.embedder.fingerprint });
+  expect(await degraded()).toContain('another ledger');
+  await deps.index.clear();
+  await deps.index.stamp({ ledgerId: deps.ledger.id, fingerprint: 'other' });
+  expect(await degraded()).toContain('another embedding model');
+});

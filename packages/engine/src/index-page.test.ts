@@ -16,14 +16,14 @@ describe('pages of the ledger for an index', () => {
     await post(['lives: in Bergen']);
     await post(['drinks: tea'], { userId: 'bob' });
     await run();
-    const { points, last } = await indexPage(deps, all, NEVER);
+    const { points, memories, more } = await indexPage(deps, all, NEVER);
     expect(points.map(({ text, live }) => [text, live]).sort()).toEqual([
       ['drinks: tea', true],
       ['lives: in Bergen', true],
       ['lives: in Oslo', false],
     ]);
     expect(points.every(({ vector }) => vector.length === deps.embedder.dimensions)).toBe(true);
-    expect(last).toBeNull();
+    expect({ memories, more }).toEqual({ memories: 2, more: false });
   });
 
   it('follow each other to the end', async () => {
@@ -32,7 +32,7 @@ describe('pages of the ledger for an index', () => {
     await run();
     const first = await indexPage(deps, { ...all, limit: 2 }, NEVER);
     const second = await indexPage(deps, { ...all, limit: 2, after: first.last }, NEVER);
-    expect(second.last).toBeNull();
+    expect([first.more, second.more]).toEqual([true, false]);
     expect([...first.points, ...second.points].map(({ text }) => text).sort()).toEqual(['a: 1', 'b: 2', 'c: 3']);
   });
 
@@ -46,9 +46,15 @@ describe('pages of the ledger for an index', () => {
     await run();
     const { points } = await indexPage(deps, { ...all, changedSince: since }, NEVER);
     expect(points.map(({ text }) => text).sort()).toEqual(['b: 2', 'b: 3']);
+    await post(['a: 1']);
+    await run();
+    const again = await indexPage(deps, { ...all, changedSince: since }, NEVER);
+    expect(again.points.map(({ text, confirmations }) => [text, confirmations])).toContainEqual(['a: 1', 1]);
     expect(await indexPage(deps, { ...all, limit: 1, changedSince: tools.now() + 1 }, NEVER)).toMatchObject({
       points: [],
+      memories: 1,
       last: expect.any(String),
+      more: true,
     });
   });
 });

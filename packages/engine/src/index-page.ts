@@ -17,8 +17,10 @@ export interface IndexPageRequest {
 export interface IndexPage {
   /** Every version of the page's memories, embedded. */
   readonly points: readonly IndexPoint[];
-  /** The last memory looked at, whether or not it has points; null: there are no more. */
+  /** How many memories were looked at, and the last of them, whether or not it has points; null: there was none. */
+  readonly memories: number;
   readonly last: string | null;
+  readonly more: boolean;
 }
 
 /** What an index that is built anew is given of the ledger, page by page. */
@@ -28,15 +30,18 @@ export async function indexPage(
   cancel: Cancellation,
 ): Promise<IndexPage> {
   const looked = await deps.ledger.memories.every(after, limit);
-  const wanted = looked.filter((memory) => changedSince === null || memory.updatedAt >= changedSince);
+  const wanted = looked.filter((memory) => changedSince === null || changedAt(memory) >= changedSince);
   const points: IndexPoint[] = [];
   for (const [lane, memories] of byLane(wanted)) {
     const texts = memories.flatMap(textsOf);
     const vectorOf = await embedTexts(deps, { lane, texts }, cancel);
     points.push(...memories.flatMap((memory) => pointsOf(memory, vectorOf)));
   }
-  return { points, last: looked.length < limit ? null : (looked.at(-1)?.id ?? null) };
+  return { points, memories: looked.length, last: looked.at(-1)?.id ?? null, more: looked.length === limit };
 }
+
+/** A confirmation leaves the text as it is, but not what the index tells of it. */
+const changedAt = ({ updatedAt, lastConfirmedAt }: Memory): Millis => Math.max(updatedAt, lastConfirmedAt ?? 0);
 
 function byLane(memories: readonly Memory[]): Map<LaneId, Memory[]> {
   const lanes = new Map<LaneId, Memory[]>();

@@ -1,8 +1,8 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
-export { type IndexPage, type IndexPageRequest, indexPage } from './index-page.ts';
 export type * from './plan.ts';
+export type * from './ports/index-build.ts';
 export type * from './ports/ledger/batches.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
@@ -25,6 +25,7 @@ export type * from './ports/tools.ts';
 export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
+export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './rebuild-index.ts';
 export { reviewer } from './review.ts';
 export {
   admitCall,

@@ -1,6 +1,6 @@
 export { type OpenEngine, openEngine } from './engine.ts';
 export { openEmbedder } from './models.ts';
 export { type Observer, observe } from './observer.ts';
-export { rebuildIndex } from './rebuild-index.ts';
+export { rebuildOwnIndex } from './rebuild-index.ts';
 export { runsOn } from './settings.ts';
 export { openIndex, openLedger, openQueue } from './stores.ts';

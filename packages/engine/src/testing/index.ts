@@ -27,6 +27,7 @@ export {
 } from './fake-models.ts';
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { describeFollowUps, type FollowUpsFixture } from './follow-ups-suite.ts';
+export { describeIndexBuild, type IndexBuildFixture } from './index-build-suite.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
 export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';

@@ -2,42 +2,50 @@ import { EngineError } from '../errors.ts';
 import type { IndexHit, IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
 
-/** A search index in memory: the reference for what the others must find. Its first vector sets its dimensions. */
-export function createMemoryIndex(): SearchIndex {
-  const points = new Map<string, IndexPoint>();
-  let marker: IndexMarker | null = null;
+/** What a search index in memory holds. */
+export interface IndexState {
+  points: Map<string, IndexPoint>;
+  marker: IndexMarker | null;
+}
 
-  const keep = (point: IndexPoint): void => {
-    const key = JSON.stringify([point.tenant, point.memoryId, point.version]);
-    if ((points.get(key)?.revision ?? 0) <= point.revision) points.set(key, structuredClone(point));
-  };
+export const emptyIndex = (): IndexState => ({ points: new Map(), marker: null });
+
+/** As every index keeps a point: never in the place of a newer one. */
+export function keepPoint({ points }: IndexState, point: IndexPoint): void {
+  const key = JSON.stringify([point.tenant, point.memoryId, point.version]);
+  if ((points.get(key)?.revision ?? 0) <= point.revision) points.set(key, structuredClone(point));
+}
+
+/** A search index in memory: the reference for what the others must find. Its first vector sets its dimensions. */
+export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex {
   const checked = (vector: Float32Array | null): void => {
-    const dimensions = points.values().next().value?.vector.length ?? vector?.length;
+    const dimensions = state.points.values().next().value?.vector.length ?? vector?.length;
     if (vector !== null && vector.length !== dimensions) throw wrongDimensions(dimensions ?? 0, vector.length);
   };
 
   return {
-    marker: async () => marker,
+    marker: async () => state.marker,
     stamp: async (given) => {
+      const { points, marker } = state;
       if (points.size > 0 && marker !== null && marker.ledgerId !== given.ledgerId) throw notEmpty(marker);
-      marker = given;
+      state.marker = given;
     },
     upsert: async (given) => {
       for (const point of given) checked(point.vector);
-      given.forEach(keep);
+      for (const point of given) keepPoint(state, point);
     },
     search: async (queries) => {
       for (const query of queries) checked(query.vector);
-      return queries.map((query) => scan([...points.values()], query));
+      return queries.map((query) => scan([...state.points.values()], query));
     },
     clear: async () => {
-      points.clear();
-      marker = null;
+      state.points.clear();
+      state.marker = null;
     },
-    count: async (tenant) => [...points.values()].filter((point) => point.tenant === tenant).length,
+    count: async (tenant) => [...state.points.values()].filter((point) => point.tenant === tenant).length,
     page: async (after, limit) => {
-      const keys = [...points.keys()].sort().filter((key) => after === null || key > after);
-      const shown = keys.slice(0, limit).flatMap((key) => shownOf(points.get(key)));
+      const keys = [...state.points.keys()].sort().filter((key) => after === null || key > after);
+      const shown = keys.slice(0, limit).flatMap((key) => shownOf(state.points.get(key)));
       return { points: shown, next: keys.length > limit ? (keys[limit - 1] ?? null) : null };
     },
     close: async () => {},

@@ -11,6 +11,16 @@ const APPLICATION = 0x53_57_69_78;
 /** Versions one owner may have: the low part of a row id, so that an owner's rows lie side by side. */
 export const SLOTS = 2 ** 24;
 
+/** Where points and their owners are: those in use, those in the making, and those to be thrown away. */
+export interface PointTables {
+  readonly owners: string;
+  readonly points: string;
+}
+
+export const IN_USE: PointTables = { owners: 'owners', points: 'points' };
+export const NEXT: PointTables = { owners: 'owners_next', points: 'points_next' };
+export const OLD: PointTables = { owners: 'owners_old', points: 'points_old' };
+
 /**
  * owners.id       as JSON: half characters in an id would else become one and the same replacement character
  * owners.changes  grows with every write to the owner's points: who has read up to it has read everything
@@ -18,9 +28,8 @@ export const SLOTS = 2 ** 24;
  * points.change   the owner's count when the point was last written
  * points.vector   32-bit floats, little end first; last, because long ones lie on pages of their own
  */
-const TABLES = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE owners (
+const tablesFor = ({ owners, points }: PointTables, byChange: string): string => `
+CREATE TABLE ${owners} (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -29,7 +38,7 @@ CREATE TABLE owners (
   points INTEGER NOT NULL,
   UNIQUE (tenant, kind, id)
 ) STRICT;
-CREATE TABLE points (
+CREATE TABLE ${points} (
   row INTEGER PRIMARY KEY CHECK (row / ${SLOTS} = owner),
   owner INTEGER NOT NULL,
   change INTEGER NOT NULL,
@@ -50,8 +59,19 @@ CREATE TABLE points (
   vector BLOB NOT NULL,
   UNIQUE (owner, memory_id, version)
 ) STRICT;
-CREATE INDEX points_by_change ON points (owner, change);
+CREATE INDEX ${byChange} ON ${points} (owner, change);
 `;
+
+/** An index of a table goes with it when it is renamed, under its old name: a new table's needs another one. */
+const BY_CHANGE = ['points_by_change', 'points_by_change_b', 'points_by_change_c'] as const;
+
+export function createTables(sql: Sql, tables: PointTables): void {
+  const free = BY_CHANGE.find((name) => !isThere(sql, name));
+  sql.db.exec(tablesFor(tables, free ?? BY_CHANGE[0]));
+}
+
+export const isThere = (sql: Sql, name: string): boolean =>
+  sql.get('SELECT 1 FROM sqlite_schema WHERE name = @name', { name }) !== null;
 
 /** Makes a new file an index, and refuses what is not one. Safe when several processes open it at once. */
 export function prepareFile(sql: Sql, space: IndexSpace): void {
@@ -78,6 +98,8 @@ export function requireSpace(sql: Sql, space: IndexSpace): void {
   );
 }
 
+type MetaKey = 'space' | 'marker' | 'rebuild';
+
 /** How an owner is named in the file. */
 export const ownerKey = ({ tenant, owner }: Pick<IndexPoint, 'tenant' | 'owner'>) => ({
   tenant,
@@ -95,17 +117,18 @@ export function foreignMarker(sql: Sql): IndexMarker {
   return { ledgerId: markerOf(sql)?.ledgerId ?? 'unknown', fingerprint: `${metaOf(sql, 'space')}` };
 }
 
-export function setMeta(sql: Sql, key: 'space' | 'marker', value: string): void {
+export function setMeta(sql: Sql, key: MetaKey, value: string): void {
   sql.run('INSERT OR REPLACE INTO meta (key, value) VALUES (@key, @value)', { key, value });
 }
 
-const metaOf = (sql: Sql, key: 'space' | 'marker'): string | null =>
+export const metaOf = (sql: Sql, key: MetaKey): string | null =>
   sql.get<{ value: string }>('SELECT value FROM meta WHERE key = @key', { key })?.value ?? null;
 
 const isEmpty = (sql: Sql): boolean => sql.get('SELECT 1 FROM sqlite_schema LIMIT 1') === null;
 
 function create(sql: Sql, space: IndexSpace): void {
-  sql.db.exec(TABLES);
+  sql.db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
+  createTables(sql, IN_USE);
   sql.db.pragma(`application_id = ${APPLICATION}`);
   sql.db.pragma(`user_version = ${FORMAT}`);
   setMeta(sql, 'space', spaceText(space));

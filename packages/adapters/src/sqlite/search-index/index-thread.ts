@@ -1,12 +1,13 @@
 import { hostThread, methodHost, type ThreadHost } from '../../system/index.ts';
-import { connectToWrite } from '../ledger/sql.ts';
+import { connectToWrite, type Sql } from '../ledger/sql.ts';
+import { indexBuilder } from './build.ts';
 import { asIndexError } from './errors.ts';
 import { prepareFile } from './format.ts';
 import type { IndexThreadInit } from './protocol.ts';
 import { indexReader } from './reader.ts';
 import { indexWriter } from './writer.ts';
 
-/** A thread of the index: one writes, one reads, so that a search never waits for a disk. */
+/** A thread of the index: one writes, one reads, so that a search never waits for a disk; one builds a new one. */
 hostThread<IndexThreadInit>((init) => orIndexError(init.path, () => setUp(init)));
 
 /** Both make sure of the file, whoever comes first: neither waits for the other to start. */
@@ -15,8 +16,12 @@ function setUp(init: IndexThreadInit): ThreadHost {
   const sql = connectToWrite(path);
   prepareFile(sql, space);
   if (role === 'reader') sql.db.pragma('query_only = ON');
-  const methods = role === 'reader' ? indexReader(sql, init) : indexWriter(sql, space);
-  return host(path, { ...methods }, () => sql.db.close());
+  return host(path, methodsOf(sql, init), () => sql.db.close());
+}
+
+function methodsOf(sql: Sql, init: IndexThreadInit): Methods {
+  if (init.role === 'reader') return { ...indexReader(sql, init) };
+  return init.role === 'writer' ? { ...indexWriter(sql, init.space) } : { ...indexBuilder(sql, init.space) };
 }
 
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;

@@ -1,5 +1,6 @@
-import { EngineError, type IndexHit, type SearchIndex } from '@slowwave/engine';
+import type { IndexHit, SearchIndex } from '@slowwave/engine';
 import { startThread, type Thread } from '../../system/index.ts';
+import { callsTo, INDEX_THREAD } from './calls.ts';
 import type { IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 
 /** Decoded owners that stay in memory: about 20,000 memories with vectors of 1,536 dimensions. */
@@ -37,11 +38,9 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
   };
 }
 
-const SCRIPT = new URL('./index-thread.ts', import.meta.url);
-
 /** All of the threads, or none. */
 async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Promise<[Thread, Thread]> {
-  const starting = inits.map((init) => startThread(SCRIPT, init));
+  const starting = inits.map((init) => startThread(INDEX_THREAD, init));
   const started = (await Promise.allSettled(starting)).flatMap((one) =>
     one.status === 'fulfilled' ? [one.value] : [],
   );
@@ -49,31 +48,6 @@ async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Pro
   if (first !== undefined && second !== undefined) return [first, second];
   await first?.close();
   throw (await Promise.allSettled(starting)).find((one) => one.status === 'rejected')?.reason;
-}
-
-type Method = (...args: never[]) => unknown;
-type Call<Methods> = <Name extends keyof Methods & string>(
-  name: Name,
-  ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
-) => Promise<Methods[Name] extends Method ? ReturnType<Methods[Name]> : never>;
-
-/** The thread sends EngineErrors; anything else says that the thread itself is gone. */
-function callsTo<Methods>(thread: Thread, path: string): Call<Methods> {
-  return async (name, ...args) => {
-    try {
-      return await thread.call(name, ...args);
-    } catch (error) {
-      if (error instanceof EngineError) throw error;
-      throw new EngineError(
-        `the index ${path} is closed in this process, or its thread has died; restart the process`,
-        {
-          code: 'index_unavailable',
-          retryable: true,
-          cause: error,
-        },
-      );
-    }
-  };
 }
 
 function hitOf(found: Awaited<ReturnType<ReaderMethods['search']>>[number][number]): IndexHit {

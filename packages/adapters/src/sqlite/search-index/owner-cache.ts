@@ -15,7 +15,14 @@ export interface OwnerCache {
 export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number; bytes: number }): OwnerCache {
   const tables = new Map<number, OwnerTable>(); // least recently used first
   let total = 0;
+  let schema: unknown = null;
 
+  // An index that was built anew has taken over: its owners have numbers of their own.
+  const forgetReplaced = (): void => {
+    const current = sql.db.pragma('schema_version', { simple: true });
+    if (current !== schema) for (const number of [...tables.keys()]) forget(number);
+    schema = current;
+  };
   const forget = (number: number): void => {
     total -= bytesOf(tables.get(number) ?? EMPTY_TABLE);
     tables.delete(number);
@@ -31,6 +38,7 @@ export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number
 
   return {
     tableOf: (of) => {
+      forgetReplaced();
       const row = sql.get<OwnerRow>(
         'SELECT number, changes, points FROM owners WHERE tenant = @tenant AND kind = @kind AND id = @id',
         ownerKey(of),

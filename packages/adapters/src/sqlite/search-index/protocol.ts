@@ -1,4 +1,4 @@
-import type { IndexHit, IndexMarker, IndexPoint, IndexQuery, TenantId } from '@slowwave/engine';
+import type { BuildNote, IndexHit, IndexMarker, IndexPoint, IndexQuery, TenantId } from '@slowwave/engine';
 
 /** The vector space an index is opened for. */
 export interface IndexSpace {
@@ -8,7 +8,7 @@ export interface IndexSpace {
 }
 
 export interface IndexThreadInit {
-  readonly role: 'writer' | 'reader';
+  readonly role: 'writer' | 'reader' | 'builder';
   readonly path: string;
   readonly space: IndexSpace;
   /** How much the reader may keep decoded. */
@@ -35,4 +35,13 @@ export interface ReaderMethods {
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
   search(queries: readonly IndexQuery[]): readonly (readonly FoundPoint[])[];
+}
+
+export interface BuildMethods {
+  begun(ledgerId: string): BuildNote | null;
+  begin(note: BuildNote): void;
+  write(points: readonly IndexPoint[]): void;
+  note(note: BuildNote): void;
+  takeOver(): void;
+  finish(marker: IndexMarker): void;
 }

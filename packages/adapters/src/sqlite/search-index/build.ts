@@ -1,0 +1,78 @@
+import type { BuildNote, IndexMarker, IndexPoint } from '@slowwave/engine';
+import { checkVector } from '../../vectors/check-vector.ts';
+import type { Sql } from '../ledger/sql.ts';
+import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, setMeta, spaceText } from './format.ts';
+import { writePoints } from './points.ts';
+import type { BuildMethods, IndexSpace } from './protocol.ts';
+
+/** What is kept of a build: which vectors it is for, and whether it took over already. */
+interface StoredNote extends BuildNote {
+  readonly space: string;
+}
+
+/** Rows thrown away at a time: vectors fill pages of their own, and others write meanwhile. */
+const SLICE = 500;
+
+/**
+ * A new index beside the one in use, in the same file: tables of their own that take over by their names, so that
+ * whoever has the file open finds them at once. Each call is one transaction; throwing away is many.
+ */
+export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
+  const transaction = sql.db.transaction((change: () => unknown) => change());
+  const target = () => (isThere(sql, NEXT.points) ? NEXT : IN_USE);
+  return {
+    begun: (ledgerId) => {
+      const note = noteOf(sql);
+      return note?.ledgerId === ledgerId && note.space === spaceText(space) ? note : null;
+    },
+    begin: (note) => {
+      throwAway(sql, NEXT);
+      throwAway(sql, OLD);
+      transaction.immediate(() => {
+        createTables(sql, NEXT);
+        keep(sql, space, note);
+      });
+    },
+    write: (points: readonly IndexPoint[]) => {
+      for (const point of points) checkVector(point.vector, space);
+      transaction.immediate(() => writePoints(sql, target(), points));
+    },
+    note: (note) => void transaction.immediate(() => keep(sql, space, note)),
+    takeOver: () => {
+      if (target() === NEXT) transaction.immediate(() => swap(sql, space));
+    },
+    finish: (marker: IndexMarker) => {
+      transaction.immediate(() => {
+        setMeta(sql, 'marker', JSON.stringify(marker));
+        sql.run("DELETE FROM meta WHERE key = 'rebuild'");
+      });
+      throwAway(sql, OLD);
+    },
+  };
+}
+
+function noteOf(sql: Sql): StoredNote | null {
+  const text = metaOf(sql, 'rebuild');
+  return text === null ? null : (JSON.parse(text) as StoredNote);
+}
+
+const keep = (sql: Sql, space: IndexSpace, note: BuildNote): void =>
+  setMeta(sql, 'rebuild', JSON.stringify({ ...note, space: spaceText(space) } satisfies StoredNote));
+
+/** Without a marker until the build is finished: nobody believes it yet, whoever has another embedder is refused. */
+function swap(sql: Sql, space: IndexSpace): void {
+  for (const table of ['owners', 'points'] as const) {
+    sql.db.exec(`ALTER TABLE ${IN_USE[table]} RENAME TO ${OLD[table]}`);
+    sql.db.exec(`ALTER TABLE ${NEXT[table]} RENAME TO ${IN_USE[table]}`);
+  }
+  setMeta(sql, 'space', spaceText(space));
+  sql.run("DELETE FROM meta WHERE key = 'marker'");
+}
+
+/** A slice at a time, so that others who write wait for milliseconds only. */
+function throwAway(sql: Sql, tables: typeof OLD): void {
+  if (!isThere(sql, tables.points)) return;
+  const slice = `DELETE FROM ${tables.points} WHERE row IN (SELECT row FROM ${tables.points} LIMIT ${SLICE})`;
+  while (sql.run(slice) > 0);
+  sql.db.exec(`DROP TABLE ${tables.points}; DROP TABLE IF EXISTS ${tables.owners}`);
+}

@@ -1,0 +1,28 @@
+import type { Millis } from '../words.ts';
+import type { IndexMarker, IndexPoint } from './search-index.ts';
+
+/** How far a new index is. Kept in the new index itself: lost with it, never without it. */
+export interface BuildNote {
+  readonly ledgerId: string;
+  readonly startedAt: Millis;
+  /** The last memory of the first walk that is written for certain; null: none yet. */
+  readonly after: string | null;
+  /** Memories behind it, and points written since the beginning. */
+  readonly memories: number;
+  readonly points: number;
+}
+
+/** An index in the making beside the one in use. */
+export interface IndexBuild {
+  /** The note of a build for this ledger and vector space that did not come to its end; null: there is none. */
+  begun(ledgerId: string): Promise<BuildNote | null>;
+  /** Makes a new, empty one; what builds of others have left is thrown away. */
+  begin(note: BuildNote): Promise<void>;
+  /** As `upsert` of an index, into the new one, before and after it took over. */
+  write(points: readonly IndexPoint[]): Promise<void>;
+  note(note: BuildNote): Promise<void>;
+  /** From one moment to the next everybody uses the new one. It has no marker yet. Does nothing the second time. */
+  takeOver(): Promise<void>;
+  /** From now on it is believed; note and old index go. */
+  finish(marker: IndexMarker): Promise<void>;
+}

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { IndexBuild } from './ports/index-build.ts';
+import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
+import {
+  createMemoryIndex,
+  createMemoryLedger,
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  fakeEmbedder,
+  fixedTools,
+  keyedDecide,
+  NEVER,
+} from './testing/index.ts';
+import { createMemoryBuild } from './testing/memory-build.ts';
+import { emptyIndex, type IndexState } from './testing/memory-index.ts';
+
+const keyOf = (text: string): string => text.split(':')[0] ?? text;
+const facts = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, i) => `fact ${from + i}: yes`);
+/** More than one page of the walk. */
+const MANY = 450;
+
+describe('rebuilding an index', () => {
+  let state: IndexState;
+  let bench: EngineBench;
+  let build: IndexBuild;
+
+  beforeEach(async () => {
+    state = emptyIndex();
+    const tools = fixedTools();
+    bench = await engineBench({
+      chat: fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) }),
+      stores: { ledger: createMemoryLedger({ tools }), index: createMemoryIndex(state) },
+    });
+    build = createMemoryBuild(state);
+  });
+
+  const say = async (...texts: string[]): Promise<void> => {
+    await bench.post(texts);
+    await bench.run();
+  };
+  const texts = (): string[] =>
+    [...state.points.values()]
+      .filter(({ live }) => live)
+      .map(({ text }) => text)
+      .sort();
+  /** What the index would be if it had been told everything from the beginning. */
+  const ledgerTexts = (): Promise<readonly string[]> => bench.live();
+
+  it('brings back everything, believed by who made it', async () => {
+    await say(...facts(0, MANY));
+    const before = state.marker;
+    await createMemoryIndex(state).clear();
+    const done = await rebuildIndex(bench.deps, build, { cancel: NEVER });
+    expect(done).toMatchObject({ memories: MANY, resumed: false });
+    expect(texts()).toEqual(await ledgerTexts());
+    expect(state.marker).toEqual(before);
+  });
+
+  it('goes on where it was stopped, and reads nothing twice', async () => {
+    await say(...facts(0, MANY));
+    let writes = 0;
+    const mortal: IndexBuild = {
+      ...build,
+      note: async (note) => {
+        await build.note(note);
+        writes += 1;
+        if (writes === 2) throw new Error('killed');
+      },
+    };
+    await expect(rebuildIndex(bench.deps, mortal, { cancel: NEVER })).rejects.toThrow('killed');
+    const said: RebuildProgress[] = [];
+    const done = await rebuildIndex(bench.deps, build, { cancel: NEVER, onProgress: (one) => said.push(one) });
+    expect(done).toMatchObject({ memories: MANY, resumed: true });
+    expect(said.filter(({ pass }) => pass === 'all').map(({ memories }) => memories)).toEqual([450]);
+    expect(texts()).toEqual(await ledgerTexts());
+  });
+
+  it('misses nothing that is written while it runs, until the move', async () => {
+    await say(...facts(0, 10));
+    const busy: IndexBuild = {
+      ...build,
+      note: async (note) => {
+        await build.note(note);
+        await say('fact 1: changed behind the first walk', 'fact 20: new');
+      },
+      takeOver: async () => {
+        await say('fact 2: changed before the move', 'fact 3: yes');
+        await build.takeOver();
+      },
+    };
+    await rebuildIndex(bench.deps, busy, { cancel: NEVER });
+    expect(texts()).toEqual(await ledgerTexts());
+    expect(texts()).toEqual(expect.arrayContaining(['fact 1: changed behind the first walk', 'fact 20: new']));
+    const confirmed = [...state.points.values()].find(({ text }) => text === 'fact 3: yes');
+    expect(confirmed?.confirmations).toBe(1);
+  });
+
+  it('with another embedder the index is for that one', async () => {
+    await say(...facts(0, 3));
+    const embedder = { ...fakeEmbedder(8), fingerprint: 'renewed' };
+    await rebuildIndex({ ...bench.deps, embedder }, build, { cancel: NEVER });
+    expect(state.marker).toEqual({ ledgerId: bench.deps.ledger.id, fingerprint: 'renewed' });
+    expect([...state.points.values()].map(({ vector }) => vector.length)).toEqual([8, 8, 8]);
+  });
+});

@@ -1,6 +1,7 @@
 import type { BatchView } from '@slowwave/contracts';
 import {
   type Batch,
+  failuresView,
   failureView,
   isoOf,
   isoOrNull,
@@ -9,7 +10,7 @@ import {
   type UsageTotals,
 } from '@slowwave/engine';
 
-type BatchSummary = Omit<BatchView, 'events' | 'usage'>;
+type BatchSummary = Omit<BatchView, 'events' | 'failures' | 'usage'>;
 
 export const batchSummary = (batch: Batch): BatchSummary => ({
   id: batch.id,
@@ -31,6 +32,7 @@ export const batchSummary = (batch: Batch): BatchSummary => ({
 /** Usage is that of the whole consolidation, which other batches may share. */
 export const batchView = (batch: Batch, events: readonly MemoryEvent[], usage: UsageTotals | null): BatchView => ({
   ...batchSummary(batch),
+  failures: failuresView(batch.failures),
   events: events.map(eventView),
   usage: usage && {
     calls: usage.calls,

@@ -155,7 +155,8 @@ export function describeWay(name: string, open: OpenSetup): void {
       );
 
       it('a failing model parks the batch with the reason; once it is well again a replay consolidates it', async () => {
-        model.setScript(() => ({ status: 500, body: { error: { message: 'out of order' } } }));
+        const outOfOrder = { status: 500, body: { error: { message: 'out of order' } } };
+        model.setScript((asked) => (asked.name === 'are_you_there' ? { json: { there: true } } : outOfOrder));
         const accepted = await post(`${setup.ingest}/v1/batches`, flushed('ana', 'home is Oslo'));
         const parked = await get(`${setup.ingest}${accepted.body.status_url}?wait=30000`);
         expect(parked.body).toMatchObject({ state: 'parked', attempts: 3, error: { code: 'model_server_error' } });

@@ -142,7 +142,7 @@ describe('dimensions', () => {
   test('that are wrong are a mistake of the settings, with what to do', async () => {
     server.setEmbeddingScript(() => vectors([1, 0, 0]));
     const error = await failure(connected());
-    expect(error).toMatchObject({ code: 'model_misconfigured', retryable: false });
+    expect(error).toMatchObject({ code: 'model_misconfigured', retryable: true, countsAsTry: false });
     expect(error.message).toMatch(
       /expected vectors of 16 dimensions .* got 3; set SLOWWAVE_EMBEDDING_DIMENSIONS to 3/u,
     );
@@ -165,8 +165,8 @@ describe('failures', () => {
       { code: 'model_overloaded', retryable: true, retryAfterMs: 2000 },
     ],
     ['a server error', { status: 500 }, { code: 'model_server_error', retryable: true }],
-    ['a wrong key', { status: 401 }, { code: 'model_misconfigured', retryable: false }],
-    ['an unknown model', { status: 404 }, { code: 'model_misconfigured', retryable: false }],
+    ['a wrong key', { status: 401 }, { code: 'model_misconfigured', retryable: true, countsAsTry: false }],
+    ['an unknown model', { status: 404 }, { code: 'model_misconfigured', retryable: true, countsAsTry: false }],
     [
       'an error in a success',
       { status: 200, body: { error: { message: 'no' } } },

@@ -54,23 +54,32 @@ describe.each(['supported', 'unsupported'] as const)('with structured output %s'
     [
       'a wrong key',
       status(401, `Incorrect API key provided: ${KEY}`),
-      { code: 'model_misconfigured', retryable: false, message: expect.not.stringContaining(KEY) },
+      { code: 'model_misconfigured', retryable: true, countsAsTry: false, message: expect.not.stringContaining(KEY) },
     ],
-    ['a key that may not', status(403, 'Not allowed'), { code: 'model_misconfigured', retryable: false }],
+    [
+      'a key that may not',
+      status(403, 'Not allowed'),
+      { code: 'model_misconfigured', retryable: true, countsAsTry: false },
+    ],
     [
       'an unknown model',
       status(404, 'The model `x` does not exist', { code: 'model_not_found' }),
-      { code: 'model_misconfigured', retryable: false },
+      { code: 'model_misconfigured', retryable: true, countsAsTry: false },
     ],
     [
       'an unknown model, said by others',
       status(400, 'Invalid model name'),
-      { code: 'model_misconfigured', retryable: false },
+      { code: 'model_misconfigured', retryable: true, countsAsTry: false },
     ],
     [
       'a wrong path',
       { status: 404, body: '404 page not found' },
-      { code: 'model_misconfigured', retryable: false, message: expect.stringContaining('OPENAI_BASE_URL') },
+      {
+        code: 'model_misconfigured',
+        retryable: true,
+        countsAsTry: false,
+        message: expect.stringContaining('OPENAI_BASE_URL'),
+      },
     ],
     [
       'too long a context',

@@ -122,12 +122,15 @@ const BatchEvent = z.object({
   previous: z.string().nullable(),
 });
 
+const FailureView = z.object({ code: z.string(), message: z.string(), at: z.string() });
+
 export const BatchView = ScopeView.extend({
   id: z.string(),
   state: BatchState,
   stage: BatchStage,
   attempts: z.number().int(),
-  error: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+  error: FailureView.nullable(),
+  failures: z.array(FailureView).describe('The last tries that failed, oldest first, those before a replay included.'),
   consolidation_id: z.string().nullable(),
   messages: z.number().int(),
   events: z.array(BatchEvent),
@@ -143,7 +146,9 @@ export const BatchView = ScopeView.extend({
 }).meta({ id: 'Batch' });
 export type BatchView = z.infer<typeof BatchView>;
 
-export const BatchList = listOf(BatchView.omit({ events: true, usage: true })).meta({ id: 'BatchList' });
+export const BatchList = listOf(BatchView.omit({ events: true, failures: true, usage: true })).meta({
+  id: 'BatchList',
+});
 
 export const ListBatchesQuery = z.strictObject({
   state: BatchState.optional(),

@@ -4,6 +4,7 @@ export { asEngineError, EngineError, type EngineErrorCode, FencedError } from '.
 export type * from './plan.ts';
 export type * from './ports/index-build.ts';
 export type * from './ports/ledger/batches.ts';
+export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
@@ -58,7 +59,7 @@ export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { draftBatch, type Posted } from './views/draft-batch.ts';
 export { memoryView } from './views/memory.ts';
-export { failureView, isoOrNull } from './views/moments.ts';
+export { failuresView, failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';
 export type * from './words.ts';
 export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';

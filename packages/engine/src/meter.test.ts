@@ -45,14 +45,21 @@ describe('the meter learns', () => {
 
   it('of calls that failed, and of the tries that failed with them until the batch is parked', async () => {
     const meter = recordingMeter();
-    const bench = await engineBench({ chat: fakeChat({ extract_facts: () => down }), meter });
+    const bench = await engineBench({
+      chat: fakeChat({ extract_facts: () => down, are_you_there: () => ({}) }),
+      meter,
+    });
     await bench.post(['lives: in Oslo']);
     await bench.run();
     const { steps, calls, turns, searchable } = meter.recorded;
-    expect(calls.map(({ failure }) => failure)).toEqual(Array(3).fill('model_server_error'));
+    expect(calls.map(({ failure }) => failure)).toEqual([
+      ...Array(3).fill('model_server_error'),
+      null,
+      'model_server_error',
+    ]);
     expect(turns.map(({ outcome }) => outcome)).toEqual(['retry', 'retry', 'parked']);
     expect(turns.every(({ reason }) => reason === 'model_server_error')).toBe(true);
-    expect(steps.filter(({ failed }) => failed).map(({ step }) => step)).toEqual(Array(3).fill('extract'));
+    expect(steps.filter(({ failed }) => failed).map(({ step }) => step)).toEqual(Array(4).fill('extract'));
     expect(searchable).toEqual([]);
   });
 

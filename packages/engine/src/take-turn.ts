@@ -6,6 +6,7 @@ import type { TurnOutcome } from './ports/meter.ts';
 import type { FollowUps, TurnHandler, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { duePolicy } from './settings.ts';
+import { doubt } from './steps/doubt.ts';
 import { askForSummary } from './summarize.ts';
 
 export interface TurnDeps extends EngineDeps {
@@ -25,10 +26,15 @@ export const takeTurn =
     );
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
-    return runTurn(deps, claim.turn, cancel);
+    return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
   };
 
-async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promise<Verdict> {
+/** `sure`: the models were just seen to answer, so that a failure is this turn's own. */
+async function runTurn(
+  deps: TurnDeps,
+  { turn, sure }: { turn: Turn; sure: boolean },
+  cancel: Cancellation,
+): Promise<Verdict> {
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
   try {
     const next = await consolidate(deps, turn, cancel);
@@ -42,7 +48,12 @@ async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promis
       measure(deps, turn, { outcome: 'fenced' });
       return { kind: 'done', next: null };
     }
-    return ended(deps, turn, { error, cancel });
+    const failure = asEngineError(error);
+    const doubted = sure || cancel.aborted ? 'none' : await doubt(deps, { turn, failure }, cancel);
+    if (doubted === 'away') return putOff(deps, turn, failure);
+    // It may have come back only after the failure: the last try is not lost for that.
+    if (doubted === 'there') return runTurn(deps, { turn, sure: true }, cancel);
+    return ended(deps, turn, { failure, cancel });
   }
 }
 
@@ -50,10 +61,9 @@ async function runTurn(deps: TurnDeps, turn: Turn, cancel: Cancellation): Promis
  * What an error means: a stop, an index that is away and what only comes too early cost no attempt; a turn that had
  * all its time has failed.
  */
-function ended(deps: EngineDeps, turn: Turn, { error, cancel }: { error: unknown; cancel: Cancellation }) {
+function ended(deps: EngineDeps, turn: Turn, { failure, cancel }: { failure: EngineError; cancel: Cancellation }) {
   const { reason } = cancel;
   if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : stopped(deps, turn);
-  const failure = asEngineError(error);
   if (!failure.countsAsTry) return putOff(deps, turn, failure);
   const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
   if (!indexIsAway) return failed(deps, turn, failure);
@@ -63,11 +73,14 @@ function ended(deps: EngineDeps, turn: Turn, { error, cancel }: { error: unknown
   return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
 }
 
+/** What waits without losing tries does not ask again after the first, shortest pause: many lanes may wait with it. */
+const SOME_ATTEMPTS = 3;
+
 /** Nobody's fault: the batches say what they wait for, and wait as long as it takes. */
 async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
   const { code, message, retryAfterMs } = error;
   const now = deps.tools.now();
-  const at = now + (retryAfterMs ?? retryDelay(deps, turn.attempts, error));
+  const at = now + (retryAfterMs ?? retryDelay(deps, Math.max(turn.attempts, SOME_ATTEMPTS), error));
   await deps.ledger.lanes.release(turn, at, { code, message, at: now });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
   deps.log.info(fields, 'a consolidation waits');

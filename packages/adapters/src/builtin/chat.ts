@@ -25,6 +25,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['refresh_summary', refreshSummary],
   ['summarize_procedure', summarizeProcedure],
   ['repair_output', repair],
+  ['are_you_there', () => ({ there: true })],
 ]);
 
 /** A chat model of rules, for trying out and for tests: no key, no network, and the same answer every time. */

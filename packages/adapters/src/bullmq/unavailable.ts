@@ -24,6 +24,6 @@ export function unavailable(place: string, error: unknown): EngineError {
   const reason = error instanceof Error ? error.message : String(error);
   return new EngineError(
     `expected the queue at ${place} to answer, got: ${reason}; check that it runs and can be reached from here`,
-    { code: 'queue_unavailable', retryable: true, cause: error },
+    { code: 'queue_unavailable', retryable: true, countsAsTry: false, cause: error },
   );
 }

@@ -33,7 +33,7 @@ function bench(policy = POLICY) {
   };
 }
 
-test.each<EngineErrorCode>(['model_unreachable', 'model_timeout', 'model_server_error'])(
+test.each<EngineErrorCode>(['model_unreachable', 'model_timeout', 'model_server_error', 'model_misconfigured'])(
   'after %s again and again the model is left alone, and no try is lost by it',
   async (code) => {
     const { chat, model, ask, be } = bench();

@@ -20,8 +20,13 @@ const POLICY: BreakerPolicy = {
   coolDownMaxMs: 120_000,
 };
 
-/** The provider is away or broken. */
-const BROKEN: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
+/** The provider is away or broken, or refuses us whatever we ask. */
+const BROKEN: readonly EngineErrorCode[] = [
+  'model_unreachable',
+  'model_timeout',
+  'model_server_error',
+  'model_misconfigured',
+];
 /** Tells nothing of the provider: it was not asked, or the caller hung up. */
 const UNDECIDED: readonly EngineErrorCode[] = ['cancelled', 'rate_limited', 'queue_unavailable', 'ledger_unavailable'];
 

@@ -1,6 +1,6 @@
 import { EngineError, estimateTokens, type TokenUse } from '@slowwave/engine';
 import type { Place } from './client.ts';
-import { unreadable } from './failure.ts';
+import { MISCONFIGURED, unreadable } from './failure.ts';
 
 interface EmbeddingList {
   readonly data?: readonly { readonly index?: number; readonly embedding?: ArrayLike<number> }[] | null;
@@ -37,8 +37,7 @@ export function checkDimensions({ vectors }: RawVectors, dimensions: number, pla
   if (wrong === undefined) return;
   const expected = `vectors of ${dimensions} dimensions from ${place.baseUrl} (model ${place.model})`;
   const advice = `set SLOWWAVE_EMBEDDING_DIMENSIONS to ${wrong.length}, or use a model with ${dimensions}; the index is then built anew`;
-  const facts = { code: 'model_misconfigured', retryable: false } as const;
-  throw new EngineError(`expected ${expected}, got ${wrong.length}; ${advice}`, facts);
+  throw new EngineError(`expected ${expected}, got ${wrong.length}; ${advice}`, MISCONFIGURED);
 }
 
 function isVector(value: unknown): value is ArrayLike<number> {

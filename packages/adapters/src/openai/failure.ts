@@ -9,6 +9,14 @@ const FILTERED = /content.?(filter|policy|management)/iu;
 const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
 
+/** Nobody's input is at fault, and only a person can mend it: all work waits, and looks again this often. */
+export const MISCONFIGURED = {
+  code: 'model_misconfigured',
+  retryable: true,
+  countsAsTry: false,
+  retryAfterMs: 30_000,
+} as const;
+
 /** Decides what a server's complaint means for the work at hand. */
 export function rejection(complaint: Complaint, place: Place): EngineError {
   const { code, retryable, advice } = verdictOn(complaint);
@@ -16,7 +24,8 @@ export function rejection(complaint: Complaint, place: Place): EngineError {
   const said = complaint.text === '' ? 'no explanation' : `"${withoutSecret(complaint.text, place.secret)}"`;
   const message = `expected an answer from ${where}, got status ${complaint.status} and ${said}; ${advice}`;
   const later = complaint.retryAfterMs === null ? {} : { retryAfterMs: complaint.retryAfterMs };
-  return new EngineError(message, { code, retryable, cause: complaint.cause, ...(retryable ? later : {}) });
+  const waits = code === 'model_misconfigured' ? MISCONFIGURED : {};
+  return new EngineError(message, { code, retryable, cause: complaint.cause, ...waits, ...(retryable ? later : {}) });
 }
 
 /** What it means that no answer came at all. */
@@ -86,7 +95,7 @@ function verdictOnStatus(status: number, about: string): Verdict {
 }
 
 function misconfigured(what: string): Verdict {
-  return verdict('model_misconfigured', false, `${what}, then replay what was parked`);
+  return verdict('model_misconfigured', true, `${what}; until then the work waits`);
 }
 
 function verdict(code: EngineErrorCode, retryable: boolean, advice: string): Verdict {

@@ -33,6 +33,7 @@ export function describeAppend(bench: () => Bench): void {
         stage: 'waiting',
         attempts: 0,
         failure: null,
+        failures: [],
         consolidationId: null,
         messageCount: 1,
         acceptedAt: batch.acceptedAt,

@@ -67,6 +67,35 @@ export function describeFailures(bench: () => Bench): void {
     });
   });
 
+  describe('the failures of a batch', () => {
+    it('are kept after a replay, the last ten of them, oldest first', async () => {
+      const b = bench();
+      const { batch } = await store(b);
+      const codes = Array.from({ length: 12 }, (_, i) => `code_${i}`);
+      for (const code of codes) {
+        await fail(b, await nextTurn(b), { code, retryable: false });
+        expect(await batchOf(b, batch.id)).toMatchObject({ state: 'parked', failure: { code } });
+        await b.ledger.batches.replay(TENANT, [batch.id], b.tools.now());
+      }
+      const { failures, attempts, failure: last } = await batchOf(b, batch.id);
+      expect(failures.map(({ code }) => code)).toEqual(codes.slice(2));
+      expect(failures.at(-1)).toEqual(failure(b.tools.now(), 'code_11'));
+      expect({ attempts, last }).toEqual({ attempts: 0, last: null });
+    });
+
+    it('are those of that batch alone, and a wait is none', async () => {
+      const b = bench();
+      const [first = ''] = await storeMany(b, 2);
+      const turn = await nextTurn(b);
+      await b.ledger.lanes.release(turn, b.tools.now(), failure(b.tools.now(), 'rate_limited'));
+      expect(await batchOf(b, first)).toMatchObject({ failure: { code: 'rate_limited' }, failures: [] });
+      await fail(b, await nextTurn(b), { retryable: false });
+      await fail(b, await nextTurn(b), { retryable: false, code: 'context_too_long' });
+      const all = (await b.ledger.batches.list(TENANT, {}, ALL)).results;
+      expect(all.map(({ failures }) => failures.length).sort()).toEqual([1, 2]);
+    });
+  });
+
   describe('a single batch that cannot be consolidated', () => {
     it('is parked when its attempts are used up', async () => {
       const b = bench();

@@ -88,6 +88,7 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     stage: 'waiting',
     attempts: 0,
     failure: null,
+    failures: [],
     consolidationId: null,
     messageCount: batch.messages.length,
     claimedAt: null,

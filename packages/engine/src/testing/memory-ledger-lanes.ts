@@ -1,3 +1,4 @@
+import { FAILURES_KEPT } from '../ports/ledger/batches.ts';
 import type { Claim, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { LaneId, Millis, Owner, TenantId } from '../words.ts';
@@ -129,6 +130,7 @@ function fail(state: State, turn: Turn, how: FailHow): Failed {
     row.attempts += 1;
     row.failure = how.failure;
   }
+  for (const row of pinned) row.failures = [...row.failures, how.failure].slice(-FAILURES_KEPT);
   lane.attempts += 1;
   if (how.retryable && pinned.some((batch) => batch.attempts < how.maxAttempts)) {
     consolidation.state = 'waiting';

@@ -12,6 +12,7 @@ export interface BatchRow extends ScopeColumns {
   readonly stage: Batch['stage'];
   readonly attempts: number;
   readonly failure: string | null;
+  readonly failures: string;
   readonly consolidation_id: string | null;
   readonly message_count: number;
   readonly accepted_at: number;
@@ -37,6 +38,7 @@ export const batchFrom = (row: BatchRow): Batch => ({
   stage: row.stage,
   attempts: row.attempts,
   failure: row.failure === null ? null : JSON.parse(row.failure),
+  failures: JSON.parse(row.failures),
   consolidationId: row.consolidation_id,
   messageCount: row.message_count,
   acceptedAt: row.accepted_at,

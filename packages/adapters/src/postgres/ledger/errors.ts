@@ -72,11 +72,16 @@ function ofCode(error: DatabaseError, place: string): EngineError {
 /** The server cannot be used right now; the same call may succeed later. */
 function unavailable(place: string, reason: string, cause: unknown): EngineError {
   if (reason.includes('after calling end')) {
-    return new EngineError('the ledger is closed', { code: 'ledger_unavailable', retryable: true, cause });
+    return new EngineError('the ledger is closed', {
+      code: 'ledger_unavailable',
+      retryable: true,
+      countsAsTry: false,
+      cause,
+    });
   }
   return new EngineError(
     `expected the ledger at ${place} to answer, got: ${reason}; check that the server runs and can be reached from here`,
-    { code: 'ledger_unavailable', retryable: true, cause },
+    { code: 'ledger_unavailable', retryable: true, countsAsTry: false, cause },
   );
 }
 

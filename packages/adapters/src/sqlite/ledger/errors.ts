@@ -17,7 +17,7 @@ export function asLedgerError(thrown: unknown): Error {
 
 /** The ledger cannot be used right now; the same call may succeed later. */
 export function unavailable(message: string, cause: unknown): EngineError {
-  return new EngineError(message, { code: 'ledger_unavailable', retryable: true, cause });
+  return new EngineError(message, { code: 'ledger_unavailable', retryable: true, countsAsTry: false, cause });
 }
 
 function ofCode(code: string, message: string, cause: unknown): EngineError {

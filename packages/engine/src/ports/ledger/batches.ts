@@ -58,6 +58,8 @@ export interface Batch {
   readonly stage: BatchStage;
   readonly attempts: number;
   readonly failure: Failure | null;
+  /** The last tries that failed, oldest first, those before a replay included; at most FAILURES_KEPT. */
+  readonly failures: readonly Failure[];
   readonly consolidationId: string | null;
   readonly messageCount: number;
   readonly acceptedAt: Millis;
@@ -65,6 +67,9 @@ export interface Batch {
   readonly appliedAt: Millis | null;
   readonly searchableAt: Millis | null;
 }
+
+/** Enough to see whether it is always the same that fails. */
+export const FAILURES_KEPT = 10;
 
 export interface BatchStore {
   append(batch: NewBatch, policy: DuePolicy): Promise<Appended>;

@@ -1,4 +1,4 @@
-import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
+import { type DuePolicy, FAILURES_KEPT, type Failed, type Failure, type Turn } from '@slowwave/engine';
 import { finish, release as giveBack, retry, split } from '../../../ledger/lane-life.ts';
 import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import { afterFailure } from '../../../ledger/turn.ts';
@@ -71,7 +71,10 @@ async function endTry(sql: Sql, { turn, failure }: Fail, state: 'waiting' | 'spl
 }
 
 const COUNT_ATTEMPT = `
-  UPDATE batches SET attempts = attempts + 1, failure = @failure::jsonb WHERE consolidation_id = @id`;
+  UPDATE batches SET attempts = attempts + 1, failure = @failure::jsonb, failures =
+      CASE WHEN jsonb_array_length(failures) < ${FAILURES_KEPT} THEN failures ELSE failures - 0 END
+      || jsonb_build_array(@failure::jsonb)
+  WHERE consolidation_id = @id`;
 
 const SHOW_WHY = 'UPDATE batches SET failure = @failure::jsonb WHERE consolidation_id = @id';
 

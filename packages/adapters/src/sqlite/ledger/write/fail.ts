@@ -1,4 +1,4 @@
-import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
+import { type DuePolicy, FAILURES_KEPT, type Failed, type Failure, type Turn } from '@slowwave/engine';
 import { finish, release as giveBack, retry, split } from '../../../ledger/lane-life.ts';
 import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import { afterFailure } from '../../../ledger/turn.ts';
@@ -71,7 +71,11 @@ function endTry(sql: Sql, { turn, failure }: Fail, state: 'waiting' | 'split' | 
 }
 
 const COUNT_ATTEMPT = `
-  UPDATE batches SET attempts = attempts + 1, failure = @failure WHERE consolidation_id = @id`;
+  UPDATE batches SET attempts = attempts + 1, failure = @failure, failures = json_insert(
+      CASE WHEN json_array_length(failures) < ${FAILURES_KEPT} THEN failures ELSE json_remove(failures, '$[0]') END,
+      '$[#]', json(@failure)
+    )
+  WHERE consolidation_id = @id`;
 
 const SHOW_WHY = 'UPDATE batches SET failure = @failure WHERE consolidation_id = @id';
 

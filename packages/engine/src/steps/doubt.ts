@@ -1,0 +1,72 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, type EngineErrorCode, wasAsked } from '../errors.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { ChatCall } from '../ports/models.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { callModel, unanswered } from './call-model.ts';
+
+/** As well the fault of a provider that is down as of an input that it cannot bear. */
+const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
+
+/** As small as a question can be: any model that is there answers it. */
+const PROBE: ChatCall = {
+  name: 'are_you_there',
+  system: 'are_you_there\nAnswer with the JSON object {"there": true} and nothing else.',
+  user: 'Are you there?\n{}',
+  schema: {
+    type: 'object',
+    properties: { there: { type: 'boolean' } },
+    required: ['there'],
+    additionalProperties: false,
+  },
+};
+
+/**
+ * Whether a failure may say nothing of the batches, because the models are away. Asked only where the failure would
+ * cost batches their last try: then a question that anything can answer tells a provider that is down from an input it
+ * cannot bear. `there`: now it answers; whether it did before is not known.
+ */
+export async function doubt(
+  deps: EngineDeps,
+  { turn, failure }: { turn: Turn; failure: EngineError },
+  cancel: Cancellation,
+): Promise<'none' | 'there' | 'away'> {
+  if (!DOUBTFUL.includes(failure.code) || !(await isLastTry(deps, turn))) return 'none';
+  return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
+}
+
+async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
+  const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
+  for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
+  return isAway(() => deps.embedder.embed([PROBE.user], cancel));
+}
+
+/** As the ledger decides: a window has as many tries left as its least tried batch. */
+async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
+  const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));
+  return Math.min(...batches.map((batch) => batch?.attempts ?? 0)) + 1 >= settings.maxAttempts;
+}
+
+/** A model that refuses, or answers anything, is there; one that may not be asked just now may be away as well. */
+async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return false;
+  } catch (error) {
+    return error instanceof EngineError && (DOUBTFUL.includes(error.code) || !error.countsAsTry);
+  }
+}
+
+/** The question counts as any other: it is paid for. */
+async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
+  const { thoughts, settings } = deps.ledger;
+  const { prices } = await settings.get(turn.tenant);
+  try {
+    const answer = await callModel({ deps, turn, prices, cancel }, PROBE);
+    const kept = { step: `probe:${turn.epoch}`, inputHash: PROBE.name, ...answer, at: deps.tools.now() };
+    await thoughts.storeAnswer(turn, kept);
+  } catch (error) {
+    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, PROBE, error));
+    throw error;
+  }
+}

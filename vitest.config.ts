@@ -1,10 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
-/** Unit tests stand beside their source; integration tests, with real servers and processes, in a `test` folder. */
+/** Unit tests stand beside their source, those of configuration files in infra; integration tests, with real servers and processes, in a `test` folder. */
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['{apps,packages}/*/src/**/*.test.ts'], testTimeout: 10_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
+          testTimeout: 10_000,
+        },
+      },
       {
         test: {
           name: 'integration',

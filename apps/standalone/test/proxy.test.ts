@@ -42,16 +42,3 @@ test.each(['ingest', 'search', 'console'] as const)(
     expect(requests.filter((request) => programOf(request) !== program)).toEqual([]);
   },
 );
-
-test('every program of docker-compose.yml exists, listens where it is looked for, and is not root', async () => {
-  const [compose, dockerfile] = await Promise.all([fileOf('docker-compose.yml'), fileOf('infra/docker/Dockerfile')]);
-  for (const program of ['ingest', 'worker', 'search', 'console']) {
-    const section = new RegExp(`\\n  ${program}:\\n(?:    .*\\n)+`).exec(compose)?.[0] ?? '';
-    const port = /const PORT = (\d+);/.exec(await fileOf(`apps/${program}/src/main.ts`))?.[1];
-    expect(section).toContain(`"apps/${program}/src/main.ts"`);
-    expect(section).toContain(`http://127.0.0.1:${port}/readyz`);
-  }
-  expect(compose).toMatch(/SLOWWAVE_API_KEY: \$\{SLOWWAVE_API_KEY:\?/);
-  expect(compose).not.toMatch(/image: \S+:latest|image: [^:\s]+\n/);
-  expect(dockerfile).toMatch(/\nUSER node\n/);
-});

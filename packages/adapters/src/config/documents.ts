@@ -18,7 +18,15 @@ const rowOf = ({ name, about, usual }: SettingNote): string =>
   `| \`${name}\` | ${usual === null ? '' : `\`${usual}\``} | ${about.replaceAll('|', '\\|')} |`;
 
 /** What the image or docker-compose.yml itself decides. */
-const DECIDED = ['SLOWWAVE_HOST', 'SLOWWAVE_PORT', 'SLOWWAVE_DATA_DIR', 'SLOWWAVE_API_KEY', 'REDIS_URL'];
+const DECIDED = [
+  'SLOWWAVE_HOST',
+  'SLOWWAVE_PORT',
+  'SLOWWAVE_DATA_DIR',
+  'SLOWWAVE_API_KEY',
+  'REDIS_URL',
+  'QDRANT_URL',
+  'DATABASE_URL',
+];
 
 /** The settings that docker-compose.yml hands on from the host to the containers; an empty one counts as not set. */
 export const composeEnvironment = (): string =>

@@ -1,0 +1,134 @@
+import { ENVIRONMENT } from '@slowwave/adapters/config';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import schema from './compose-spec.json' with { type: 'json' };
+import { PINNED, programs, stopSeconds, textOf, yamlOf } from './files.ts';
+
+interface Dependency {
+  readonly condition: string;
+  readonly required?: boolean;
+}
+
+interface Service {
+  readonly image: string;
+  readonly user: string;
+  readonly profiles?: readonly string[];
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, Dependency>>;
+  readonly healthcheck: { readonly test: readonly string[] };
+  readonly stop_grace_period?: string;
+  readonly networks?: readonly string[] | Readonly<Record<string, { readonly aliases?: readonly string[] }>>;
+  readonly volumes?: readonly string[];
+  readonly deploy?: { readonly replicas: number };
+  readonly ports?: readonly string[];
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+const [compose] = (await yamlOf('docker-compose.yml')) as [Compose];
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { image }]) => image.startsWith('slowwave:'));
+const networksOf = ({ networks = ['default'] }: Service): readonly string[] =>
+  Array.isArray(networks) ? networks : Object.keys(networks);
+
+test('docker-compose.yml keeps to the Compose Specification', () => {
+  // Formats are the specification's own; unknown words of theirs are none of ours.
+  const validate = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
+  validate(compose);
+  expect(validate.errors ?? []).toEqual([]);
+});
+
+test('the schema would notice a mistake', () => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  expect(validate({ services: { a: { image: 'a', healthchek: {} } } })).toBe(false);
+  expect(validate({ services: { a: { image: 'a', ports: 7070 } } })).toBe(false);
+});
+
+test.each(services)('%s is pinned, watched, without root and contained', (_name, service) => {
+  expect(service).toMatchObject({ read_only: true, restart: 'unless-stopped', cap_drop: ['ALL'] });
+  expect(service).toMatchObject({ security_opt: ['no-new-privileges:true'], logging: { driver: 'local' } });
+  expect(service.image).toMatch(PINNED);
+  expect(service.user).toMatch(/^(?!root|0)\S+$/);
+  expect(service.healthcheck.test[0]).toBe('CMD');
+  expect(service.healthcheck).toMatchObject({ interval: '10s', timeout: '5s', retries: 3 });
+});
+
+test('every program runs, is asked on its own port, and is left longer to stop than it takes', async () => {
+  const limit = await stopSeconds();
+  for (const { name, port } of await programs()) {
+    const service = compose.services[name];
+    expect(service?.command).toEqual(['node', `apps/${name}/src/main.ts`]);
+    expect(service?.healthcheck.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
+    expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThan(limit);
+  }
+});
+
+test('all programs have the same settings, so that whichever run there is one ledger, one queue and one index', () => {
+  expect(ours.map(([name]) => name)).toEqual(['ingest', 'worker', 'worker-scale', 'search', 'console']);
+  const [first, ...others] = ours.map(([, { environment }]) => environment);
+  for (const other of others) expect(other).toEqual(first);
+  expect(first?.SLOWWAVE_API_KEY).toMatch(/^\$\{SLOWWAVE_API_KEY:\?/);
+  expect(Object.keys(first ?? {}).filter((name) => !(name in ENVIRONMENT.shape))).toEqual([]);
+  expect(first).toMatchObject({
+    REDIS_URL: 'redis://redis:6379',
+    QDRANT_URL: expect.stringContaining('//qdrant:6333'),
+  });
+});
+
+test('with a password the ledger is the PostgreSQL of the profile scale, which cannot do without', () => {
+  const { environment = {}, entrypoint } = compose.services.postgres as Service & { entrypoint: string[] };
+  const { POSTGRES_USER: user, POSTGRES_DB: database } = environment;
+  const url = `postgres://${user}:$\{POSTGRES_PASSWORD}@postgres:5432/${database}`;
+  const ledger = compose.services.ingest?.environment?.DATABASE_URL;
+  expect(ledger).toBe(`$\{DATABASE_URL:-$\{POSTGRES_PASSWORD:+${url}}}`);
+  expect(environment.POSTGRES_PASSWORD).toBe(`$\{POSTGRES_PASSWORD:-}`);
+  expect(entrypoint.at(-1)).toContain('$${POSTGRES_PASSWORD:?');
+});
+
+test('the profile scale adds PostgreSQL and workers that wait for it, and nothing else', () => {
+  const added = services.filter(([, { profiles }]) => profiles !== undefined);
+  expect(added.map(([name, { profiles }]) => [name, profiles])).toEqual([
+    ['postgres', ['scale']],
+    ['worker-scale', ['scale']],
+  ]);
+  const { command, deploy, depends_on, networks } = compose.services['worker-scale'] ?? {};
+  expect(command).toEqual(compose.services.worker?.command);
+  expect(deploy?.replicas).toBeGreaterThan(1);
+  expect(depends_on?.postgres).toEqual({ condition: 'service_healthy' });
+  expect(networks).toMatchObject({ default: { aliases: ['worker'] } });
+});
+
+test('every program waits for its servers, for PostgreSQL only where that runs', () => {
+  for (const [name, { depends_on, profiles }] of ours) {
+    expect(Object.keys(depends_on ?? {}), name).toEqual(['redis', 'qdrant', 'postgres']);
+    expect(depends_on?.postgres?.required, name).toBe(profiles === undefined ? false : undefined);
+  }
+});
+
+test('only the proxy is reached from outside, and servers only by the programs', () => {
+  expect(services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))).toEqual([
+    ['proxy', '127.0.0.1:7070:7070'],
+  ]);
+  expect(compose.networks.servers).toEqual({ internal: true });
+  for (const name of ['redis', 'qdrant', 'postgres']) {
+    expect(networksOf(compose.services[name] as Service), name).toEqual(['servers']);
+  }
+  expect(networksOf(compose.services.proxy as Service)).toEqual(['default']);
+});
+
+test('every volume that is named is there, and what must last is on one', () => {
+  const named = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0] ?? ''));
+  expect(new Set(named.filter((name) => !name.startsWith('.')))).toEqual(new Set(Object.keys(compose.volumes)));
+  expect(compose.services.postgres?.volumes).toEqual(['ledger:/var/lib/postgresql/data']);
+});
+
+test('the image is built on a pinned one, and is not root', async () => {
+  const dockerfile = await textOf('infra/docker/Dockerfile');
+  expect(dockerfile).toMatch(/\nUSER node\n/);
+  for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm)) expect(image).toMatch(PINNED);
+});

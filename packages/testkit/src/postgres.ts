@@ -9,7 +9,7 @@ import { tempDir } from './temp.ts';
 
 const run = promisify(execFile);
 
-/** A real PostgreSQL of one test file. It syncs nothing to the disk: it survives its clients, not the machine. */
+/** A real PostgreSQL of one test file. It syncs nothing to the disk, unless asked to: it survives its clients, not the machine. */
 export interface TestPostgres {
   /** With user and password, to the database `postgres`. */
   readonly url: string;
@@ -39,13 +39,15 @@ interface Place {
   readonly folder: string;
   readonly port: number;
   readonly account: Account;
+  /** Commits wait for the disk. */
+  readonly durable: boolean;
 }
 
 /** Makes and starts a throw-away PostgreSQL on a free port and a socket in its own folder. */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres({ durable = false }: { durable?: boolean } = {}): Promise<TestPostgres> {
   const [bin, account, port] = [await findPrograms(), await findAccount(), await freePort()];
   const folder = await tempDir();
-  const place: Place = { bin, account, port, folder: folder.path };
+  const place: Place = { bin, account, port, durable, folder: folder.path };
   let server: ChildProcess | null = null;
   const stop = async (): Promise<void> => {
     await end(server);
@@ -106,11 +108,11 @@ async function initialise({ bin, folder, account }: Place): Promise<void> {
   await run(join(bin, 'initdb'), ['--pgdata', join(folder, 'data'), ...access, ...kind], { cwd: folder, ...account });
 }
 
-function start({ bin, folder, port, account }: Place): ChildProcess {
+function start({ bin, folder, port, account, durable }: Place): ChildProcess {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
-    fsync: 'off', // the tests are about processes that die, not about machines
+    fsync: durable ? 'on' : 'off', // most tests are about processes that die, not about machines
     max_connections: '200',
     shared_buffers: '64MB',
     log_min_messages: 'fatal',

@@ -1,4 +1,4 @@
-import { type Api, ServerError } from './api.ts';
+import { type Api, ServerError } from '../api.ts';
 import type { Stats } from './evidence.ts';
 import type { World, WorldBatch } from './world.ts';
 

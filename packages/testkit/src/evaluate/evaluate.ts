@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Api, apiAt, ServerError } from '../api.ts';
+import { perfectModel } from '../model-server/perfect-model.ts';
 import { type ModelServer, startModelServer } from '../model-server/server.ts';
-import { type Api, apiAt, ServerError } from './api.ts';
 import { courseOf } from './course.ts';
 import { drive } from './drive.ts';
 import { gatherEvidence } from './evidence.ts';
 import { GATES } from './gates/index.ts';
-import { perfectModel } from './model.ts';
 import { EXIT, HELP, type Options, readOptions, UsageError } from './options.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
 import { type Report, tableOf } from './report.ts';

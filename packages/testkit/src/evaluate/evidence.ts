@@ -1,4 +1,4 @@
-import { type Api, each } from './api.ts';
+import { type Api, each } from '../api.ts';
 import type { Course, Moment } from './course.ts';
 import type { Question, World } from './world.ts';
 

@@ -17,11 +17,15 @@ import {
 /** One chat call as it went. */
 export interface RecordedCall extends ScriptedCall {
   readonly at: number;
+  /** The key that came with it; null without one. */
+  readonly apiKey: string | null;
   readonly tokens: Tokens;
   /** The HTTP status; 0 while there is none, and for calls that never get any. */
   readonly status: number;
   /** The connection ended before the answer was out. */
   readonly aborted: boolean;
+  /** When the answer was out or the connection ended; null while neither is. */
+  readonly endedAt: number | null;
 }
 
 export interface RecordedEmbedding extends EmbeddingCall {
@@ -42,11 +46,18 @@ export interface ModelState {
   readonly embeddingCalls: RecordedEmbedding[];
 }
 
+interface Asked {
+  readonly request: JsonObject;
+  readonly apiKey: string | null;
+  readonly response: ServerResponse;
+}
+
 /** POST /v1/chat/completions */
-export async function answerChat(state: ModelState, request: JsonObject, response: ServerResponse): Promise<Raw> {
-  const recorded = record(state, request);
+export async function answerChat(state: ModelState, { request, apiKey, response }: Asked): Promise<Raw> {
+  const recorded = record(state, request, apiKey);
   response.once('close', () => {
     recorded.aborted = !response.writableFinished;
+    recorded.endedAt = Date.now();
   });
   const reply = refusedSchema(state, request) ?? (await state.script({ ...recorded }));
   if (state.latencyMs > 0) await sleep(state.latencyMs);
@@ -66,12 +77,12 @@ export async function answerEmbeddings(state: ModelState, request: JsonObject): 
   return raw ?? { status: 200, body: embeddings(request, texts, state.dimensions) };
 }
 
-function record(state: ModelState, request: JsonObject): ModelState['calls'][number] {
+function record(state: ModelState, request: JsonObject, apiKey: string | null): ModelState['calls'][number] {
   const read = readCall(request);
   const count = (state.counts.get(read.name) ?? 0) + 1;
   state.counts.set(read.name, count);
   const tokens = { prompt: countTokens(promptText(request)), completion: 0 };
-  const recorded = { ...read, count, at: Date.now(), tokens, status: 0, aborted: false };
+  const recorded = { ...read, count, at: Date.now(), apiKey, tokens, status: 0, aborted: false, endedAt: null };
   state.calls.push(recorded);
   return recorded;
 }

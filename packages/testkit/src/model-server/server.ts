@@ -102,13 +102,16 @@ async function answer(state: ModelState, exchange: Exchange): Promise<Raw> {
     case 'GET /v1/models':
       return { status: 200, body: { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }] } };
     case 'POST /v1/chat/completions':
-      return answerChat(state, body, response);
+      return answerChat(state, { request: body, apiKey: keyIn(request), response });
     case 'POST /v1/embeddings':
       return answerEmbeddings(state, body);
     default:
       return refusal(404, { message: `Unknown request URL: ${request.method} ${request.url}` });
   }
 }
+
+const keyIn = ({ headers }: IncomingMessage): string | null =>
+  /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null;
 
 async function readBody(request: IncomingMessage): Promise<JsonObject> {
   const chunks: Buffer[] = [];

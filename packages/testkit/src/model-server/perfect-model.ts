@@ -1,16 +1,15 @@
 import type { JsonObject } from '@slowwave/engine';
-import { echoExtractor, keyedDecider } from '../model-server/ready-scripts.ts';
-import type { Script } from '../model-server/script.ts';
-import type { Course } from './course.ts';
+import { echoExtractor, keyedDecider } from './ready-scripts.ts';
+import type { Script } from './script.ts';
 
 /**
- * A model that never errs about a world: every message is one fact, and it knows which texts are about the same. It
+ * A model that never errs: every message is one fact, and it knows which texts are about the same. It
  * decides only by what it is shown: a memory that recall does not bring it cannot update. Calls that decide nothing,
  * such as for summaries, get an empty answer of the form they ask for.
  */
-export function perfectModel(course: Course): Script {
+export function perfectModel({ keyOf }: { keyOf(text: string): string | null }): Script {
   const extract = echoExtractor();
-  const decide = keyedDecider(course.keyOf);
+  const decide = keyedDecider(keyOf);
   return ({ name, input, request }) => {
     if (name === 'extract_facts') return { json: extract(input as never) };
     if (name === 'decide_operations') return { json: decide(input as never) };

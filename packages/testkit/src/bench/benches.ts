@@ -1,0 +1,8 @@
+import type { Bench } from './bench.ts';
+import { fleet } from './fleet.ts';
+import { ingest } from './ingest.ts';
+import { noisy } from './noisy.ts';
+import { provider } from './provider.ts';
+import { worker } from './worker.ts';
+
+export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider];

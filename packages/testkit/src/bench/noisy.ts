@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Api, apiAt, each } from '../api.ts';
+import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import { countsOf, untilQuiet } from '../fleet/quiet.ts';
+import { fleetModel } from '../fleet/said.ts';
+import { startModelServer } from '../model-server/server.ts';
+import type { Bench, Given, Progress } from './bench.ts';
+import { median, quantile } from './quantile.ts';
+
+const TARGET = 2;
+const SECOND_MS = 1_000;
+const WITHIN_MS = 900_000;
+const NOISE_CONNECTIONS = 8;
+
+/** Whether one who posts very much delays the others. */
+export const noisy: Bench = {
+  name: 'noisy',
+  what: 'Whether quiet users wait longer for their memories while a noisy one has thousands of batches waiting.',
+  flags: {
+    noise: { usual: '5000', help: 'Batches of the noisy one.' },
+    spread: { usual: '1', help: 'Lanes of the noisy one: 1 is one user, more are an import of many users.' },
+    quiet: { usual: '100', help: 'Quiet users.' },
+    seconds: { usual: '30', help: 'How long the quiet ones post, alone and beside the noise.' },
+    pause: { usual: '3', help: 'How often each quiet user posts, in seconds.' },
+    latency: { usual: '100', help: 'How long the model thinks about each answer, in ms.' },
+    workers: { usual: '1', help: 'Processes that consolidate.' },
+    ledger: { usual: 'sqlite', help: 'Where the ledger is: sqlite or postgres.' },
+    qdrant: { usual: '', help: 'URL of a Qdrant for the index; without it, it is in a file.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const model = await startModelServer({ script: fleetModel(), latencyMs: options.latency });
+    try {
+      const settings = { OPENAI_BASE_URL: model.baseUrl };
+      const { ledger, workers, qdrantUrl } = options;
+      const running = await startFleet({ ledger, workers, qdrantUrl, durable: true, settings });
+      try {
+        return await measure({ options, running }, progress);
+      } finally {
+        await running.close();
+      }
+    } finally {
+      await model.close();
+    }
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  noise: given.number('noise'),
+  spread: given.number('spread'),
+  quiet: given.number('quiet', { max: 10_000 }),
+  seconds: given.number('seconds', { max: 3_600 }),
+  pause: given.number('pause', { max: 60 }),
+  latency: given.number('latency', { max: 60_000 }),
+  workers: given.number('workers', { max: 50 }),
+  ledger: given.choice('ledger', ['sqlite', 'postgres']),
+  qdrantUrl: given.url('qdrant'),
+});
+
+interface Stage {
+  readonly options: ReturnType<typeof optionsOf>;
+  readonly running: Fleet;
+}
+
+async function measure({ options, running }: Stage, progress: Progress) {
+  const { noise, spread, quiet } = options;
+  const ingest = apiAt(running.ingest, null);
+  const search = apiAt(running.search, null);
+  await whisper(ingest, { ...options, seconds: options.pause, name: 'warm' });
+  await untilQuiet(search, { withinMs: WITHIN_MS });
+  progress('quiet users alone');
+  const alone = await whisper(ingest, { ...options, name: 'alone' });
+  await untilQuiet(search, { withinMs: WITHIN_MS });
+  progress('quiet users beside the noise');
+  const noisePosted = makeNoise(ingest, { noise, spread });
+  const beside = await whisper(ingest, { ...options, name: 'beside' });
+  await noisePosted;
+  const { pending, consolidating } = await countsOf(search);
+  const before = await waitsOf(ingest, alone, progress);
+  await untilQuiet(search, {
+    withinMs: WITHIN_MS,
+    onCounts: (counts) => progress(`${counts.pending + counts.consolidating} batches still under way`),
+  });
+  const during = await waitsOf(ingest, beside, progress);
+  const ratio = quantile(during, P95) / quantile(before, P95);
+  return {
+    title: `noisy: ${quiet} quiet users beside ${noise} batches in ${spread} lanes, ${options.workers} worker processes, on ${running.place}`,
+    figures: [
+      ...timesOf('searchable, alone', before),
+      ...timesOf('searchable, beside the noise', during),
+      { what: 'batches under way when the quiet ones had posted their last', value: pending + consolidating, unit: '' },
+    ],
+    verdicts: [
+      {
+        what: 'p95 beside the noise, against alone',
+        reached: `${ratio.toFixed(2)}×`,
+        target: `≤ ${TARGET.toFixed(2)}×`,
+        passed: ratio <= TARGET,
+        misses: [],
+      },
+    ],
+    remarks: ['From the acknowledgement to the memory in the index. Quiet users flush: nothing waits to be due.'],
+  };
+}
+
+const P95 = 0.95;
+
+const timesOf = (what: string, times: readonly number[]) => [
+  { what: `${what}: median`, value: median(times), unit: 'ms' },
+  { what: `${what}: 95 of 100`, value: quantile(times, P95), unit: 'ms' },
+];
+
+interface Whisper {
+  readonly name: string;
+  readonly quiet: number;
+  readonly seconds: number;
+  readonly pause: number;
+}
+
+/** Every quiet user posts now and then, evenly over the time; answers with the batches. */
+async function whisper(api: Api, { name, quiet, seconds, pause }: Whisper): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const posts = Math.floor((quiet * seconds) / pause);
+  const began = performance.now();
+  const running: Promise<void>[] = [];
+  for (let i = 0; i < posts; i += 1) {
+    const early = began + (i * seconds * SECOND_MS) / posts - performance.now();
+    if (early > 0) await sleep(early);
+    const user_id = `${name}-${i % quiet}`;
+    const messages = [{ role: 'user', content: `${user_id} did thing number ${i}` }];
+    const post = api.post<{ batch_id: string }>('/v1/batches', { user_id, messages, flush: true });
+    running.push(post.then(({ batch_id }) => void ids.push(batch_id)));
+  }
+  await Promise.all(running);
+  return ids;
+}
+
+async function makeNoise(api: Api, { noise, spread }: { noise: number; spread: number }): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < noise; i = next++) {
+      const user_id = `noisy-${i % spread}`;
+      const messages = [{ role: 'user', content: `${user_id} says thing number ${i}, and nobody asked` }];
+      await api.post('/v1/batches', { user_id, messages, flush: true });
+    }
+  };
+  await Promise.all(Array.from({ length: NOISE_CONNECTIONS }, worker));
+}
+
+interface Timed {
+  readonly timings: { readonly accepted_at: string; readonly searchable_at: string | null };
+}
+
+/** From acknowledged to searchable, in ms. */
+async function waitsOf(api: Api, ids: readonly string[], progress: Progress): Promise<readonly number[]> {
+  progress('asking how long the quiet ones waited');
+  return each(ids, async (id) => {
+    const { timings } = await api.get<Timed>(`/v1/batches/${id}`);
+    return Date.parse(timings.searchable_at ?? '') - Date.parse(timings.accepted_at);
+  });
+}

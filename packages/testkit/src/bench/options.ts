@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+import type { Bench, Given } from './bench.ts';
+
+/** The command line cannot be followed. */
+export class UsageError extends Error {}
+
+export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
+
+export type Wish =
+  | { readonly kind: 'help'; readonly bench: Bench | null }
+  | { readonly kind: 'run'; readonly bench: Bench; readonly given: Given; readonly json: boolean };
+
+/** What a command line asks for. Throws UsageError. */
+export function readWish(args: readonly string[], benches: readonly Bench[]): Wish {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '--help' || name === '-h') return { kind: 'help', bench: null };
+  const bench = benches.find((one) => one.name === name);
+  if (bench === undefined) {
+    throw new UsageError(`expected one of ${benches.map((one) => one.name).join(', ')}, got ${name}`);
+  }
+  const values = parsed(rest, bench);
+  if (values.help === true) return { kind: 'help', bench };
+  return { kind: 'run', bench, given: givenOf(bench, values), json: values.json === true };
+}
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+function parsed(args: readonly string[], { flags }: Bench): Values {
+  const own = Object.fromEntries(Object.keys(flags).map((flag) => [flag, { type: 'string' } as const]));
+  const options = { ...own, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function givenOf({ flags }: Bench, values: Values): Given {
+  const textOf = (flag: string): string => String(values[flag] ?? flags[flag]?.usual ?? '');
+  return {
+    number: (flag, { min = 1, max = 1_000_000 } = {}) => {
+      const number = Number(textOf(flag));
+      if (/^\d+$/.test(textOf(flag)) && number >= min && number <= max) return number;
+      throw new UsageError(`expected --${flag} to be a whole number from ${min} to ${max}, got ${textOf(flag)}`);
+    },
+    choice: (flag, choices) => {
+      const choice = choices.find((one) => one === textOf(flag));
+      if (choice !== undefined) return choice;
+      throw new UsageError(`expected --${flag} to be one of ${choices.join(', ')}, got ${textOf(flag)}`);
+    },
+    url: (flag) => {
+      const text = textOf(flag);
+      if (text === '' || URL.canParse(text)) return text === '' ? null : text;
+      throw new UsageError(`expected --${flag} to be a URL, got ${text}`);
+    },
+  };
+}
+
+const COMMON = [
+  ['--json', 'Print the results as JSON.'],
+  ['--help, -h', 'Show this.'],
+] as const;
+
+/** The whole command, or one bench of it. */
+export function helpOf(bench: Bench | null, benches: readonly Bench[]): string {
+  const head =
+    bench === null
+      ? [
+          'Usage: ./scripts/bench NAME [options]',
+          '',
+          'Measures on servers and processes of its own, which are gone afterwards:',
+          '',
+        ]
+      : [`Usage: ./scripts/bench ${bench.name} [options]`, '', bench.what, '', 'Options:'];
+  const rows =
+    bench === null
+      ? benches.map(({ name, what }) => [name, what] as const)
+      : Object.entries(bench.flags).map(
+          ([flag, { help, usual }]) =>
+            [`--${flag} ${flag.toUpperCase()}`, `${help}${usual === '' ? '' : ` (${usual})`}`] as const,
+        );
+  const foot =
+    bench === null
+      ? ['', './scripts/bench NAME --help lists its options. What each measures and why: docs/benchmarks.md', '']
+      : [
+          '',
+          `Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} wrong use, ${EXIT.server} the measured processes failed.`,
+          '',
+        ];
+  const all = bench === null ? rows : [...rows, ...COMMON];
+  const width = Math.max(...all.map(([left]) => left.length));
+  return [...head, ...all.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`), ...foot].join('\n');
+}

@@ -1,0 +1,36 @@
+import { ServerError } from '../api.ts';
+import type { Bench } from './bench.ts';
+import { EXIT, helpOf, readWish, UsageError } from './options.ts';
+import { tableOf } from './report.ts';
+
+/** Where things are said: results, and what a person watching wants to know. */
+export interface Outputs {
+  readonly result: (text: string) => void;
+  readonly note: (text: string) => void;
+  /** Replaces the last progress; null takes it away. */
+  readonly progress: (text: string | null) => void;
+}
+
+/** The whole program; answers with its exit code. */
+export async function runBench(args: readonly string[], benches: readonly Bench[], outputs: Outputs): Promise<number> {
+  try {
+    const wish = readWish(args, benches);
+    if (wish.kind === 'help') {
+      outputs.result(helpOf(wish.bench, benches));
+      return EXIT.passed;
+    }
+    const found = await wish.bench.run(wish.given, outputs.progress);
+    outputs.progress(null);
+    const passed = found.verdicts.every((verdict) => verdict.passed);
+    const report = { bench: wish.bench.name, passed, ...found };
+    outputs.result(wish.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(found));
+    return passed ? EXIT.passed : EXIT.below;
+  } catch (error) {
+    outputs.progress(null);
+    const known = error instanceof UsageError || error instanceof ServerError;
+    if (!known) throw error;
+    const usage = error instanceof UsageError;
+    outputs.note(`${error.message}.${usage ? ' ./scripts/bench --help shows what can be said.' : ''}`);
+    return usage ? EXIT.usage : EXIT.server;
+  }
+}

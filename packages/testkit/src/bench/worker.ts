@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiAt, each, ServerError } from '../api.ts';
+import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import { countsOf } from '../fleet/quiet.ts';
+import { fleetModel, userOf } from '../fleet/said.ts';
+import type { RecordedCall } from '../model-server/endpoints.ts';
+import { type ModelServer, startModelServer } from '../model-server/server.ts';
+import type { Bench, Given, Progress } from './bench.ts';
+import { type Sample, scrape, total } from './scrape.ts';
+
+const TARGET = 0.95;
+const SECOND_MS = 1_000;
+const IDLE_MS = 3_600_000; // only what is flushed is due
+const STALLED_MS = 60_000; // without a single call: something is broken
+
+/** How well workers keep a slow model busy. */
+export const worker: Bench = {
+  name: 'worker',
+  what: 'How busy workers keep a slow model: answers in all lanes, of what as many lanes could have without any overhead.',
+  flags: {
+    lanes: { usual: '50', help: 'Lanes consolidated at a time, by all workers together.' },
+    latency: { usual: '300', help: 'How long the model thinks about each answer, in ms.' },
+    calls: { usual: '2', help: 'Calls per consolidation: 2 (extract, decide), or 1 where nothing is near.' },
+    seconds: { usual: '30', help: 'How long it is measured.' },
+    workers: { usual: '1', help: 'Processes that consolidate.' },
+    ledger: { usual: 'sqlite', help: 'Where the ledger is: sqlite or postgres.' },
+    qdrant: { usual: '', help: 'URL of a Qdrant for the index; without it, it is in a file.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const model = await startModelServer({ script: fleetModel(), latencyMs: options.latency });
+    try {
+      const running = await startFleet({
+        ledger: options.ledger,
+        qdrantUrl: options.qdrantUrl,
+        workers: 0,
+        durable: true,
+        settings: {
+          OPENAI_BASE_URL: model.baseUrl,
+          SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
+          SLOWWAVE_CONCURRENCY: String(Math.ceil(options.lanes / options.workers)),
+        },
+      });
+      try {
+        return await measure({ options, running, model }, progress);
+      } finally {
+        await running.close();
+      }
+    } finally {
+      await model.close();
+    }
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  lanes: given.number('lanes', { max: 500 }),
+  latency: given.number('latency', { max: 60_000 }),
+  calls: given.number('calls', { max: 2 }),
+  seconds: given.number('seconds', { max: 600 }),
+  workers: given.number('workers', { max: 50 }),
+  ledger: given.choice('ledger', ['sqlite', 'postgres']),
+  qdrantUrl: given.url('qdrant'),
+});
+
+interface Stage {
+  readonly options: ReturnType<typeof optionsOf>;
+  readonly running: Fleet;
+  readonly model: ModelServer;
+}
+
+async function measure(stage: Stage, progress: Progress) {
+  const { lanes, latency, calls, seconds, workers } = stage.options;
+  await fill(stage, progress);
+  for (let i = 0; i < workers; i += 1) await stage.running.startWorker();
+  const window = await measured(stage, progress);
+  const answered = window.calls.length;
+  const ideal = (lanes / latency) * window.ms;
+  const reached = answered / ideal;
+  return {
+    title: `worker: ${lanes} lanes, ${latency} ms a call, ${calls} calls a consolidation, ${workers} worker processes, ${seconds} s, on ${stage.running.place}`,
+    figures: [
+      { what: 'answers of the model', value: (answered / window.ms) * SECOND_MS, unit: '/s' },
+      { what: 'ideal: lanes ÷ latency', value: (lanes / latency) * SECOND_MS, unit: '/s' },
+      { what: 'consolidations', value: (window.turns / window.ms) * SECOND_MS, unit: '/s' },
+      { what: 'time in the model itself, per call', value: meanMs(window.calls), unit: 'ms' },
+      ...breakdown(window, stage.options),
+    ],
+    verdicts: [
+      {
+        what: 'use of the model',
+        reached: `${(reached * 100).toFixed(1)} % of ideal`,
+        target: `${TARGET * 100} %`,
+        passed: reached >= TARGET,
+        misses: [],
+      },
+    ],
+    remarks: ['What a lane does beside waiting for the model is what keeps it from 100 %.'],
+  };
+}
+
+/** A backlog that lasts: one due batch for each of many users. */
+async function fill({ options, running }: Stage, progress: Progress): Promise<void> {
+  const { lanes, latency, calls, seconds } = options;
+  const turns = Math.ceil((lanes / latency) * SECOND_MS * (seconds + RAMP_S * 2)) / calls + lanes;
+  const api = apiAt(running.ingest, null);
+  let posted = 0;
+  await each(
+    Array.from({ length: Math.ceil(turns) }, (_, user) => user),
+    async (user) => {
+      // Two levels are near each other, so that the model decides about them; one stands alone.
+      const texts = Array.from({ length: calls }, (_, i) => `${userOf(user)} has reached level ${i}`);
+      const messages = texts.map((content) => ({ role: 'user', content }));
+      await api.post('/v1/batches', { user_id: userOf(user), messages, flush: true });
+      posted += 1;
+      progress(`posted ${posted} of ${Math.ceil(turns)} batches`);
+    },
+  );
+}
+
+/** All lanes are taken and the first start's costs are over. */
+const RAMP_S = 5;
+
+interface Window {
+  readonly ms: number;
+  /** Answered within it. */
+  readonly calls: readonly RecordedCall[];
+  readonly turns: number;
+  readonly before: readonly Sample[];
+  readonly after: readonly Sample[];
+}
+
+async function measured({ options, running, model }: Stage, progress: Progress): Promise<Window> {
+  await untilCalled(model, options.lanes);
+  await sleep(RAMP_S * SECOND_MS);
+  const before = await scrape(running.workers);
+  const began = Date.now();
+  for (let second = 0; second < options.seconds; second += 1) {
+    progress(`measured ${second} of ${options.seconds} s`);
+    await sleep(SECOND_MS);
+  }
+  const ended = Date.now();
+  const after = await scrape(running.workers);
+  const { pending } = await countsOf(apiAt(running.search, null));
+  if (pending === 0) throw new ServerError('the backlog was worked off before the time was up: nothing can be said');
+  const calls = model.calls.filter(
+    ({ endedAt, status }) => status === 200 && endedAt !== null && endedAt >= began && endedAt < ended,
+  );
+  return {
+    ms: ended - began,
+    calls,
+    turns: difference({ before, after }, 'slowwave_consolidations_total'),
+    before,
+    after,
+  };
+}
+
+async function untilCalled(model: ModelServer, times: number): Promise<void> {
+  for (const giveUp = Date.now() + STALLED_MS; model.calls.length < times; await sleep(SECOND_MS / 10)) {
+    if (Date.now() > giveUp)
+      throw new ServerError(`the model was asked ${model.calls.length} times in ${STALLED_MS / SECOND_MS} s`);
+  }
+}
+
+const difference = (
+  { before, after }: Pick<Window, 'before' | 'after'>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number => total(after, name, labels) - total(before, name, labels);
+
+const STEPS = ['gather', 'extract', 'recall', 'decide', 'plan', 'apply', 'project'] as const;
+
+/** Where the time of a lane goes, per consolidation: in each step, beside its model call, and between two turns. */
+function breakdown(window: Window, { lanes }: Stage['options']) {
+  const perTurn = (what: string, seconds: number) => ({
+    what: `  ${what}`,
+    value: (seconds * SECOND_MS) / window.turns,
+    unit: 'ms',
+  });
+  const inModel =
+    difference(window, 'slowwave_model_call_duration_seconds_sum', { kind: 'extract_facts' }) +
+    difference(window, 'slowwave_model_call_duration_seconds_sum', { kind: 'decide_operations' });
+  const inSteps = STEPS.map((step) => ({
+    step,
+    seconds: difference(window, 'slowwave_step_duration_seconds_sum', { step }),
+  }));
+  const all = inSteps.reduce((sum, { seconds }) => sum + seconds, 0);
+  const delay = (quantile: string): number =>
+    Math.max(
+      ...window.after
+        .filter(({ name, labels }) => name === 'slowwave_event_loop_delay_seconds' && labels.quantile === quantile)
+        .map(({ value }) => value),
+    ) * SECOND_MS;
+  return [
+    { what: 'time of a lane, per consolidation', value: (lanes * window.ms) / window.turns, unit: 'ms, of which' },
+    perTurn('calls of the model, with the way there', inModel),
+    perTurn(
+      'extract and decide, beside their calls',
+      inSteps
+        .filter(({ step }) => step === 'extract' || step === 'decide')
+        .reduce((sum, { seconds }) => sum + seconds, 0) - inModel,
+    ),
+    ...inSteps
+      .filter(({ step }) => step !== 'extract' && step !== 'decide')
+      .map(({ step, seconds }) => perTurn(step, seconds)),
+    perTurn('between two turns: queue, claim', (lanes * window.ms) / SECOND_MS - all),
+    { what: 'event loop of a worker late by, median', value: delay('0.50'), unit: 'ms' },
+    { what: 'event loop of a worker late by, 99 of 100', value: delay('0.99'), unit: 'ms' },
+  ];
+}
+
+const meanMs = (calls: readonly RecordedCall[]): number =>
+  calls.reduce((sum, { at, endedAt }) => sum + ((endedAt ?? at) - at), 0) / Math.max(1, calls.length);

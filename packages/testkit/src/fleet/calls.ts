@@ -1,0 +1,35 @@
+import type { RecordedCall } from '../model-server/endpoints.ts';
+import type { Check } from './checks.ts';
+import { usersIn } from './said.ts';
+
+/** Of consolidations; a summary may be refreshed beside one. */
+const CONSOLIDATING = new Set(['extract_facts', 'decide_operations']);
+
+/** Whether the model was ever asked about one lane from two places at once, or about two lanes in one call. */
+export function checkCalls(calls: readonly RecordedCall[]): readonly Check[] {
+  const asked = calls
+    .filter(({ name }) => CONSOLIDATING.has(name))
+    .map((call) => ({ call, users: usersIn(call.input) }));
+  const mixed = asked
+    .filter(({ users }) => users.length !== 1)
+    .map(({ users }) => `one call about ${users.join(', ')}`);
+  const byUser = Map.groupBy(asked, ({ users }) => users[0] ?? '');
+  const overlapping = [...byUser].flatMap(([user, theirs]) =>
+    overlapsOf(
+      theirs.map(({ call }) => call),
+      user,
+    ),
+  );
+  return [
+    { what: 'no lane is in two places at once', misses: overlapping },
+    { what: 'no call is about two users', misses: mixed },
+  ];
+}
+
+function overlapsOf(calls: readonly RecordedCall[], user: string): string[] {
+  return calls.flatMap(({ at, name }, i) => {
+    const before = calls[i - 1];
+    if (before === undefined || (before.endedAt !== null && before.endedAt <= at)) return [];
+    return [`${user}: ${name} began at ${at}, while ${before.name} of ${before.at} ended at ${before.endedAt}`];
+  });
+}

@@ -2,7 +2,12 @@ import { parseArgs } from 'node:util';
 import { SETTINGS } from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
-const NAMES = new Map(SETTINGS.map(({ name }) => [flagOf(name), name]));
+const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
+
+/** What only the command line honours is none of a server's options. */
+function isOurs({ name }: { readonly name: string }): boolean {
+  return name !== 'SLOWWAVE_URL';
+}
 
 function flagOf(name: string): string {
   return name

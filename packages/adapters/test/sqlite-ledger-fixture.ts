@@ -84,6 +84,9 @@ function following(current: () => Ledger): Ledger {
     get overview() {
       return current().overview;
     },
+    get audit() {
+      return current().audit;
+    },
     check: () => current().check(),
     close: () => current().close(),
   };

@@ -3,6 +3,15 @@ export type * from './deps.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export type * from './plan.ts';
 export type * from './ports/index-build.ts';
+export {
+  type AuditStore,
+  CONTRADICTIONS,
+  type Contradiction,
+  ORPHAN_KINDS,
+  type OrphanKind,
+  type ParkedBatches,
+  type Suspects,
+} from './ports/ledger/audit.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/lanes.ts';

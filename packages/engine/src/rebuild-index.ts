@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import { EngineError } from './errors.ts';
 import { indexPage } from './index-page.ts';
 import type { BuildNote, IndexBuild } from './ports/index-build.ts';
 import type { Cancellation } from './ports/tools.ts';
@@ -78,9 +79,9 @@ const walker =
   async (from: BuildNote, { pass, changedSince }: Pass): Promise<BuildNote> => {
     const whole = pass === 'all';
     let note = from;
-    let after = whole ? from.after : null;
-    let memories = whole ? from.memories : 0;
+    let { after, memories } = whole ? from : { after: null, memories: 0 };
     for (;;) {
+      refuseIfStopped(how.cancel);
       const page = await indexPage(deps, { after, limit: MEMORIES_PER_PAGE, changedSince }, how.cancel);
       await build.write(page.points);
       memories += page.memories;
@@ -94,3 +95,11 @@ const walker =
       after = page.last;
     }
   };
+
+function refuseIfStopped({ aborted }: Cancellation): void {
+  if (!aborted) return;
+  throw new EngineError('the rebuild was stopped; it goes on when it is started again', {
+    code: 'cancelled',
+    retryable: true,
+  });
+}

@@ -9,6 +9,8 @@ export interface Config {
   readonly port: number;
   readonly dataDir: string;
   readonly apiKey: string | null;
+  /** The server that the command line talks to. */
+  readonly serverUrl: string;
   readonly redisUrl: string | null;
   /** null: the ledger is a SQLite file. */
   readonly databaseUrl: string | null;
@@ -166,6 +168,7 @@ function configOf(env: Environment, program: Program): Config {
     port: env.SLOWWAVE_PORT ?? program.port,
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
+    serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,
     qdrant: qdrantOf(env),

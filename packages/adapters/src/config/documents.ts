@@ -17,12 +17,13 @@ export const settingsTable = (): string =>
 const rowOf = ({ name, about, usual }: SettingNote): string =>
   `| \`${name}\` | ${usual === null ? '' : `\`${usual}\``} | ${about.replaceAll('|', '\\|')} |`;
 
-/** What the image or docker-compose.yml itself decides. */
+/** What the image or docker-compose.yml itself decides, and what is not for servers. */
 const DECIDED = [
   'SLOWWAVE_HOST',
   'SLOWWAVE_PORT',
   'SLOWWAVE_DATA_DIR',
   'SLOWWAVE_API_KEY',
+  'SLOWWAVE_URL',
   'REDIS_URL',
   'QDRANT_URL',
   'DATABASE_URL',

@@ -55,6 +55,9 @@ export const ENVIRONMENT = z.object({
     .min(16, 'must have at least 16 characters')
     .optional()
     .describe('Secret that callers send as "Authorization: Bearer …".'),
+  SLOWWAVE_URL: Url('http:', 'https:')
+    .optional()
+    .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),
   SLOWWAVE_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be one of debug, info, warn, error, silent')
     .default('info')

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { type OpenLedger, useBench } from './ledger-bench.ts';
 import { describeAppend } from './ledger-suite-append.ts';
 import { describeApply } from './ledger-suite-apply.ts';
+import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
@@ -35,6 +36,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeMemories(bench);
     describeSources(bench);
     describeOverview(bench);
+    describeAudit(bench);
     describeTenants(bench);
     describeWalks(bench);
   });

@@ -1,5 +1,6 @@
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
+import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
@@ -25,6 +26,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     settings: memorySettings(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
+    audit: memoryAudit(state),
     check: async () => {},
     close: async () => {},
   };

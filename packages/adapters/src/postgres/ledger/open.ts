@@ -5,6 +5,7 @@ import { type Access, accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
+import { auditStore } from './read/audit.ts';
 import { batchStore, laneStore, outboxStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
@@ -80,6 +81,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
+    audit: auditStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

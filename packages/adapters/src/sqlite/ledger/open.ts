@@ -5,6 +5,7 @@ import { startThread, type Thread } from '../../system/index.ts';
 import { type Access, accessOf } from './access.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
+import { auditStore } from './read/audit.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
@@ -66,6 +67,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
+    audit: auditStore(access),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

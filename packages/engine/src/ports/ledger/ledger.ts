@@ -1,3 +1,4 @@
+import type { AuditStore } from './audit.ts';
 import type { BatchStore } from './batches.ts';
 import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
@@ -34,6 +35,7 @@ export interface Ledger {
   readonly settings: SettingsStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
+  readonly audit: AuditStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { Command } from './command.ts';
+import { UsageError } from './exit.ts';
+import { commandHelp, programHelp } from './help.ts';
+import { parse } from './parse.ts';
+
+const command = (given: Partial<Command>): Command => ({
+  name: 'show',
+  usage: '<id>',
+  words: [1, 1],
+  summary: 'Show one.',
+  about: '',
+  options: {},
+  on: 'server or ledger',
+  run: async () => 0,
+  ...given,
+});
+const COMMANDS = [
+  command({}),
+  command({ name: 'rebuild index', usage: '', words: [0, 0], on: 'stores' }),
+  command({ name: 'rebuild queue', usage: '', words: [0, 0], options: { slow: { value: null, about: 'Slowly.' } } }),
+];
+
+test('a command is found by all its words, with options and arguments in any order', () => {
+  const asked = parse(['show', '--server', 'http://x', 'bat_1', '--json'], COMMANDS);
+  if (asked.kind !== 'run') return expect.unreachable();
+  expect(asked.command.name).toBe('show');
+  expect(asked.given.words).toEqual(['bat_1']);
+  expect(asked.given.text('server')).toBe('http://x');
+  expect([asked.given.flag('json'), asked.given.flag('offline')]).toEqual([true, false]);
+  expect(asked.given.text('data-dir')).toBeNull();
+  expect(parse(['rebuild', 'queue', '--slow'], COMMANDS)).toMatchObject({ command: { name: 'rebuild queue' } });
+});
+
+test.each([
+  ['no words', [], null],
+  ['--help', ['--help'], null],
+  ['help', ['help'], null],
+  ['help of a command', ['help', 'rebuild', 'queue'], 'rebuild queue'],
+  ['--help after a command', ['rebuild', 'queue', '--help'], 'rebuild queue'],
+  ['-h in place of its arguments', ['show', '-h'], 'show'],
+])('%s asks for help', (_name, args, name) => {
+  const asked = parse(args, COMMANDS);
+  expect(asked.kind).toBe('help');
+  expect(asked.command?.name ?? null).toBe(name);
+});
+
+test.each([
+  ['an unknown command', ['shwo'], 'expected a command; got "shwo"'],
+  ['half of a command', ['rebuild'], 'expected one of: rebuild index, rebuild queue; got "rebuild"'],
+  ['another second word', ['rebuild', 'all'], 'got "rebuild all"'],
+  ['an unknown option', ['show', 'x', '--colour'], "'--colour'"],
+  ['a missing argument', ['show'], 'slowwave show: expected arguments <id>, got 0'],
+  ['an argument too many', ['rebuild', 'index', 'now'], 'expected no arguments, got 1'],
+  ['a server for a command that works on stores', ['rebuild', 'index', '--server', 'http://x'], "'--server'"],
+])('%s is refused, with where to read on', (_name, args, said) => {
+  expect(() => parse(args, COMMANDS)).toThrow(UsageError);
+  expect(() => parse(args, COMMANDS)).toThrow(said);
+  expect(() => parse(args, COMMANDS)).toThrow('--help explains');
+});
+
+test('the help names every command; a command tells every option it has', () => {
+  const help = programHelp(COMMANDS);
+  for (const { name, summary } of COMMANDS) expect(help).toContain(`  ${name.padEnd(24)}${summary}`);
+  const [, , queue = command({})] = COMMANDS;
+  expect(commandHelp(queue)).toContain('Usage: ./scripts/slowwave rebuild queue [options]');
+  for (const option of ['--slow', '--server URL', '--data-dir DIR', '--json']) {
+    expect(commandHelp(queue)).toContain(option);
+  }
+});

@@ -1,0 +1,67 @@
+import type { Contradiction, OrphanKind } from '@slowwave/engine';
+
+/** How many ids are named beside a count. */
+const EXAMPLES_MAX = 5;
+
+/** What to count, in SQL that every ledger understands: an id, and the rows it is taken from. */
+interface Audit {
+  readonly id: string;
+  readonly from: string;
+}
+
+const lacking = (id: string, table: string, missing: string): Audit => ({
+  id,
+  from: `${table} x WHERE NOT EXISTS (SELECT 1 FROM ${missing})`,
+});
+
+export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
+  'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.id = x.lane'),
+  'message without batch': lacking('x.id', 'messages', 'batches y WHERE y.id = x.batch_id'),
+  'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.id = x.lane'),
+  'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory_id = x.id'),
+  'memory without version': lacking('x.id', 'memories', 'versions y WHERE y.memory_id = x.id'),
+  'version without memory': lacking('x.memory_id', 'versions', 'memories y WHERE y.id = x.memory_id'),
+  'event without memory': lacking('x.id', 'events', 'memories y WHERE y.id = x.memory_id'),
+  'tombstone without memory': lacking('x.memory_id', 'tombstones', 'memories y WHERE y.id = x.memory_id'),
+  'plan without consolidation': lacking(
+    'x.consolidation_id',
+    'plans',
+    'consolidations y WHERE y.id = x.consolidation_id',
+  ),
+  'outbox entry without memory': lacking('x.memory_id', 'outbox', 'memories y WHERE y.id = x.memory_id'),
+};
+
+const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.id AND b.state = 'pending')`;
+
+export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
+  'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.pending <> ${WAITING}` },
+  'lane in a wrong state': {
+    id: 'x.id',
+    from: `lanes x WHERE (x.state = 'idle' AND x.pending > 0) OR (x.state = 'waiting' AND x.pending = 0)
+      OR (x.state = 'consolidating') <> (x.consolidation_id IS NOT NULL)`,
+  },
+  'batch in no window': {
+    id: 'x.id',
+    from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NULL AND NOT EXISTS (
+      SELECT 1 FROM lanes y WHERE y.id = x.lane AND y.consolidation_id = x.consolidation_id)`,
+  },
+  'batch that never ends': {
+    id: 'x.id',
+    from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)`,
+  },
+};
+
+/** Longest due first would need a sort of its own; ids are in the order in which lanes were made. */
+export const OVERDUE: Audit = {
+  id: 'x.id',
+  from: `lanes x WHERE x.state <> 'idle' AND NOT x.paused AND x.due_at < @before`,
+};
+
+export const countOf = ({ from }: Audit): string => `SELECT count(*) AS count FROM ${from}`;
+export const examplesOf = ({ id, from }: Audit): string =>
+  `SELECT ${id} AS id FROM ${from} ORDER BY ${id} LIMIT ${EXAMPLES_MAX}`;
+
+export const SELECT_TENANTS =
+  'SELECT DISTINCT tenant FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
+export const COUNT_MEMORIES = 'SELECT count(*) AS count FROM memories';

@@ -1,0 +1,39 @@
+import type { AuditStore, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
+import {
+  CONTRADICTORY,
+  COUNT_MEMORIES,
+  countOf,
+  examplesOf,
+  ORPHANS,
+  OVERDUE,
+  SELECT_TENANTS,
+} from '../../../ledger/audit.ts';
+import type { Access } from '../access.ts';
+import type { Params, Sql } from '../sql.ts';
+
+export function auditStore({ read }: Access): AuditStore {
+  return {
+    tenants: () =>
+      read((sql) =>
+        sql
+          .all<{ tenant: TenantId }>(SELECT_TENANTS)
+          .map(({ tenant }) => tenant)
+          .sort(),
+      ),
+    memories: () => read((sql) => sql.get<{ count: number }>(COUNT_MEMORIES)?.count ?? 0),
+    orphans: (kind) => read((sql) => suspects(sql, ORPHANS[kind])),
+    contradictions: (kind) => read((sql) => suspects(sql, CONTRADICTORY[kind])),
+    overdue: (before) => read((sql) => suspects(sql, OVERDUE, { before })),
+    parked: () => read((sql) => sql.all<ParkedBatches>(COUNT_PARKED)),
+  };
+}
+
+function suspects(sql: Sql, audit: Parameters<typeof countOf>[0], params: Params = {}): Suspects {
+  const count = sql.get<{ count: number }>(countOf(audit), params)?.count ?? 0;
+  const examples = count === 0 ? [] : sql.all<{ id: string }>(examplesOf(audit), params);
+  return { count, examples: examples.map(({ id }) => id) };
+}
+
+const COUNT_PARKED = `
+  SELECT tenant, coalesce(json_extract(failure, '$.code'), 'unknown') AS code, count(*) AS batches
+  FROM batches WHERE state = 'parked' GROUP BY 1, 2 ORDER BY 1, 2`;

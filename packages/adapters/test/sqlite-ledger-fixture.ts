@@ -87,6 +87,9 @@ function following(current: () => Ledger): Ledger {
     get audit() {
       return current().audit;
     },
+    get erasures() {
+      return current().erasures;
+    },
     check: () => current().check(),
     close: () => current().close(),
   };

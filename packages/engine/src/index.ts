@@ -1,7 +1,9 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
+export { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export type * from './plan.ts';
+export type * from './ports/erasing.ts';
 export type * from './ports/index-build.ts';
 export {
   type AuditStore,
@@ -14,6 +16,7 @@ export {
 } from './ports/ledger/audit.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
+export type * from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';

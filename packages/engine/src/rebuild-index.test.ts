@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { requestErasure } from './erase.ts';
 import type { IndexBuild } from './ports/index-build.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from './testing/index.ts';
 import { createMemoryBuild } from './testing/memory-build.ts';
 import { emptyIndex, type IndexState } from './testing/memory-index.ts';
+import { DEFAULT_TENANT } from './words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 const facts = (from: number, to: number): string[] =>
@@ -48,6 +50,19 @@ describe('rebuilding an index', () => {
       .sort();
   /** What the index would be if it had been told everything from the beginning. */
   const ledgerTexts = (): Promise<readonly string[]> => bench.live();
+
+  it('keeps nothing of who is erased while a page of theirs is on its way', async () => {
+    await say(...facts(0, 3));
+    const late: IndexBuild = {
+      ...build,
+      write: async (points) => {
+        await requestErasure(bench.deps, DEFAULT_TENANT, { kind: 'user', id: 'ann' });
+        await build.write(points);
+      },
+    };
+    await rebuildIndex(bench.deps, late, { cancel: NEVER });
+    expect(state.points.size).toBe(0);
+  });
 
   it('brings back everything, believed by who made it', async () => {
     await say(...facts(0, MANY));

@@ -31,6 +31,15 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
 }
 
 async function add(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Promise<WriteResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const result = await addOnce(deps, tenant, wanted);
+    if (result.kind !== 'conflict') return result;
+  }
+  return { kind: 'conflict' };
+}
+
+/** A conflict: the owner was erased in between, and has another lane from now on. */
+async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Promise<WriteResult> {
   const now = deps.tools.now();
   const owner = ownerOf(wanted.scope);
   const lane = await deps.ledger.memories.laneOf(tenant, owner, now);

@@ -2,6 +2,7 @@ import { type BuildNote, EngineError, type IndexBuild, type IndexPoint } from '@
 import { checkVector } from '../vectors/check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, type Keeping } from './collections.ts';
+import { forgetIn } from './forget-lane.ts';
 import { noteMarker } from './marker.ts';
 import { dropNote, readNote, writeNote } from './notes.ts';
 import { connected, type QdrantOptions } from './options.ts';
@@ -36,6 +37,7 @@ export async function openQdrantBuild(options: QdrantBuildOptions): Promise<Inde
       for (const { vector } of points) checkVector(vector, keeping);
       await upsert(server, { names, collection: current().collection }, points);
     },
+    forget: (of) => forgetIn(server, current().collection, of),
     note: (note) => keep(server, current(), note),
     takeOver: () => pointAlias(server, names.alias, current().collection),
     finish: async (marker) => {

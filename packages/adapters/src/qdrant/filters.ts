@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import type { IndexQuery, SaidAt, TenantId, Visibility } from '@slowwave/engine';
+import type { IndexQuery, Owner, SaidAt, TenantId, Visibility } from '@slowwave/engine';
 import { ownerKey, scopeKey, tenantKey } from './keys.ts';
 import type { Payload } from './points.ts';
 
@@ -19,6 +19,10 @@ export function sightOf({ tenant, owner, filter, visibility }: IndexQuery): Filt
     ],
   };
 }
+
+export const ownerFilter = (tenant: TenantId, owner: Owner): Filter => ({
+  must: [is('owner', ownerKey(tenant, owner))],
+});
 
 export const tenantFilter = (tenant: TenantId): Filter => ({ must: [is('tenant', tenantKey(tenant))] });
 

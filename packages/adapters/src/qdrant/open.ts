@@ -3,6 +3,7 @@ import { checkVector } from '../vectors/check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, isOfSpace, type Keeping } from './collections.ts';
 import { tenantFilter } from './filters.ts';
+import { forgetLane } from './forget-lane.ts';
 import { readMarker, stampMarker } from './marker.ts';
 import { connected, type QdrantOptions } from './options.ts';
 import { pageOf } from './pages.ts';
@@ -35,12 +36,18 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
       queries.forEach(check);
       return search(server, asking, queries);
     },
+    forget: (of) => forgetLane(server, names, of),
+    compact: async () => ({ done: true, remains: [REMAINS] }),
     clear: () => clear(server, keeping),
     count: (tenant) => countOf(server, names.alias, tenant),
     page: (after, limit) => pageOf(server, names.alias, { after, limit }),
     close: async () => server.close(),
   };
 }
+
+/** The server gives no way to ask for it, short of filling another collection. */
+const REMAINS =
+  'Qdrant: deleted points stay in its segments, where no search finds them, until it merges those or the index is rebuilt';
 
 const COMMON_STATISTICS =
   'this Qdrant counts how rare a word is over all tenants together; from version 1.19 each tenant has its own counts';

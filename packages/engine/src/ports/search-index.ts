@@ -1,4 +1,5 @@
 import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
+import type { Compaction } from './ledger/erasures.ts';
 
 /** One memory version as the index holds it: enough to answer a search without the ledger. */
 export interface IndexPoint {
@@ -76,6 +77,14 @@ export interface PointPage {
   readonly next: string | null;
 }
 
+/** The points of one lane. */
+export interface IndexLane {
+  readonly tenant: TenantId;
+  /** Whose lane it was when they were written. */
+  readonly owner: Owner;
+  readonly lane: LaneId;
+}
+
 export interface SearchIndex {
   marker(): Promise<IndexMarker | null>;
   /** Claims an empty index for a ledger. */
@@ -84,6 +93,13 @@ export interface SearchIndex {
   upsert(points: readonly IndexPoint[]): Promise<void>;
   /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
+  /**
+   * Every point of a lane gone, all versions, whoever else has the owner's name by now. Idempotent; no search finds one
+   * when it resolves. Answers with how many there were.
+   */
+  forget(of: IndexLane): Promise<number>;
+  /** What was forgotten leaves the index's files. */
+  compact(): Promise<Compaction>;
   /** Every point of the index gone, marker included. */
   clear(): Promise<void>;
   count(tenant: TenantId): Promise<number>;

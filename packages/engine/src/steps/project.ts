@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { IndexPoint } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { pointsOf, textsOf } from '../rules/standing.ts';
 import type { LaneId, TenantId } from '../words.ts';
@@ -16,14 +17,29 @@ export async function project(deps: ProjectDeps, entries: readonly OutboxEntry[]
 }
 
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<void> {
-  const { ledger, index, tools, meter } = deps;
+  const { ledger, tools, meter } = deps;
   const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
   const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
-  await index.upsert(memories.flatMap((memory) => pointsOf(memory, vectorOf)));
+  await tell(
+    deps,
+    group,
+    memories.flatMap((memory) => pointsOf(memory, vectorOf)),
+  );
   const now = tools.now();
   const seqs = group.entries.map((entry) => entry.seq);
   const accepted = await ledger.outbox.clear(seqs, now);
   meter.searchable(accepted.map((at) => now - at));
+}
+
+/**
+ * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
+ * off meanwhile is taken back: whoever erases it may have passed already.
+ */
+async function tell({ ledger, index }: ProjectDeps, { tenant, lane }: LaneGroup, points: readonly IndexPoint[]) {
+  const [first] = points;
+  if (first === undefined || !(await ledger.erasures.standing(lane))) return;
+  await index.upsert(points);
+  if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner: first.owner, lane });
 }
 
 interface LaneGroup {

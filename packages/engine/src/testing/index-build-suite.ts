@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
+import type { LaneId } from '../words.ts';
 import { NOON, point, query, SUITE_SPACE } from './search-index-suite-points.ts';
 
 /** One stored index, and builds beside it. */
@@ -85,6 +86,18 @@ export function describeIndexBuild(name: string, open: () => Promise<IndexBuildF
       await third.finish(MARKER);
       expect(await found()).toEqual(['a', 'b', 'c']);
       expect(await (await fixture.openBuild()).begun('led_1')).toBeNull();
+    });
+
+    test('a lane that is forgotten meanwhile is forgotten in both', async () => {
+      const mine = point({ memoryId: 'mine' });
+      await build.begin(NOTE);
+      await build.write([mine, point({ memoryId: 'a', lane: 'lane_other' as LaneId })]);
+      await fixture.index.forget(mine);
+      await build.write([point({ memoryId: 'late' })]);
+      expect(await build.forget(mine)).toBe(1);
+      expect(await found()).toEqual([]);
+      await build.takeOver();
+      expect(await found()).toEqual(['a']);
     });
 
     test('what another ledger has begun is thrown away', async () => {

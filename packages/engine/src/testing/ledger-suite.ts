@@ -5,6 +5,7 @@ import { describeApply } from './ledger-suite-apply.ts';
 import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
+import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
@@ -38,6 +39,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);
+    describeErasures(bench);
     describeWalks(bench);
   });
 }

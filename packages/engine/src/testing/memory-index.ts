@@ -1,19 +1,29 @@
 import { EngineError } from '../errors.ts';
-import type { IndexHit, IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
+import type { IndexHit, IndexLane, IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
 
 /** What a search index in memory holds. */
 export interface IndexState {
   points: Map<string, IndexPoint>;
   marker: IndexMarker | null;
+  /** The one that is being built beside it. */
+  next: IndexState | null;
 }
 
-export const emptyIndex = (): IndexState => ({ points: new Map(), marker: null });
+export const emptyIndex = (): IndexState => ({ points: new Map(), marker: null, next: null });
 
 /** As every index keeps a point: never in the place of a newer one. */
 export function keepPoint({ points }: IndexState, point: IndexPoint): void {
   const key = JSON.stringify([point.tenant, point.memoryId, point.version]);
   if ((points.get(key)?.revision ?? 0) <= point.revision) points.set(key, structuredClone(point));
+}
+
+export function forgetPoints(points: Map<string, IndexPoint> = new Map(), { tenant, owner, lane }: IndexLane): number {
+  const isMine = (point: IndexPoint): boolean =>
+    point.tenant === tenant && point.owner.kind === owner.kind && point.owner.id === owner.id && point.lane === lane;
+  const gone = [...points].filter(([, point]) => isMine(point));
+  for (const [key] of gone) points.delete(key);
+  return gone.length;
 }
 
 /** A search index in memory: the reference for what the others must find. Its first vector sets its dimensions. */
@@ -38,6 +48,8 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
       for (const query of queries) checked(query.vector);
       return queries.map((query) => scan([...state.points.values()], query));
     },
+    forget: async (of) => forgetPoints(state.points, of) + forgetPoints(state.next?.points, of),
+    compact: async () => ({ done: true, remains: [] }),
     clear: async () => {
       state.points.clear();
       state.marker = null;

@@ -74,6 +74,8 @@ const laneOfMemory = (state: State, id: string): LaneId => rowOf(state.memories,
 /** Memories that are no longer what the change was decided on. */
 function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryChange[]): string[] {
   const isOvertaken = ({ memory, expectedRevision }: MemoryChange) => {
+    const lane = state.lanes.get(memory.lane);
+    if (lane === undefined || lane.erasure !== null) return true;
     const current = state.memories.get(memory.id);
     if (current !== undefined && current.tenant !== tenant) return true;
     return (current?.revision ?? 0) !== expectedRevision;

@@ -55,7 +55,7 @@ function batchCounts(state: State, tenant: TenantId): BatchCounts {
     empty: count('empty'),
     parked: count('parked'),
     undone: count('undone'),
-    erased: 0,
+    erased: state.erased.get(tenant) ?? 0,
   };
 }
 
@@ -71,7 +71,7 @@ function totals(calls: readonly CallRow[]): UsageTotals {
 }
 
 const lanesOf = (state: State, tenant: TenantId): LaneRow[] =>
-  [...state.lanes.values()].filter((lane) => lane.tenant === tenant);
+  [...state.lanes.values()].filter((lane) => lane.tenant === tenant && lane.erasure === null);
 
 function summaryOf(state: State, lane: LaneRow): OwnerSummary {
   const memories = [...state.memories.values()].filter((memory) => memory.lane === lane.id && isLive(memory));

@@ -21,7 +21,8 @@ export function memoryReads(state: State): Reads {
     },
     liveIds: async (tenant, scope) => liveOf(state, tenant, scope).map((memory) => memory.id),
     every: async (after, limit) => {
-      const rest = [...state.memories.values()].filter((memory) => after === null || memory.id > after);
+      const standing = [...state.memories.values()].filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      const rest = standing.filter((memory) => after === null || memory.id > after);
       return rest.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
     },
     history: async (tenant, id, page) => {
@@ -53,6 +54,7 @@ function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
   return [...state.memories.values()].filter(
     (memory) =>
       memory.tenant === tenant &&
+      state.lanes.get(memory.lane)?.erasure === null &&
       memory.owner.kind === owner.kind &&
       memory.owner.id === owner.id &&
       isWithin(memory.scope, scope) &&

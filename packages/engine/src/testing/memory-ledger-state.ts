@@ -1,5 +1,6 @@
 import type { Plan } from '../plan.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
+import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Lane } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
@@ -13,6 +14,8 @@ import type { BatchSettings, LaneId, Memory, MemoryEvent, Message, Millis, Scope
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
+  /** The erasure that has cut it off from its owner. */
+  erasure: string | null;
   /** The pinned consolidation, null unless the lane is consolidating. */
   consolidationId: string | null;
   /** Most batches of the next window, set by a split. */
@@ -88,6 +91,9 @@ export interface State {
   readonly settings: Map<TenantId, TenantSettings>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
+  readonly erasures: Map<string, Erasure>;
+  /** Batches that were erased, by tenant. */
+  readonly erased: Map<TenantId, number>;
 }
 
 export function emptyState(tools: Tools): State {
@@ -112,6 +118,8 @@ export function emptyState(tools: Tools): State {
     settings: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
+    erasures: new Map(),
+    erased: new Map(),
   };
 }
 

@@ -43,6 +43,7 @@ export function memoryThoughts(state: State): ThoughtStore {
     },
     vectors: async (lane, fingerprint, textHashes) => vectorsOf(state, { lane, fingerprint }, textHashes),
     storeVectors: async (lane, fingerprint, vectors) => {
+      if (!state.lanes.has(lane)) return; // erased in the meantime
       for (const [textHash, vector] of vectors) {
         state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector.slice());
       }

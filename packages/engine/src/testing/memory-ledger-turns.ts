@@ -17,6 +17,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     dueAt: null,
     attempts: 0,
     consolidationId: null,
+    erasure: null,
     windowLimit: null,
     lastPosition: 0,
     lastMessage: 0,
@@ -29,6 +30,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
 
 export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow | null {
   for (const lane of state.lanes.values()) {
+    if (lane.erasure !== null) continue;
     if (lane.tenant === tenant && lane.owner.kind === owner.kind && lane.owner.id === owner.id) return lane;
   }
   return null;

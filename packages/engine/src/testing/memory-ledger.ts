@@ -2,6 +2,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
 import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
+import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
@@ -27,6 +28,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
     audit: memoryAudit(state),
+    erasures: memoryErasures(state),
     check: async () => {},
     close: async () => {},
   };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
+import { describeForgetting } from './search-index-suite-forgetting.ts';
 import { describePages } from './search-index-suite-pages.ts';
 import { describeRanking } from './search-index-suite-ranking.ts';
 import { describeSight } from './search-index-suite-sight.ts';
@@ -33,6 +34,7 @@ export function describeSearchIndex(
     const index = (): SearchIndex => fixture.index;
     describeStoring(index);
     describePages(index);
+    describeForgetting(index);
     describeSight(index);
     describeRanking(index, statistics);
     describeStatistics(index, statistics);

@@ -13,6 +13,8 @@ export interface LaneRow extends OwnerColumns {
   /** No claim before this; null while idle. */
   readonly due_at: Millis | null;
   readonly paused: 0 | 1;
+  /** The erasure that has cut it off from its owner; null while it stands. */
+  readonly erasure: string | null;
   readonly next_position: number;
   readonly next_seq: number;
   /** Batches that wait, without the pinned ones. */

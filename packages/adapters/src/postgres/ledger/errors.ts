@@ -10,9 +10,18 @@ const GOODBYES = ['57P01', '57P02', '57P05', '25P03'];
 /** A deadlock, or a snapshot that was overtaken. */
 const LOST_RACES = ['40001', '40P01'];
 
+/** A row that was there a moment ago is another's by now: its owner was erased in between. */
+export class LostRowError extends Error {}
+
 /** Lost against another transaction: nothing was changed, and the same one may well succeed now. */
 export const isLostRace = (thrown: unknown): boolean =>
-  thrown instanceof DatabaseError && LOST_RACES.includes(thrown.code ?? '');
+  thrown instanceof LostRowError || (thrown instanceof DatabaseError && LOST_RACES.includes(thrown.code ?? ''));
+
+/** Somebody else held what was to be locked, for longer than this one would wait. */
+export const isLockTimeout = (thrown: unknown): boolean => thrown instanceof DatabaseError && thrown.code === '55P03';
+
+/** The server does not let this user do it. */
+export const isRefusal = (thrown: unknown): boolean => thrown instanceof DatabaseError && thrown.code === '42501';
 
 /** The connection knows a statement from before a migration of another process; a new connection does not. */
 const isStale = (thrown: unknown): boolean =>

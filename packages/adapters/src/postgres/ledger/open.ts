@@ -3,6 +3,8 @@ import type { Pool } from 'pg';
 import { openPool, placeOf } from '../pool.ts';
 import { type Access, accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
+import { compactDatabase } from './compact.ts';
+import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
@@ -82,6 +84,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditStore(access),
+    erasures: erasureStore(access, () => compactDatabase(access)),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

@@ -1,15 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { LaneId, Ledger, Tools } from '@slowwave/engine';
+import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
 import { startThread, type Thread } from '../../system/index.ts';
 import { type Access, accessOf } from './access.ts';
+import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
-import { COMMITTED, type Committed, type WriterInit } from './writer-protocol.ts';
+import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
   /** The file; it and its folder are made if missing. Not on a network file system: those break SQLite's locks. */
@@ -68,6 +69,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditStore(access),
+    erasures: erasureStore(access, () => compact(writer)),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.
@@ -77,6 +79,10 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     },
   };
 }
+
+/** A process that only reads has nothing to compact. */
+const compact = async (writer: Thread | null): Promise<Compaction> =>
+  (await writer?.call<Compaction>(COMPACT)) ?? { done: false, remains: [] };
 
 async function check(access: Access, { writable, now }: { writable: boolean; now: number }): Promise<void> {
   await access.read(ledgerIdOf);

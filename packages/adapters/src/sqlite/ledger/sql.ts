@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 
 export type Params = Readonly<Record<string, string | number | null | Buffer>>;
 
@@ -20,6 +20,7 @@ export function connectToWrite(path: string): Sql {
   enableWal(db);
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
+  db.pragma('secure_delete = ON'); // what is deleted is zeroed, so that little is left for an erasure to rewrite
   return sqlOf(db);
 }
 

@@ -14,3 +14,6 @@ export interface Committed {
   /** Calls that were answered by them. */
   readonly calls: number;
 }
+
+/** The call that rewrites the file; it runs between two transactions, and answers with a Compaction. */
+export const COMPACT = 'compact';

@@ -1,10 +1,11 @@
-import { hostThread, type ThreadHost } from '../../system/index.ts';
+import { hostThread, type ThreadCall, type ThreadHost } from '../../system/index.ts';
+import { compactFile } from '../compact.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { migrate } from './migrate.ts';
-import { connectToWrite } from './sql.ts';
+import { BUSY_TIMEOUT_MS, connectToWrite, type Sql } from './sql.ts';
 import { WRITES } from './write/index.ts';
-import { COMMITTED, type WriterInit } from './writer-protocol.ts';
+import { COMMITTED, COMPACT, type WriterInit } from './writer-protocol.ts';
 
 /** The one thread of a process that writes to its ledger. */
 hostThread<WriterInit>((init) => {
@@ -22,6 +23,18 @@ function setUp({ path, newLedgerId }: WriterInit): ThreadHost {
   const writer = groupCommit(sql, (method) => handlers.get(method));
   return {
     close: writer.close,
-    receive: (call) => (call.method === COMMITTED ? call.answer(writer.committed()) : writer.receive(call)),
+    receive: (call) => {
+      if (call.method === COMMITTED) return call.answer(writer.committed());
+      return call.method === COMPACT ? compact(sql, call) : writer.receive(call);
+    },
   };
+}
+
+/** Messages are taken one by one and groups end before the next: no transaction is open here. */
+function compact(sql: Sql, call: ThreadCall): void {
+  try {
+    call.answer(compactFile(sql, { busyMs: BUSY_TIMEOUT_MS }));
+  } catch (error) {
+    call.fail(asLedgerError(error));
+  }
 }

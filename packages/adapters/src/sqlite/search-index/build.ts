@@ -1,6 +1,7 @@
 import type { BuildNote, IndexMarker, IndexPoint } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
+import { forgetLane } from './forget-lane.ts';
 import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, setMeta, spaceText } from './format.ts';
 import { writePoints } from './points.ts';
 import type { BuildMethods, IndexSpace } from './protocol.ts';
@@ -36,6 +37,13 @@ export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
     write: (points: readonly IndexPoint[]) => {
       for (const point of points) checkVector(point.vector, space);
       transaction.immediate(() => writePoints(sql, target(), points));
+    },
+    forget: (of) => {
+      let gone = 0;
+      transaction.immediate(() => {
+        gone = forgetLane(sql, target(), of);
+      });
+      return gone;
     },
     note: (note) => void transaction.immediate(() => keep(sql, space, note)),
     takeOver: () => {

@@ -16,6 +16,7 @@ export async function openSqliteBuild({
     begun: (ledgerId) => call('begun', ledgerId),
     begin: (note) => call('begin', note),
     write: (points) => call('write', points),
+    forget: (of) => call('forget', of),
     note: (note) => call('note', note),
     takeOver: () => call('takeOver'),
     finish: (marker) => call('finish', marker),

@@ -26,6 +26,12 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     stamp: (marker) => write('stamp', marker),
     upsert: (points) => write('upsert', points),
     search: async (queries) => (await read('search', queries)).map((hits) => hits.map(hitOf)),
+    forget: async (of) => {
+      const gone = await write('forget', of);
+      await read('drop', of);
+      return gone;
+    },
+    compact: () => write('compact'),
     clear: () => write('clear'),
     count: (tenant) => read('count', tenant),
     page: async (after, limit) => {

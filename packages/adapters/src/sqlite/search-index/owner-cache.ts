@@ -5,7 +5,16 @@ import { bytesOf, catchUp, EMPTY_TABLE, type OwnerRow, type OwnerTable } from '.
 
 export interface OwnerCache {
   /** The owner's points as the current snapshot has them. Call it inside a transaction. */
-  tableOf(of: Pick<IndexQuery, 'tenant' | 'owner'>): OwnerTable;
+  tableOf(of: Owned): OwnerTable;
+  drop(of: Owned): void;
+}
+
+type Owned = Pick<IndexQuery, 'tenant' | 'owner'>;
+
+/** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
+interface Kept {
+  readonly number: number;
+  readonly table: OwnerTable;
 }
 
 /**
@@ -13,42 +22,49 @@ export interface OwnerCache {
  * count of changes is compared with the file's, so that the writes of other threads and processes are seen.
  */
 export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number; bytes: number }): OwnerCache {
-  const tables = new Map<number, OwnerTable>(); // least recently used first
+  const tables = new Map<string, Kept>(); // least recently used first
   let total = 0;
   let schema: unknown = null;
 
   // An index that was built anew has taken over: its owners have numbers of their own.
   const forgetReplaced = (): void => {
     const current = sql.db.pragma('schema_version', { simple: true });
-    if (current !== schema) for (const number of [...tables.keys()]) forget(number);
+    if (current !== schema) for (const name of [...tables.keys()]) forget(name);
     schema = current;
   };
-  const forget = (number: number): void => {
-    total -= bytesOf(tables.get(number) ?? EMPTY_TABLE);
-    tables.delete(number);
+  const forget = (name: string): void => {
+    total -= bytesOf(tables.get(name)?.table ?? EMPTY_TABLE);
+    tables.delete(name);
   };
-  const keep = (number: number, table: OwnerTable): void => {
-    tables.set(number, table);
-    total += bytesOf(table);
+  const keep = (name: string, kept: Kept): void => {
+    tables.set(name, kept);
+    total += bytesOf(kept.table);
     for (const oldest of tables.keys()) {
-      if (total <= bytes || oldest === number) return;
+      if (total <= bytes || oldest === name) return;
       forget(oldest);
     }
   };
 
   return {
+    drop: (of) => forget(nameOf(of)),
     tableOf: (of) => {
       forgetReplaced();
-      const row = sql.get<OwnerRow>(
-        'SELECT number, changes, points FROM owners WHERE tenant = @tenant AND kind = @kind AND id = @id',
-        ownerKey(of),
-      );
-      if (row === null) return EMPTY_TABLE;
-      const known = tables.get(row.number) ?? EMPTY_TABLE;
+      const name = nameOf(of);
+      const row = sql.get<OwnerRow>(SELECT_OWNER, ownerKey(of));
+      const kept = tables.get(name);
+      const known = kept !== undefined && kept.number === row?.number ? kept.table : EMPTY_TABLE;
+      if (row === null) {
+        forget(name);
+        return EMPTY_TABLE;
+      }
       const current = known.changes === row.changes ? known : catchUp(sql, known, { owner: row, dimensions });
-      forget(row.number);
-      keep(row.number, current);
+      forget(name);
+      keep(name, { number: row.number, table: current });
       return current;
     },
   };
 }
+
+const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
+
+const SELECT_OWNER = 'SELECT number, changes, points FROM owners WHERE tenant = @tenant AND kind = @kind AND id = @id';

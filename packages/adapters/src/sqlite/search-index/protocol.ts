@@ -1,4 +1,13 @@
-import type { BuildNote, IndexHit, IndexMarker, IndexPoint, IndexQuery, TenantId } from '@slowwave/engine';
+import type {
+  BuildNote,
+  Compaction,
+  IndexHit,
+  IndexLane,
+  IndexMarker,
+  IndexPoint,
+  IndexQuery,
+  TenantId,
+} from '@slowwave/engine';
 
 /** The vector space an index is opened for. */
 export interface IndexSpace {
@@ -26,12 +35,16 @@ export interface FoundPoint {
 export interface WriterMethods {
   upsert(points: readonly IndexPoint[]): void;
   stamp(marker: IndexMarker): void;
+  forget(of: IndexLane): number;
+  compact(): Compaction;
   clear(): void;
 }
 
 export interface ReaderMethods {
   marker(): IndexMarker | null;
   count(tenant: TenantId): number;
+  /** Keeps nothing decoded of an owner. */
+  drop(of: Pick<IndexQuery, 'tenant' | 'owner'>): void;
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
   search(queries: readonly IndexQuery[]): readonly (readonly FoundPoint[])[];
@@ -41,6 +54,7 @@ export interface BuildMethods {
   begun(ledgerId: string): BuildNote | null;
   begin(note: BuildNote): void;
   write(points: readonly IndexPoint[]): void;
+  forget(of: IndexLane): number;
   note(note: BuildNote): void;
   takeOver(): void;
   finish(marker: IndexMarker): void;

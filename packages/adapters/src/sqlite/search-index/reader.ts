@@ -20,6 +20,7 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
       sql.get<{ count: number }>('SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant', {
         tenant,
       })?.count ?? 0,
+    drop: cache.drop,
     page: (after, limit) => {
       const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
       const next = rows.length < limit ? null : String(rows.at(-1)?.row);

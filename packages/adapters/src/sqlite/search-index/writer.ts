@@ -1,7 +1,9 @@
 import { EngineError, type IndexMarker } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
-import type { Sql } from '../ledger/sql.ts';
-import { IN_USE, markerOf, requireSpace, setMeta, spaceText } from './format.ts';
+import { compactFile } from '../compact.ts';
+import { BUSY_TIMEOUT_MS, type Sql } from '../ledger/sql.ts';
+import { forgetLane } from './forget-lane.ts';
+import { IN_USE, markerOf, NEXT, OLD, requireSpace, setMeta, spaceText } from './format.ts';
 import { writePoints } from './points.ts';
 import type { IndexSpace, WriterMethods } from './protocol.ts';
 
@@ -17,6 +19,14 @@ export function indexWriter(sql: Sql, space: IndexSpace): WriterMethods {
       });
     },
     stamp: (marker) => transaction.immediate(() => stamp(sql, marker)),
+    forget: (of) => {
+      let gone = 0;
+      transaction.immediate(() => {
+        gone = [IN_USE, NEXT, OLD].reduce((sum, tables) => sum + forgetLane(sql, tables, of), 0);
+      });
+      return gone;
+    },
+    compact: () => compactFile(sql, { busyMs: BUSY_TIMEOUT_MS }),
     clear: () => transaction.immediate(() => clear(sql, space)),
   };
 }

@@ -35,7 +35,11 @@ export async function unprojectedMemories(sql: Sql, lane: LaneId): Promise<reado
 
 /** Of all tenants, in id order. */
 export async function everyMemory(sql: Sql, after: string | null, limit: number): Promise<readonly Memory[]> {
-  const part = { condition: 'WHERE m.id > @after', limit: 'ORDER BY m.id LIMIT @limit', order: BY_ID };
+  const part = {
+    condition: 'WHERE m.id > @after AND l.erasure IS NULL',
+    limit: 'ORDER BY m.id LIMIT @limit',
+    order: BY_ID,
+  };
   return loadMemories(sql, part, { after: after ?? '', limit });
 }
 

@@ -63,7 +63,7 @@ export async function backlog(sql: Sql, tenant: TenantId | null, atMost: number)
 /** Newest first, by when they were first heard of. */
 export async function listOwners(sql: Sql, tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>> {
   const newest = newestFirst(page, 'l.created_at', 'l.id');
-  const conditions = where(['l.tenant = @tenant', newest.condition]);
+  const conditions = where(['l.tenant = @tenant AND l.erasure IS NULL', newest.condition]);
   const params = { tenant, ...newest.params };
   const rows = await sql.all<OwnerRow>(`${SELECT_OWNERS} ${conditions} ${newest.order}`, params);
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
@@ -71,7 +71,7 @@ export async function listOwners(sql: Sql, tenant: TenantId, page: Page): Promis
 }
 
 export async function ownerCount(sql: Sql, tenant: TenantId): Promise<number> {
-  const text = 'SELECT count(*) AS owners FROM lanes WHERE tenant = @tenant';
+  const text = 'SELECT count(*) AS owners FROM lanes WHERE tenant = @tenant AND erasure IS NULL';
   return (await sql.get<{ owners: number }>(text, { tenant }))?.owners ?? 0;
 }
 

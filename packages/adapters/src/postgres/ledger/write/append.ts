@@ -3,6 +3,7 @@ import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';
+import { LostRowError } from '../errors.ts';
 import { insertRows, type Table } from '../insert.ts';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
@@ -114,7 +115,7 @@ const ownerKey = (lane: Pick<LaneRow, 'tenant' | 'owner_kind' | 'owner_id'>): st
 
 function rowOf(lanes: ReadonlyMap<string, LaneRow>, { batch }: Append): LaneRow {
   const lane = lanes.get(ownerKeyOf(batch));
-  if (lane === undefined) throw new Error(`the lane of batch ${batch.id} is missing right after it was made`);
+  if (lane === undefined) throw new LostRowError(`the lane of batch ${batch.id} is missing right after it was made`);
   return lane;
 }
 

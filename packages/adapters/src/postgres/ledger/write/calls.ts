@@ -21,7 +21,7 @@ export async function countCall(
 
 const INSERT_USAGE = `
   INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (@tenant, @lane, @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
+  VALUES (@tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
 
 /** Each connection has its slot, as with counters. */
 const ADD_TO_DAY = `

@@ -2,6 +2,7 @@ import type { MemoryChange, TenantId, Tombstone } from '@slowwave/engine';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { insertRows } from '../insert.ts';
+import { standingLanes } from '../read/erasures.ts';
 import type { Sql } from '../sql.ts';
 import { EVENTS, MEMORIES, OUTBOX, VERSIONS } from './change-tables.ts';
 import { openScopes } from './scopes.ts';
@@ -16,7 +17,12 @@ export async function conflicts(
   const ids = changes.map(({ memory }) => memory.id);
   const rows = await sql.all<StandingRow>(SELECT_STANDING, { ids });
   const standing = new Map(rows.map((row) => [row.id, row]));
+  const lanes = await standingLanes(
+    sql,
+    changes.map(({ memory }) => memory.lane),
+  );
   const stands = ({ memory, expectedRevision }: MemoryChange): boolean => {
+    if (!lanes.has(memory.lane)) return false; // its owner is being erased
     const row = standing.get(memory.id);
     if (row === undefined) return expectedRevision === 0;
     return row.tenant === tenant && row.revision === expectedRevision;

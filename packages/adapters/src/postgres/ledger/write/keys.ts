@@ -1,4 +1,5 @@
 import type { Appended, BatchState, NewBatch, TenantId } from '@slowwave/engine';
+import { LostRowError } from '../errors.ts';
 import type { Sql } from '../sql.ts';
 import type { Append } from './append.ts';
 
@@ -37,7 +38,7 @@ async function takenBefore(sql: Sql, group: readonly Append[]): Promise<Readonly
   const rows = await sql.all<Holder & { tenant: TenantId; key: string }>(SELECT_KEYS, namesOf(group));
   const holders = new Map(rows.map((row) => [JSON.stringify([row.tenant, row.key]), row]));
   const lost = group.find(({ batch }) => !holders.has(keyOf(batch)));
-  if (lost !== undefined) throw new Error(`the key of batch ${lost.batch.id} is taken by a batch that is not there`);
+  if (lost !== undefined) throw new LostRowError(`the key of batch ${lost.batch.id} is taken by one that is not there`);
   return holders;
 }
 

@@ -2,6 +2,7 @@ import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/eng
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { heldBy } from '../../../ledger/turn.ts';
+import { LostRowError } from '../errors.ts';
 import type { Sql } from '../sql.ts';
 
 /**
@@ -52,7 +53,7 @@ export async function openLaneId(sql: Sql, lane: NewLane): Promise<LaneId> {
   await openLanes(sql, [lane]);
   const { tenant, owner } = lane;
   const row = await sql.get<{ id: LaneId }>(SELECT_ID, { tenant, kind: owner.kind, ownerId: owner.id });
-  if (row === null) throw new Error(`lane ${lane.newId} is missing right after it was made`);
+  if (row === null) throw new LostRowError(`lane ${lane.newId} is missing right after it was made`);
   return row.id;
 }
 

@@ -36,6 +36,8 @@ export async function storeVectors(
   sql: Sql,
   { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: ReadonlyMap<string, Float32Array> },
 ): Promise<void> {
+  const lock = 'SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
+  if ((await sql.get(lock, { lane })) === null) return; // erased in the meantime
   const rows = [...vectors].map(([textHash, vector]) => ({
     lane,
     fingerprint,

@@ -33,7 +33,10 @@ export function unprojectedMemories(sql: Sql, lane: LaneId): readonly Memory[] {
 
 /** Of all tenants, in id order. */
 export function everyMemory(sql: Sql, after: string | null, limit: number): readonly Memory[] {
-  return load(sql, 'WHERE m.id > @after ORDER BY m.id LIMIT @limit', { after: after ?? '', limit });
+  return load(sql, 'WHERE m.id > @after AND l.erasure IS NULL ORDER BY m.id LIMIT @limit', {
+    after: after ?? '',
+    limit,
+  });
 }
 
 /** Live memories of the scope's owner, newest first; the scope's other ids narrow. */

@@ -55,14 +55,14 @@ export function backlog(sql: Sql, tenant: TenantId | null, atMost: number): numb
 /** Newest first, by when they were first heard of. */
 export function listOwners(sql: Sql, tenant: TenantId, page: Page): Paged<OwnerSummary> {
   const newest = newestFirst(page, 'l.created_at', 'l.id');
-  const conditions = where(['l.tenant = @tenant', newest.condition]);
+  const conditions = where(['l.tenant = @tenant AND l.erasure IS NULL', newest.condition]);
   const rows = sql.all<OwnerRow>(`${SELECT_OWNERS} ${conditions} ${newest.order}`, { tenant, ...newest.params });
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
   return { results: results.map(ownerSummaryFrom), nextCursor };
 }
 
 export function ownerCount(sql: Sql, tenant: TenantId): number {
-  const text = 'SELECT count(*) AS owners FROM lanes WHERE tenant = @tenant';
+  const text = 'SELECT count(*) AS owners FROM lanes WHERE tenant = @tenant AND erasure IS NULL';
   return sql.get<{ owners: number }>(text, { tenant })?.owners ?? 0;
 }
 

@@ -26,7 +26,7 @@ export function countCall(sql: Sql, { tenant, lane, consolidationId }: Caller, c
 
 const INSERT_USAGE = `
   INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (@tenant, @lane, @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
+  VALUES (@tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model, @failed, @promptTokens, @completionTokens, @at)`;
 
 const ADD_TO_DAY = `
   INSERT INTO usage_days (tenant, day, model, calls, failed_calls, prompt_tokens, completion_tokens)

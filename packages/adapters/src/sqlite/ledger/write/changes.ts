@@ -1,6 +1,7 @@
 import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@slowwave/engine';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
+import { isStanding } from '../read/erasures.ts';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
 import { forgetSummaries } from './summaries.ts';
@@ -29,6 +30,7 @@ export function writeChanges(
 }
 
 function standsAt(sql: Sql, tenant: TenantId, { memory, expectedRevision }: MemoryChange): boolean {
+  if (!isStanding(sql, memory.lane)) return false; // its owner is being erased
   const row = sql.get<{ tenant: string; revision: number }>('SELECT tenant, revision FROM memories WHERE id = @id', {
     id: memory.id,
   });

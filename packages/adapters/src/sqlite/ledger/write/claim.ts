@@ -15,7 +15,7 @@ export interface ClaimInput {
 /** Takes a due lane: pins a window, or takes over the one that is pinned. */
 export function claim(sql: Sql, { job, now, window, newConsolidationId }: ClaimInput): Claim {
   const lane = loadLane(sql, job.lane);
-  if (lane === null || lane.paused === 1 || lane.state === 'idle') return { kind: 'stale' };
+  if (lane === null || lane.erasure !== null || lane.paused === 1 || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
   if (lane.consolidation_id !== null) return resume(sql, lane, lane.consolidation_id);

@@ -1,6 +1,7 @@
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
 import { claim } from './claim.ts';
+import { eraseSlice, finishErasures, forgetOwner, requestErasure } from './erasures.ts';
 import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
@@ -18,8 +19,11 @@ export const WRITES = {
   clearOutbox,
   countFailedCall,
   countSummaryCall,
+  eraseSlice,
   fail,
+  finishErasures,
   flush,
+  forgetOwner,
   forgetSummaries,
   openLaneId,
   proveWritable,
@@ -28,6 +32,7 @@ export const WRITES = {
   refillOutbox,
   release,
   replay,
+  requestErasure,
   settleReview,
   storeAnswer,
   storePlan,

@@ -58,5 +58,6 @@ const UPSERT_PLAN = `
   ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
 
 const INSERT_VECTOR = `
-  INSERT INTO vectors (lane, fingerprint, text_hash, vector) VALUES (@lane, @fingerprint, @textHash, @vector)
+  INSERT INTO vectors (lane, fingerprint, text_hash, vector)
+  SELECT id, @fingerprint, @textHash, @vector FROM lanes WHERE id = @lane AND erasure IS NULL
   ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING`;

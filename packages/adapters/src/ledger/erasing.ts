@@ -1,0 +1,94 @@
+import type { Erasure, ErasureState, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
+
+/** One kind of row of a lane, and what hangs on it. `:ids` stands for the rows that were picked. */
+interface Erasing {
+  /** Picks the next rows, as `id`. */
+  readonly pick: string;
+  /** Table and condition, in the order in which they may go. */
+  readonly deletes: readonly (readonly [table: string, condition: string])[];
+}
+
+const pick = (table: string, id = 'id'): string =>
+  `SELECT ${id} AS id FROM ${table} WHERE lane = @lane ORDER BY ${id} LIMIT @limit`;
+
+/**
+ * Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. Written so that SQLite
+ * and PostgreSQL both read it.
+ */
+export const ERASING: readonly Erasing[] = [
+  {
+    pick: pick('memories'),
+    deletes: [
+      ['event_sources', 'event_seq IN (SELECT seq FROM events WHERE memory_id IN :ids)'],
+      ['events', 'memory_id IN :ids'],
+      ['versions', 'memory_id IN :ids'],
+      ['tombstones', 'memory_id IN :ids'],
+      ['outbox', 'memory_id IN :ids'],
+      ['memories', 'id IN :ids'],
+    ],
+  },
+  {
+    pick: pick('consolidations'),
+    deletes: [
+      ['answers', 'consolidation_id IN :ids'],
+      ['plans', 'consolidation_id IN :ids'],
+      ['reviews', 'consolidation_id IN :ids'],
+      ['usage', 'consolidation_id IN :ids'],
+      ['consolidations', 'id IN :ids'],
+    ],
+  },
+  {
+    pick: pick('batches'),
+    deletes: [
+      ['messages', 'batch_id IN :ids'],
+      ['idempotency_keys', 'batch_id IN :ids'],
+      ['batches', 'id IN :ids'],
+    ],
+  },
+  { pick: pick('vectors', 'text_hash'), deletes: [['vectors', 'lane = @lane AND text_hash IN :ids']] },
+  {
+    pick: pick('usage', 'CAST(seq AS TEXT)'),
+    deletes: [['usage', 'lane = @lane AND CAST(seq AS TEXT) IN :ids']],
+  },
+  { pick: pick('scopes', 'key'), deletes: [['scopes', 'lane = @lane AND key IN :ids']] },
+];
+
+/** Tables of the ledger that say nothing of an owner, and are not touched by an erasure. */
+export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures'] as const;
+
+/** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
+export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;
+
+export interface ErasureRow {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly owner_kind: OwnerKind | null;
+  readonly owner_id: string | null;
+  readonly owner_hash: string;
+  readonly lane: LaneId | null;
+  readonly state: ErasureState;
+  readonly counts: string;
+  readonly remains: string;
+  readonly requested_at: number;
+  readonly erased_at: number | null;
+}
+
+export const erasureFrom = (row: ErasureRow): Erasure => ({
+  id: row.id,
+  tenant: row.tenant,
+  owner: row.owner_kind === null || row.owner_id === null ? null : { kind: row.owner_kind, id: row.owner_id },
+  ownerHash: row.owner_hash,
+  lane: row.lane,
+  state: row.state,
+  counts: JSON.parse(row.counts),
+  remains: JSON.parse(row.remains),
+  requestedAt: row.requested_at,
+  erasedAt: row.erased_at,
+});
+
+/** The counts with those of one slice added. */
+export function addCounts(counts: Erasure['counts'], gone: readonly (readonly [string, number])[]): Erasure['counts'] {
+  const sum: Record<string, number> = { ...counts };
+  for (const [table, rows] of gone) if (rows > 0) sum[table] = (sum[table] ?? 0) + rows;
+  return sum;
+}

@@ -1,0 +1,46 @@
+import { statSync } from 'node:fs';
+import type { Compaction } from '@slowwave/engine';
+import Database from 'better-sqlite3';
+import type { Sql } from './ledger/sql.ts';
+
+/**
+ * Above this a file is not rewritten at once: nobody else can write to it meanwhile, and 256 MB take two seconds where
+ * others give up after five.
+ */
+const REWRITE_MAX_BYTES = 256 * 2 ** 20;
+/** Others' transactions last milliseconds; who takes longer is a backup, and is waited for by asking again. */
+const PATIENCE_MS = 250;
+
+/**
+ * Overwrites what deleted rows left behind: parts of them stay where pages were split and joined, even though deleted
+ * cells are zeroed, so that the file is written anew; then the log, which has them all, is emptied.
+ */
+export function compactFile(
+  sql: Sql,
+  { busyMs, rewriteMax = REWRITE_MAX_BYTES }: { busyMs: number; rewriteMax?: number },
+): Compaction {
+  sql.db.pragma(`busy_timeout = ${PATIENCE_MS}`);
+  try {
+    // First: a log that others still read from must not grow by a whole file with every try.
+    if (!emptyLog(sql)) return { done: false, remains: [] };
+    const tooLarge = statSync(sql.db.name).size > rewriteMax;
+    if (!tooLarge) sql.db.exec('VACUUM');
+    return { done: emptyLog(sql), remains: tooLarge ? [leftIn(sql.db.name)] : [] };
+  } catch (error) {
+    if (isBusy(error)) return { done: false, remains: [] };
+    throw error;
+  } finally {
+    sql.db.pragma(`busy_timeout = ${busyMs}`);
+  }
+}
+
+function emptyLog(sql: Sql): boolean {
+  const [result] = sql.db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  return result?.busy === 0;
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Database.SqliteError && (error.code.startsWith('SQLITE_BUSY') || error.code === 'SQLITE_LOCKED');
+
+const leftIn = (path: string): string =>
+  `${path.split('/').at(-1)}: parts of pages that were split before their rows were deleted, until it is rewritten with VACUUM`;

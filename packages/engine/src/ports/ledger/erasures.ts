@@ -1,0 +1,66 @@
+import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
+
+/**
+ * An erasure's life:
+ *   requested   stored; the owner's lane is cut off: nobody claims it, writes to it or finds it by its owner any more.
+ *               What the owner says from now on goes to a new lane.
+ *   erasing     rows go, in slices.
+ *   compacting  the rows and the owner's id are gone; the stores still hold bytes that are free to be overwritten.
+ *   erased      those are gone, too, but for what `remains` names.
+ */
+export type ErasureState = 'requested' | 'erasing' | 'compacting' | 'erased';
+
+/** Rows that were erased, by table. */
+export type ErasedCounts = Readonly<Record<string, number>>;
+
+export interface Erasure {
+  readonly id: string;
+  readonly tenant: TenantId;
+  /** Whose: null once the rows are gone. What stays is the record that something was erased. */
+  readonly owner: Owner | null;
+  /** A digest of tenant and owner: proves to who knows the id that it was erased. */
+  readonly ownerHash: string;
+  /** null: the owner had none, or it is gone. */
+  readonly lane: LaneId | null;
+  readonly state: ErasureState;
+  readonly counts: ErasedCounts;
+  /** What nobody could overwrite at once, in words for an operator. */
+  readonly remains: readonly string[];
+  readonly requestedAt: Millis;
+  readonly erasedAt: Millis | null;
+}
+
+export interface NewErasure {
+  readonly id: string;
+  readonly ownerHash: string;
+  readonly now: Millis;
+}
+
+export interface Compaction {
+  /** false: somebody still reads what was there before; ask again in a moment. */
+  readonly done: boolean;
+  readonly remains: readonly string[];
+}
+
+export interface ErasureStore {
+  /**
+   * One transaction: the erasure is stored, and the owner's lane is cut off with a higher epoch, so that work in flight
+   * can't write. While one of the same owner has a lane to erase, that one is the answer.
+   */
+  request(tenant: TenantId, owner: Owner, erasure: NewErasure): Promise<Erasure>;
+  get(tenant: TenantId, id: string): Promise<Erasure | null>;
+  /** Those that are not erased yet, of all tenants, oldest first. */
+  open(limit: number): Promise<readonly Erasure[]>;
+  /** Whether a lane is there and not cut off. */
+  standing(lane: LaneId): Promise<boolean>;
+  /**
+   * Erases at most `limit` of one kind of row, with all that hangs on them, and counts them; batches that go are counted
+   * as erased in the same transaction. `more` is false when only the lane's own row is left.
+   */
+  slice(id: string, limit: number): Promise<{ readonly more: boolean }>;
+  /** The lane's own row goes, and with it the owner's id: compacting. Throws while rows of the lane are left. */
+  forgetOwner(id: string): Promise<void>;
+  /** What is free to be overwritten is overwritten. */
+  compact(): Promise<Compaction>;
+  finish(ids: readonly string[], how: { readonly remains: readonly string[]; readonly now: Millis }): Promise<void>;
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { SearchIndex } from '../ports/search-index.ts';
+import { DEFAULT_TENANT, type LaneId, type Owner } from '../words.ts';
+import { found, foundBy, OTHER_TENANT, point, query } from './search-index-suite-points.ts';
+
+const ANN: Owner = { kind: 'user', id: 'ann' };
+const OLD = 'lane_old' as LaneId;
+const NEW = 'lane_new' as LaneId;
+
+/** What goes when a lane is erased. */
+export function describeForgetting(index: () => SearchIndex): void {
+  const forget = (lane = OLD, owner = ANN) => index().forget({ tenant: DEFAULT_TENANT, owner, lane });
+
+  describe('forgetting a lane', () => {
+    test('every version of its points goes, whatever it shows', async () => {
+      await index().upsert([
+        point({ memoryId: 'm', lane: OLD }),
+        point({ memoryId: 'm', lane: OLD, version: 2, live: false }),
+        point({ memoryId: 'n', lane: OLD, expiresAt: 1 }),
+      ]);
+      expect(await found(index())).toEqual(['m.1']);
+      expect(await forget()).toBe(3);
+      expect(await found(index())).toEqual([]);
+      expect(await foundBy(index(), 'tea')).toEqual([]);
+      expect(await index().count(DEFAULT_TENANT)).toBe(0);
+      expect(await forget()).toBe(0);
+    });
+
+    test('points of the same owner in another lane stay, and are found as before', async () => {
+      const names = ['a', 'b', 'c', 'd'];
+      await index().upsert(names.map((memoryId, i) => point({ memoryId, lane: i % 2 === 0 ? OLD : NEW })));
+      expect(await found(index())).toHaveLength(4);
+      expect(await forget()).toBe(2);
+      expect(await found(index())).toEqual(['b.1', 'd.1']);
+      expect(await foundBy(index(), 'tea')).toEqual(['b.1', 'd.1']);
+      expect(await index().count(DEFAULT_TENANT)).toBe(2);
+      await index().upsert([point({ memoryId: 'e', lane: NEW }), point({ memoryId: 'b', lane: NEW, revision: 2 })]);
+      expect(await found(index())).toEqual(['b.1', 'd.1', 'e.1']);
+    });
+
+    test('other owners and tenants keep theirs', async () => {
+      const bob: Owner = { kind: 'user', id: 'bob' };
+      const agent: Owner = { kind: 'agent', id: 'ann' };
+      await index().upsert([point({ memoryId: 'a', lane: OLD }), point({ memoryId: 'b', lane: OLD, owner: bob })]);
+      await index().upsert([point({ memoryId: 'c', lane: OLD, owner: agent })]);
+      await index().upsert([point({ memoryId: 'd', lane: OLD, tenant: OTHER_TENANT })]);
+      expect(await forget()).toBe(1);
+      expect(await found(index(), { owner: bob })).toEqual(['b.1']);
+      expect(await found(index(), { owner: agent })).toEqual(['c.1']);
+      expect(await found(index(), { tenant: OTHER_TENANT })).toEqual(['d.1']);
+    });
+
+    test('an owner without points has nothing to forget', async () => {
+      expect(await forget()).toBe(0);
+    });
+
+    test('what was forgotten can be written anew', async () => {
+      await index().upsert([point({ memoryId: 'm', lane: OLD, revision: 7 })]);
+      await forget();
+      await index().upsert([point({ memoryId: 'm', lane: NEW, revision: 1, text: 'milk' })]);
+      const [hits] = await index().search([query()]);
+      expect(hits?.map((hit) => hit.point.text)).toEqual(['milk']);
+    });
+
+    test('files are compacted without losing what stays', async () => {
+      await index().upsert([point({ memoryId: 'a', lane: OLD }), point({ memoryId: 'b', lane: NEW })]);
+      await forget();
+      expect((await index().compact()).done).toBe(true);
+      expect(await found(index())).toEqual(['b.1']);
+    });
+  });
+}

@@ -72,6 +72,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get replays() {
+      return current().replays;
+    },
     get reviews() {
       return current().reviews;
     },

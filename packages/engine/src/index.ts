@@ -23,6 +23,7 @@ export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
+export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';
 export type * from './ports/ledger/summaries.ts';

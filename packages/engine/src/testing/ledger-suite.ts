@@ -11,6 +11,7 @@ import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
+import { describeReplays } from './ledger-suite-replays.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
@@ -32,6 +33,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSummaries(bench);
     describeApply(bench);
     describeReviews(bench);
+    describeReplays(bench);
     describeSettings(bench);
     describeOutbox(bench);
     describeMemories(bench);

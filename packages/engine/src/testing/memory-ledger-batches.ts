@@ -29,7 +29,7 @@ export function memoryBatches(state: State): BatchStore {
       const oldestFirst = rows.sort((a, b) => a.acceptedAt - b.acceptedAt || a.position - b.position);
       return oldestFirst.slice(0, limit).map(viewOf);
     },
-    replay: async (tenant, ids, now) => replay(state, { tenant, ids }, now),
+    replay: async (tenant, ids, now) => replayBatches(state, { tenant, ids }, now),
   };
 }
 
@@ -130,7 +130,7 @@ function matches(batch: BatchRow, filter: ParkedFilter): boolean {
   );
 }
 
-function replay(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
+export function replayBatches(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
   const parked = batchesOf(state, which.tenant).filter((batch) => matches(batch, { ids: which.ids }));
   const replayed = parked.filter((batch) => batch.state === 'parked');
   for (const batch of replayed) {
@@ -142,6 +142,6 @@ function replay(state: State, which: { tenant: TenantId; ids: readonly string[] 
   return { replayed: replayed.map((batch) => batch.id), nudges };
 }
 
-function viewOf({ tokens, urgent, outcome, ...batch }: BatchRow): Batch {
+export function viewOf({ tokens, urgent, outcome, ...batch }: BatchRow): Batch {
   return batch;
 }

@@ -4,6 +4,7 @@ import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Lane } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { Replay } from '../ports/ledger/replays.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { TokenUse } from '../ports/models.ts';
@@ -57,6 +58,15 @@ export interface CallRow {
   readonly at: Millis;
 }
 
+export interface ReplayRow extends Mutable<Replay> {
+  readonly key: { readonly key: string; readonly bodyHash: string } | null;
+  readonly batchIds: Set<string>;
+  /** When somebody should look at it; null: never again. */
+  dueAt: Millis | null;
+  /** The last batch that was looked at. */
+  after: { readonly at: Millis; readonly id: string };
+}
+
 /** The rolling summary of a scope. Covers nothing until it is made, and again once it is forgotten. */
 export interface SummaryRow {
   readonly id: string;
@@ -88,6 +98,7 @@ export interface State {
   readonly events: MemoryEvent[];
   readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
   readonly reviews: Map<string, Mutable<Review>>;
+  readonly replays: Map<string, ReplayRow>;
   readonly settings: Map<TenantId, TenantSettings>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
@@ -115,6 +126,7 @@ export function emptyState(tools: Tools): State {
     events: [],
     tombstones: [],
     reviews: new Map(),
+    replays: new Map(),
     settings: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },

@@ -7,6 +7,7 @@ import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
+import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
 import { memorySettings } from './memory-ledger-settings.ts';
 import { emptyState } from './memory-ledger-state.ts';
@@ -24,6 +25,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
     reviews: memoryReviews(state),
+    replays: memoryReplays(state),
     settings: memorySettings(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),

@@ -8,7 +8,7 @@ import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
-import { batchStore, laneStore, outboxStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { appendGroup } from './write/append.ts';
@@ -80,6 +80,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
     reviews: reviewStore(access),
+    replays: replayStore(access),
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

@@ -3,6 +3,7 @@ import type {
   LaneId,
   LaneStore,
   OutboxStore,
+  ReplayStore,
   ReviewStore,
   SettingsStore,
   SummaryStore,
@@ -12,6 +13,7 @@ import type { AppendGroups } from './append-groups.ts';
 import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
+import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
 import { settingsOf } from './read/settings.ts';
 import { dueSummary, readSummary } from './read/summaries.ts';
@@ -20,6 +22,7 @@ import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
 import { raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox } from './write/outbox.ts';
+import { advanceReplay, createReplay, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
 import { putSettings } from './write/settings.ts';
 import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
@@ -67,6 +70,21 @@ export function reviewStore({ read, write }: Access): ReviewStore {
     list: (tenant, filter, page) => read((sql) => listReviews(sql, { tenant, filter, page })),
     get: (tenant, id) => read((sql) => getReview(sql, tenant, id)),
     settle: (tenant, id, settlement) => write((sql) => settleReview(sql, { tenant, id, settlement })),
+  };
+}
+
+export function replayStore({ read, snapshot, write }: Access): ReplayStore {
+  return {
+    match: (tenant, filter, limit) => snapshot((sql) => replays.matchBatches(sql, { tenant, filter, limit })),
+    create: (replay) => write((sql) => createReplay(sql, { replay })),
+    get: (tenant, id) => read((sql) => replays.getReplay(sql, tenant, id)),
+    list: (tenant, page) => read((sql) => replays.listReplays(sql, { tenant, page })),
+    take: (now, until) => write((sql) => takeReplay(sql, { now, until })),
+    advance: (id, how) => write((sql) => advanceReplay(sql, { id, ...how })),
+    batches: (id, limit) => read((sql) => replays.batchesOfReplay(sql, id, limit)),
+    states: (id) => read((sql) => replays.statesOfReplay(sql, id)),
+    move: (id, step) => write((sql) => moveReplay(sql, { id, step })),
+    lives: (lane, before, page) => snapshot((sql) => replays.livesOf(sql, { lane, before, ...page })),
   };
 }
 

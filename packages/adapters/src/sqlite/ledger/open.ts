@@ -8,7 +8,7 @@ import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { batchStore, laneStore, outboxStore, reviewStore, settingsStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
@@ -65,6 +65,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
     reviews: reviewStore(access),
+    replays: replayStore(access),
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

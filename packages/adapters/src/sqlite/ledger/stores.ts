@@ -1,8 +1,17 @@
-import type { BatchStore, LaneId, LaneStore, OutboxStore, ReviewStore, SettingsStore } from '@slowwave/engine';
+import type {
+  BatchStore,
+  LaneId,
+  LaneStore,
+  OutboxStore,
+  ReplayStore,
+  ReviewStore,
+  SettingsStore,
+} from '@slowwave/engine';
 import type { Access } from './access.ts';
 import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
+import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
 import { settingsOf } from './read/settings.ts';
 
@@ -39,6 +48,21 @@ export function reviewStore({ read, write }: Access): ReviewStore {
     list: (tenant, filter, page) => read((sql) => listReviews(sql, { tenant, filter, page })),
     get: (tenant, id) => read((sql) => getReview(sql, tenant, id)),
     settle: (tenant, id, settlement) => write('settleReview', { tenant, id, settlement }),
+  };
+}
+
+export function replayStore({ read, write }: Access): ReplayStore {
+  return {
+    match: (tenant, filter, limit) => read((sql) => replays.matchBatches(sql, { tenant, filter, limit })),
+    create: (replay) => write('createReplay', { replay }),
+    get: (tenant, id) => read((sql) => replays.getReplay(sql, tenant, id)),
+    list: (tenant, page) => read((sql) => replays.listReplays(sql, { tenant, page })),
+    take: (now, until) => write('takeReplay', { now, until }),
+    advance: (id, how) => write('advanceReplay', { id, ...how }),
+    batches: (id, limit) => read((sql) => replays.batchesOfReplay(sql, id, limit)),
+    states: (id) => read((sql) => replays.statesOfReplay(sql, id)),
+    move: (id, step) => write('moveReplay', { id, step }),
+    lives: (lane, before, page) => read((sql) => replays.livesOf(sql, { lane, before, ...page })),
   };
 }
 

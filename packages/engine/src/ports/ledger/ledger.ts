@@ -5,6 +5,7 @@ import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
+import type { ReplayStore } from './replays.ts';
 import type { ReviewStore } from './reviews.ts';
 import type { SettingsStore } from './settings.ts';
 import type { SummaryStore } from './summaries.ts';
@@ -33,6 +34,7 @@ export interface Ledger {
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
   readonly reviews: ReviewStore;
+  readonly replays: ReplayStore;
   readonly settings: SettingsStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;

@@ -23,17 +23,17 @@ export function getMemory(sql: Sql, tenant: TenantId, id: string): Memory | null
 
 export function manyMemories(sql: Sql, tenant: TenantId, ids: readonly string[]): readonly Memory[] {
   const condition = 'WHERE m.tenant = @tenant AND m.id IN (SELECT value FROM json_each(@ids))';
-  return load(sql, condition, { tenant, ids: JSON.stringify(ids) });
+  return loadMemories(sql, condition, { tenant, ids: JSON.stringify(ids) });
 }
 
 /** Memories of a lane that the index has not been told about. */
 export function unprojectedMemories(sql: Sql, lane: LaneId): readonly Memory[] {
-  return load(sql, 'WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { lane });
+  return loadMemories(sql, 'WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { lane });
 }
 
 /** Of all tenants, in id order. */
 export function everyMemory(sql: Sql, after: string | null, limit: number): readonly Memory[] {
-  return load(sql, 'WHERE m.id > @after AND l.erasure IS NULL ORDER BY m.id LIMIT @limit', {
+  return loadMemories(sql, 'WHERE m.id > @after AND l.erasure IS NULL ORDER BY m.id LIMIT @limit', {
     after: after ?? '',
     limit,
   });
@@ -48,7 +48,7 @@ export function listMemories(
   const owned = ownedBy(tenant, scope);
   const unexpired = '(m.expires_at IS NULL OR m.expires_at > @now)';
   const conditions = where([...owned.conditions, unexpired, newest.condition]);
-  const memories = load(sql, `${conditions} ${newest.order}`, { ...owned.params, now, ...newest.params });
+  const memories = loadMemories(sql, `${conditions} ${newest.order}`, { ...owned.params, now, ...newest.params });
   return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
 }
 
@@ -75,7 +75,7 @@ export function historyOf(
 }
 
 /** Memories with all their versions. */
-function load(sql: Sql, condition: string, params: Params): Memory[] {
+export function loadMemories(sql: Sql, condition: string, params: Params): Memory[] {
   const rows = sql.all<MemoryRow>(`${SELECT_MEMORIES} ${condition}`, params);
   const ids = JSON.stringify(rows.map((row) => row.id));
   const versions = Map.groupBy(sql.all<VersionRow>(SELECT_VERSIONS, { ids }), (version) => version.memory_id);

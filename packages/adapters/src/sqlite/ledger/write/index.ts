@@ -6,6 +6,7 @@ import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
+import { advanceReplay, createReplay, moveReplay, takeReplay } from './replays.ts';
 import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
@@ -13,18 +14,21 @@ import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thought
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
+  advanceReplay,
   append,
   apply,
   claim,
   clearOutbox,
   countFailedCall,
   countSummaryCall,
+  createReplay,
   eraseSlice,
   fail,
   finishErasures,
   flush,
   forgetOwner,
   forgetSummaries,
+  moveReplay,
   openLaneId,
   proveWritable,
   putSettings,
@@ -38,6 +42,7 @@ export const WRITES = {
   storePlan,
   storeSummary,
   storeVectors,
+  takeReplay,
   write,
 } as const;
 

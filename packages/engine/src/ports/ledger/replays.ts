@@ -1,0 +1,118 @@
+import type { BatchState, Failure, JsonObject, LaneId, Memory, MemoryEvent, Millis, TenantId } from '../../words.ts';
+import type { Nudge } from '../schedule.ts';
+import type { Batch } from './batches.ts';
+import type { Page, Paged } from './page.ts';
+
+/** Which batches a replay is about. What is left out filters nothing. */
+export interface ReplayFilter {
+  readonly states: readonly BatchState[];
+  readonly ids?: readonly string[];
+  readonly lane?: LaneId;
+  readonly userId?: string;
+  /** Of the failure a batch shows. */
+  readonly errorCode?: string;
+  /** By when a batch was accepted: since, and before. */
+  readonly since?: Millis;
+  readonly until?: Millis;
+}
+
+/**
+ * A replay's life:
+ *   preparing   stored. A live one puts its batches back in line, slice by slice, from the transaction that stores it on;
+ *               a what-if sets up its shadow space.
+ *   running     its batches are consolidated like all others.
+ *   done        none of them waits any more. A what-if has its result, and a space until it is discarded.
+ *   failed      it could not be prepared, for a reason that time does not mend.
+ *   discarding  a what-if's space is being removed.
+ *   discarded   it is gone. The record stays.
+ */
+export type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+
+/** live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. */
+export type ReplayKind = 'live' | 'what_if';
+
+export interface Replay {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly kind: ReplayKind;
+  readonly state: ReplayState;
+  readonly filter: ReplayFilter;
+  /** What a what-if does otherwise than was done; read by those who carry it out. */
+  readonly changes: JsonObject;
+  /** Batches that matched when it was asked for. */
+  readonly matched: number;
+  readonly failure: Failure | null;
+  readonly result: JsonObject | null;
+  readonly createdAt: Millis;
+  readonly finishedAt: Millis | null;
+  /** When the space of a what-if goes by itself. */
+  readonly expiresAt: Millis | null;
+}
+
+export interface NewReplay extends Pick<Replay, 'id' | 'tenant' | 'kind' | 'filter' | 'changes' | 'matched'> {
+  /** The batches of a what-if; a live one finds its own. */
+  readonly batchIds: readonly string[];
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  readonly now: Millis;
+}
+
+export type ReplayCreated =
+  | { readonly kind: 'stored' }
+  /** The same key with the same body came before. */
+  | { readonly kind: 'repeated'; readonly id: string }
+  /** The same key with another body came before. */
+  | { readonly kind: 'conflict' };
+
+/** A step from one state to the next. What is left out stays as it is. */
+export interface ReplayStep {
+  readonly from: ReplayState;
+  readonly to: ReplayState;
+  /** When somebody should look at it again; null: never. */
+  readonly dueAt: Millis | null;
+  readonly failure?: Failure;
+  readonly result?: JsonObject;
+  readonly finishedAt?: Millis;
+  readonly expiresAt?: Millis | null;
+}
+
+/** A memory with the events that made it, up to a moment. */
+export interface Life {
+  readonly memory: Memory;
+  /** In the order of their revisions. */
+  readonly events: readonly MemoryEvent[];
+}
+
+export interface ReplayStore {
+  /** How many batches match, and the first of them, oldest first. */
+  match(
+    tenant: TenantId,
+    filter: ReplayFilter,
+    limit: number,
+  ): Promise<{ readonly matched: number; readonly batches: readonly Batch[] }>;
+  create(replay: NewReplay): Promise<ReplayCreated>;
+  get(tenant: TenantId, id: string): Promise<Replay | null>;
+  list(tenant: TenantId, page: Page): Promise<Paged<Replay>>;
+  /** One that is due, of any tenant, longest due first: nobody else gets it before `until`. */
+  take(now: Millis, until: Millis): Promise<Replay | null>;
+  /**
+   * The next batches of a live replay wait again, due now, at their old positions, with their attempts at zero, in one
+   * transaction with the note of how far it is. Batches that are not parked any more are left alone, each is taken once.
+   * After the last slice it is running.
+   */
+  advance(
+    id: string,
+    how: { readonly limit: number; readonly now: Millis },
+  ): Promise<{ readonly replayed: readonly string[]; readonly nudges: readonly Nudge[]; readonly more: boolean }>;
+  /** The batches of a replay as they are now; those of a what-if as they are in life. Oldest first. */
+  batches(id: string, limit: number): Promise<readonly Batch[]>;
+  /** How many batches of a replay are in each state now. */
+  states(id: string): Promise<Readonly<Partial<Record<BatchState, number>>>>;
+  /** false: it is not in that state. */
+  move(id: string, step: ReplayStep): Promise<boolean>;
+  /** Memories of a lane with what was recorded of them before a moment, by id; `after` is the last one's. */
+  lives(
+    lane: LaneId,
+    before: Millis,
+    page: { readonly after: string | null; readonly limit: number },
+  ): Promise<readonly Life[]>;
+}

@@ -27,6 +27,6 @@ export interface ConsoleDeps {
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
-  /** The parked batches of a lane wait again. Returns how many. */
+  /** The parked batches of a lane are replayed. Returns how many. */
   replayLane(lane: LaneId): Promise<number>;
 }

@@ -33,36 +33,7 @@ test('a consolidation costs what its model is priced at', async () => {
   expect(plan.usage.models).toMatchObject([{ model: 'scripted', cost: plan.cost }]);
 });
 
-test('parked batches are counted first, then replayed and scheduled', async () => {
-  const broken = { now: true };
-  const { send, engine, nudged, batchState } = await consoleBench({ broken });
-  const id = await engine.post(['Ann lives in Berlin']);
-  await engine.run();
-  expect(await batchState(id)).toBe('parked');
-  const rehearsed = await send('POST', '/v1/replays', { filter: { user_id: 'ann' }, dry_run: true });
-  expect(rehearsed.json()).toEqual({ dry_run: true, matched: 1, replayed: 0, batch_ids: [id] });
-  expect(await batchState(id)).toBe('parked');
-
-  broken.now = false;
-  const replayed = await send('POST', '/v1/replays', { filter: { batch_ids: [id] } });
-  expect(replayed.json()).toEqual({ dry_run: false, matched: 1, replayed: 1, batch_ids: [id] });
-  expect(nudged).toHaveLength(1);
-  await engine.run();
-  expect(await batchState(id)).toBe('consolidated');
-});
-
-test('a filter that fits nothing replays nothing', async () => {
-  const { send, nudged } = await consoleBench();
-  const filter = { user_id: 'nobody', error_code: 'x', since: '2026-01-01T00:00:00Z' };
-  expect((await send('POST', '/v1/replays', { filter })).json()).toMatchObject({ matched: 0, replayed: 0 });
-  expect(nudged).toEqual([]);
-});
-
 test.each([
-  ['POST', '/v1/replays', {}, { status: 400, code: 'invalid_request' }],
-  ['POST', '/v1/replays', { filter: { state: 'consolidated' } }, { status: 400, code: 'invalid_request' }],
-  ['POST', '/v1/replays', { filter: { batch_ids: [] } }, { status: 400, code: 'invalid_request' }],
-  ['POST', '/v1/replays', { filter: {}, model: 'x' }, { status: 400, code: 'invalid_request' }],
   ['POST', '/v1/consolidations', {}, { status: 405, code: 'method_not_allowed' }],
   ['GET', '/v1/consolidations/con_unknown', undefined, { status: 404, code: 'not_found' }],
   ['GET', '/v1/consolidations?state=done', undefined, { status: 400, code: 'invalid_request' }],

@@ -19,6 +19,6 @@ export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleD
     images: deps.imageModel !== null,
     preview: (batch, cancel) => preview(deps, batch, cancel),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
-    replayLane: replayLane({ ledger, tools, nudge }),
+    replayLane: replayLane({ ledger, tools, log, nudge }),
   };
 }

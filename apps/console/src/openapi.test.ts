@@ -9,6 +9,7 @@ const ROUTES = [
   '/v1/consolidations/{id}',
   '/v1/consolidations/preview',
   '/v1/replays',
+  '/v1/replays/{id}',
   '/v1/reviews',
   '/v1/reviews/{id}',
   '/v1/settings',

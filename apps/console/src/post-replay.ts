@@ -1,41 +1,49 @@
-import { PostReplay, ReplayView } from '@slowwave/contracts';
-import type { ParkedFilter, TenantId } from '@slowwave/engine';
-import { type App, requestTenant } from '@slowwave/http';
+import { PostReplay, ReplayRehearsal, ReplayView } from '@slowwave/contracts';
+import { type ReplayFilter, startReplay, type TenantId } from '@slowwave/engine';
+import { type App, idempotencyOf, KeyHeader, problem, requestTenant } from '@slowwave/http';
+import { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
+import { rehearsalView, replayProgress } from './views/replay.ts';
 
-/** Most batches one request replays; the same request again takes the next. */
-const REPLAY_MAX = 1_000;
+/** Batches a dry run shows. */
+const SAMPLE = 20;
 
 const schema = {
   tags: ['manage'],
   summary: 'Try parked batches again',
-  description: `They wait again at their old positions, with their attempts at zero. At most ${REPLAY_MAX} at once, oldest first.`,
+  description:
+    'They wait again at their old positions, with their attempts at zero, and keep when they were said: what was said ' +
+    'since is not overwritten. Thousands are put back in slices, in the background. With dry_run nothing is changed.',
+  headers: KeyHeader,
   body: PostReplay,
-  response: { 200: ReplayView },
+  response: { 200: z.union([ReplayRehearsal, ReplayView]), 202: ReplayView },
 };
 
 export function postReplay(app: App, deps: ConsoleDeps): void {
-  app.post('/v1/replays', { schema }, async (request) => {
+  app.post('/v1/replays', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
-    const { filter, dry_run } = request.body;
-    const parked = await deps.ledger.batches.parked(tenant, filterOf(filter), REPLAY_MAX);
-    const ids = parked.map(({ id }) => id);
-    const replayed = dry_run ? [] : await replay(deps, tenant, ids);
-    return { dry_run, matched: ids.length, replayed: replayed.length, batch_ids: dry_run ? ids : [...replayed] };
+    const filter = filterOf(request.body.filter);
+    if (request.body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));
+    const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
+    const started = await startReplay(deps, { tenant, filter, key });
+    if (started.kind === 'conflict') throw otherReplay(key);
+    reply.header('location', `/v1/replays/${started.replay.id}`);
+    return reply.code(started.kind === 'repeated' ? 200 : 202).send(await replayProgress(deps, started.replay));
   });
 }
 
-const filterOf = (filter: PostReplay['filter']): ParkedFilter => ({
+const filterOf = (filter: PostReplay['filter']): ReplayFilter => ({
+  states: [filter.state],
   ...(filter.batch_ids !== undefined && { ids: filter.batch_ids }),
   ...(filter.user_id !== undefined && { userId: filter.user_id }),
   ...(filter.error_code !== undefined && { errorCode: filter.error_code }),
   ...(filter.since !== undefined && { since: Date.parse(filter.since) }),
+  ...(filter.until !== undefined && { until: Date.parse(filter.until) }),
 });
 
-async function replay(deps: ConsoleDeps, tenant: TenantId, ids: readonly string[]): Promise<readonly string[]> {
-  const { replayed, nudges } = await deps.ledger.batches.replay(tenant, ids, deps.tools.now());
-  deps.nudge(nudges).catch((err: unknown) => {
-    deps.log.warn({ err, turns: nudges.length }, 'replayed turns were not scheduled; the sweep will do it');
-  });
-  return replayed;
-}
+const otherReplay = (key: string | null) =>
+  problem(
+    'idempotency_conflict',
+    `the idempotency key ${JSON.stringify(key)} came before with another replay; ` +
+      'send the first body again, or choose a new key for a new replay',
+  );

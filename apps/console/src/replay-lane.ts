@@ -1,17 +1,13 @@
-import type { LaneId, Ledger, Nudge, Tools } from '@slowwave/engine';
+import { type LaneId, type ReplayDeps, startReplay } from '@slowwave/engine';
 
-/** Parked batches of one lane replayed at a time; more than any lane should ever have. */
-const BATCHES_MAX = 1_000;
-
-/** The parked batches of one lane wait again. */
+/** The parked batches of one lane wait again, by a replay as any other. */
 export const replayLane =
-  ({ ledger, tools, nudge }: { ledger: Ledger; tools: Tools; nudge(nudges: readonly Nudge[]): Promise<void> }) =>
+  (deps: ReplayDeps) =>
   async (id: LaneId): Promise<number> => {
-    const lane = await ledger.lanes.get(id);
+    const lane = await deps.ledger.lanes.get(id);
     if (lane === null) return 0;
-    const parked = await ledger.batches.parked(lane.tenant, { lane: id }, BATCHES_MAX);
-    const ids = parked.map((batch) => batch.id);
-    const { replayed, nudges } = await ledger.batches.replay(lane.tenant, ids, tools.now());
-    await nudge(nudges);
-    return replayed.length;
+    const filter = { states: ['parked'], lane: id } as const;
+    const { matched } = await deps.ledger.replays.match(lane.tenant, filter, 0);
+    if (matched > 0) await startReplay(deps, { tenant: lane.tenant, filter, key: null });
+    return matched;
   };

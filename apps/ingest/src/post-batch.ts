@@ -1,11 +1,11 @@
 import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
 import { type BatchState, draftBatch, type NewBatch, type TenantId } from '@slowwave/engine';
-import { type App, checkImages, problem, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, checkImages, idempotencyOf, KeyHeader, problem, requestTenant, waitSignal } from '@slowwave/http';
 import { z } from 'zod';
 import { backPressure } from './back-pressure.ts';
 import type { IngestDeps } from './deps.ts';
 import { duePolicies } from './due-policies.ts';
-import { idempotencyOf, KeyHeader } from './idempotency.ts';
+
 import { scheduleTurns } from './schedule-turns.ts';
 import { outcome } from './watch-batch.ts';
 

@@ -5,10 +5,12 @@ import {
   adoptIndex,
   type Embedder,
   type EngineDeps,
+  type Nudge,
   refreshSummary,
   type Schedule,
   sweepLanes,
   sweepOutbox,
+  sweepReplays,
   takeTurn,
 } from '@slowwave/engine';
 
@@ -33,9 +35,11 @@ export async function startWork(
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
   const stopping = new AbortController();
+  const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
   const sweeping = [
     repeat(deps, stopping.signal, async () => void (await sweepLanes(deps, schedule))),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
+    repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
   ];
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [

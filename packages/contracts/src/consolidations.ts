@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExternalId, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { ExternalId, listOf, PageQuery, ScopeView } from './common.ts';
 
 export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
 export type ConsolidationState = z.infer<typeof ConsolidationState>;
@@ -37,29 +37,6 @@ export const ListConsolidationsQuery = z.strictObject({
   user_id: ExternalId.optional(),
   ...PageQuery,
 });
-
-export const PostReplay = z
-  .strictObject({
-    filter: z.strictObject({
-      batch_ids: z.array(z.string()).min(1).max(1_000).optional(),
-      state: z.literal('parked').default('parked'),
-      user_id: ExternalId.optional(),
-      error_code: z.string().max(128).optional(),
-      since: Moment.optional(),
-    }),
-    dry_run: z.boolean().default(false),
-  })
-  .meta({ id: 'PostReplay' });
-export type PostReplay = z.infer<typeof PostReplay>;
-
-export const ReplayView = z
-  .object({
-    dry_run: z.boolean(),
-    matched: z.number().int(),
-    replayed: z.number().int(),
-    batch_ids: z.array(z.string()),
-  })
-  .meta({ id: 'Replay' });
 
 /** accepted = the sum of all the other counts, always. */
 export const StatsView = z

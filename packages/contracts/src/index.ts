@@ -22,9 +22,7 @@ export {
   ListConsolidationsQuery,
   LiveView,
   PlanView,
-  PostReplay,
   ReadyView,
-  ReplayView,
   StatsView,
 } from './consolidations.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
@@ -50,5 +48,6 @@ export {
   UserView,
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
+export { ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';

@@ -40,6 +40,8 @@ export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './rebuild-index.ts';
+export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
+export { sweepReplays } from './replays/sweep.ts';
 export { reviewer } from './review.ts';
 export {
   admitCall,

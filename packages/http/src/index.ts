@@ -2,6 +2,7 @@ export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export { requestTenant } from './auth.ts';
 export { PROBLEM_TYPE, report, sendProblem } from './errors.ts';
 export { allowPages } from './headers.ts';
+export { idempotencyOf, KeyHeader } from './idempotency.ts';
 export { checkImages } from './images.ts';
 export { type ListenOptions, listen } from './listen.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';

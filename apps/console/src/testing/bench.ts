@@ -16,7 +16,7 @@ interface BenchOptions extends Partial<ConsoleDeps> {
 /** The manage routes over stores in memory. */
 export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = {}) {
   const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
-  const scripts = { extract_facts: extract, repair_answer: BROKEN, decide_operations: decide };
+  const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide };
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, tools, log } = engine.deps;
   const nudged: Nudge[] = [];

@@ -36,7 +36,7 @@ export const replayFrom = (row: ReplayRow): Replay => ({
 });
 
 /** Before the first batch there can be. */
-export const FROM_THE_START = { at: -Number.MAX_SAFE_INTEGER, id: '' };
+const FROM_THE_START = { at: -Number.MAX_SAFE_INTEGER, id: '' };
 
 export const newReplayColumns = (replay: NewReplay) => ({
   id: replay.id,

@@ -1,5 +1,5 @@
-import { problem } from '@slowwave/http';
 import { z } from 'zod';
+import { problem } from './problem.ts';
 
 const KEY_MAX = 256;
 

@@ -18,7 +18,8 @@ export async function compose(config: Config): Promise<Service> {
   const { ledger, index, embedder, tools } = engine.deps;
   measureLedger(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
-  const work = await startWork(engine.deps, { ...engine, concurrency: config.concurrency });
+  const { concurrency, takeOverMs } = config;
+  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
   const manage = manageDeps(engine);
   const app = await createShell({
     name: 'slowwave',

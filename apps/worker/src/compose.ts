@@ -13,7 +13,8 @@ export async function compose(config: Config): Promise<Service> {
   const engine = await openEngine(config, log, observer);
   measureLedger(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
-  const work = await startWork(engine.deps, { ...engine, concurrency: config.concurrency });
+  const { concurrency, takeOverMs } = config;
+  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
   const app = await createShell({
     name: 'worker',
     auth: config,

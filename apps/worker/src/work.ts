@@ -20,6 +20,13 @@ const SWEEP_MS = 1_000;
 /** Nobody waits for a summary: most of the models' time is for turns. */
 const TURNS_PER_SUMMARY = 4;
 
+interface Workplace {
+  readonly connection: QueueConnection;
+  readonly schedule: Schedule;
+  readonly concurrency: number;
+  readonly takeOverMs: number;
+}
+
 export interface Work {
   /** Hands running turns back and stops. */
   close(): Promise<void>;
@@ -28,7 +35,7 @@ export interface Work {
 /** Everything a worker does: takes turns of lanes, refreshes summaries, and sweeps up what was missed. */
 export async function startWork(
   given: EngineDeps,
-  { connection, schedule, concurrency }: { connection: QueueConnection; schedule: Schedule; concurrency: number },
+  { connection, schedule, concurrency, takeOverMs }: Workplace,
 ): Promise<Work> {
   const { log } = given;
   const deps = { ...given, embedder: patient(given) };
@@ -43,8 +50,8 @@ export async function startWork(
   ];
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
-    startTurnWorker({ connection, concurrency, handler: takeTurn({ ...deps, followUps }), log }),
-    startSummaryWorker({ connection, concurrency: summaries, handler: refreshSummary(deps), log }),
+    startTurnWorker({ connection, concurrency, takeOverMs, handler: takeTurn({ ...deps, followUps }), log }),
+    startSummaryWorker({ connection, concurrency: summaries, takeOverMs, handler: refreshSummary(deps), log }),
   ];
   return {
     close: async () => {

@@ -12,6 +12,8 @@ export interface JobWorkerOptions {
   /** How many jobs run at a time. */
   readonly concurrency: number;
   readonly log: Log;
+  /** A worker that was silent this long is taken for dead, and its jobs are due again. */
+  readonly takeOverMs?: number;
   /** How long a close waits for running jobs to stop. */
   readonly handOverMs?: number;
 }
@@ -33,18 +35,20 @@ const HAND_OVER_MS = 10_000;
 /** After the jobs have ended only marks and goodbyes are left, which a server that is away never answers. */
 const GOODBYE_MS = 2_000;
 
-const OPTIONS = {
-  // Long enough to outlive a pause of the process. Renewed at half of it. What a job that runs on after losing it writes is refused by the ledger.
-  lockDuration: 60_000,
-  // Half of the lock: a job whose worker died is taken up again within a minute and a half.
-  stalledInterval: 30_000,
+/** Long enough to outlive a pause of the process. What a job that runs on after losing its lock writes is refused by the ledger. */
+const TAKE_OVER_MS = 60_000;
+
+const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
+  // Renewed at half of it.
+  lockDuration: takeOverMs,
+  stalledInterval: takeOverMs / 2,
   // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
   maxStalledCount: 5,
-} as const satisfies SharedWorkerOptions;
+});
 
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
 export function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
-  const { connection, log } = options;
+  const { connection, log, takeOverMs = TAKE_OVER_MS } = options;
   const { name } = QUEUES[work.name];
   const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
@@ -56,7 +60,10 @@ export function startJobWorker(options: JobWorkerOptions, work: Work): { close()
     running.add(done);
     return done;
   };
-  const worker = connection.openWorker(name, process, { ...OPTIONS, concurrency: options.concurrency });
+  const worker = connection.openWorker(name, process, {
+    ...optionsOf(takeOverMs),
+    concurrency: options.concurrency,
+  });
   logErrorsQuietly(queue, connection.place, log);
   watch(worker, options);
   const close = async (): Promise<void> => {

@@ -38,6 +38,8 @@ export interface Config {
   /** More waiting batches than this, and new ones are refused for a while. */
   readonly maxPending: { readonly perTenant: number; readonly total: number };
   readonly concurrency: number;
+  /** A worker that was silent this long is taken for dead. */
+  readonly takeOverMs: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
   /** Where traces go; null: nowhere. */
@@ -192,6 +194,7 @@ function configOf(env: Environment, program: Program): Config {
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
     maxPending: { perTenant: env.SLOWWAVE_MAX_PENDING, total: env.SLOWWAVE_MAX_PENDING_TOTAL },
     concurrency: env.SLOWWAVE_CONCURRENCY,
+    takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
     retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
     traces: tracesOf(env),

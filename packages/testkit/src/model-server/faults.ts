@@ -23,6 +23,9 @@ const FAULTS = {
 
 export type Fault = keyof typeof FAULTS;
 
+/** What becomes of an answer. */
+export const spoiled = (fault: Fault, answer: string): Reply => FAULTS[fault](answer);
+
 export interface FaultPlan {
   readonly seed: number;
   /** The share of calls each fault hits; together at most 1. */
@@ -50,7 +53,7 @@ export function withFaults(script: Script, plan: FaultPlan): Script {
 
 async function spoil(fault: Fault, script: Script, call: ScriptedCall): Promise<Reply> {
   const reply = await script(call);
-  return 'json' in reply || 'text' in reply ? FAULTS[fault](answerText(reply)) : reply;
+  return 'json' in reply || 'text' in reply ? spoiled(fault, answerText(reply)) : reply;
 }
 
 function faultFor(plan: FaultPlan, question: string): Fault | null {

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { glob, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Random } from '../random.ts';
+import { dropIndex, type Stage } from '../stage.ts';
+import { EVERYWHERE, type Fault, ON_FILES, ON_REDIS } from './fault.ts';
+
+const run = promisify(execFile);
+
+const REDIS_DOWN_MS = { from: 100, to: 3_000 };
+/** Longer than a connection waits for another's transaction (5 s), sometimes. */
+const BUSY_MS = { from: 200, to: 6_500 };
+const FULL_MS = { from: 300, to: 2_500 };
+const POSTGRES_DOWN_MS = { from: 0, to: 2_000 };
+const AGAIN_MS = 5;
+const DUPLICATES_MAX = 10;
+
+const drawn = (random: Random, { from, to }: { from: number; to: number }): number => random.between(from, to);
+
+const redisKilled: Fault = {
+  kind: 'Redis killed',
+  modes: ON_REDIS,
+  interrupts: true,
+  run: async ({ queue }, random) => queue?.crash(drawn(random, REDIS_DOWN_MS)),
+};
+
+const redisWiped: Fault = {
+  kind: 'Redis wiped',
+  modes: ON_REDIS,
+  interrupts: true,
+  run: async ({ queue }) => queue?.wipe(),
+};
+
+const duplicated: Fault = {
+  kind: 'turns delivered twice',
+  modes: ON_REDIS,
+  interrupts: true,
+  run: async ({ queue }) => void (await queue?.duplicate(DUPLICATES_MAX)),
+};
+
+/** The file, or the collection, is gone when the processes come back. */
+const indexWiped: Fault = {
+  kind: 'index wiped',
+  modes: EVERYWHERE,
+  interrupts: true,
+  run: async ({ readers, dataDir, qdrant }) => {
+    for (const reader of readers) await reader.halt();
+    if (qdrant !== null) await dropIndex(qdrant);
+    for await (const file of glob(join(dataDir, 'index.db*'))) await rm(file, { force: true });
+    await Promise.all(readers.map((reader) => reader.release()));
+  },
+};
+
+/** Another process has begun to write, and takes its time. */
+const ledgerBusy: Fault = {
+  kind: 'ledger busy',
+  modes: EVERYWHERE,
+  interrupts: true,
+  run: (stage, random) => {
+    const ms = drawn(random, BUSY_MS);
+    return stage.postgres === null ? holdFile(stage, ms) : holdTable(stage, random, ms);
+  },
+};
+
+async function holdFile({ dataDir }: Stage, ms: number): Promise<void> {
+  const db = new DatabaseSync(join(dataDir, 'ledger.db'));
+  try {
+    await untilBegun(db);
+    await sleep(ms);
+    db.exec('ROLLBACK');
+  } finally {
+    db.close();
+  }
+}
+
+async function untilBegun(db: DatabaseSync): Promise<void> {
+  for (;;) {
+    try {
+      return db.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (!String(error).includes('locked')) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+const TABLES = ['lanes', 'batches', 'memories', 'events', 'outbox', 'answers'];
+
+async function holdTable({ postgres }: Stage, random: Random, ms: number): Promise<void> {
+  if (postgres === null) return;
+  const sql = `BEGIN; LOCK TABLE ${random.pick(TABLES)} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${ms / 1_000}); COMMIT`;
+  // It may itself be the one that gives way to a deadlock, or lose a server that is killed meanwhile.
+  await run('psql', [postgres.url, '-v', 'ON_ERROR_STOP=1', '-c', sql]).catch(() => {});
+}
+
+/** No file of any process may grow: what a full disk comes to, without filling one. */
+const ledgerFull: Fault = {
+  kind: 'disk full',
+  modes: ON_FILES,
+  interrupts: true,
+  run: async ({ members }, random) => {
+    const limit = (size: string) => Promise.all(members.map(({ pid }) => limitFiles(pid(), size)));
+    await limit(SMALL_BYTES);
+    await sleep(drawn(random, FULL_MS));
+    await limit('unlimited');
+  },
+};
+/** Below the size of every file there is. */
+const SMALL_BYTES = '4096';
+
+async function limitFiles(pid: number | null, size: string): Promise<void> {
+  if (pid === null) return;
+  // Only what holds now; what it may be raised to stays. A process that has just ended needs none.
+  await run('prlimit', [`--pid=${pid}`, `--fsize=${size}:`]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new Error('expected prlimit (package util-linux) on the PATH, found none');
+  });
+}
+
+const ledgerKilled: Fault = {
+  kind: 'PostgreSQL killed',
+  modes: ['postgres'],
+  interrupts: true,
+  run: async ({ postgres }, random) => {
+    await postgres?.halt();
+    await sleep(drawn(random, POSTGRES_DOWN_MS));
+    await postgres?.resume();
+  },
+};
+
+export const STORE_FAULTS: readonly Fault[] = [
+  redisKilled,
+  redisWiped,
+  duplicated,
+  indexWiped,
+  ledgerBusy,
+  ledgerFull,
+  ledgerKilled,
+];

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt, insist } from './api.ts';
+import { keyOf, POISON } from './model.ts';
+import type { Random } from './random.ts';
+import type { Stage } from './stage.ts';
+import { holding, type Story, type ToldFact } from './story.ts';
+
+/** What users say, counted on over all rounds. */
+export interface Tongue {
+  readonly random: Random;
+  /** Different for every text and every key. */
+  count: number;
+}
+
+interface Talk {
+  readonly stage: Stage;
+  readonly tongue: Tongue;
+  readonly random: Random;
+  readonly story: Story;
+}
+
+const BATCHES = { from: 2, to: 4 };
+const FACTS = { from: 1, to: 3 };
+/** What users talk about: few enough things that all memories of one are neighbours of each fact. */
+const CHANGING = [0, 1, 2, 3];
+const LASTING = [4, 5];
+const PAUSE_MS = { from: 0, to: 250 };
+const START = Date.UTC(2026, 0, 1);
+const SECOND_MS = 1_000;
+const YEAR_S = 31_536_000;
+const SHARE = {
+  flush: 0.4,
+  twice: 0.15,
+  again: 0.15,
+  late: 0.1,
+  poison: 0.03,
+  verbatim: 0.06,
+  note: 0.25,
+  lasting: 0.3,
+};
+
+/** One user talks for a while: some batches one after the other, each until it is acknowledged. */
+export async function talk(stage: Stage, tongue: Tongue, story: Story): Promise<void> {
+  const random = tongue.random.fork(`${story.user}/${tongue.count}`);
+  const talking: Talk = { stage, tongue, random, story };
+  const known = holding(story);
+  for (let left = random.between(BATCHES.from, BATCHES.to); left > 0; left -= 1) {
+    await sleep(random.between(PAUSE_MS.from, PAUSE_MS.to));
+    if (random.chance(SHARE.poison)) await tellPoison(talking);
+    else if (random.chance(SHARE.verbatim)) await tellVerbatim(talking);
+    else await tellFacts(talking, known);
+    if (random.chance(SHARE.note)) await write(talking);
+  }
+  await insist('POST', `${stage.urls.ingest}/v1/flush`, { body: { user_id: story.user } });
+}
+
+async function tellFacts(talking: Talk, known: readonly string[]): Promise<void> {
+  const { random } = talking;
+  const facts = Array.from({ length: random.between(FACTS.from, FACTS.to) }, () => newFact(talking));
+  const settled = known.filter((text) => LASTING.includes(keyNumber(text)));
+  const repeated = settled.length > 0 && random.chance(SHARE.again) ? [repeat(talking, random.pick(settled))] : [];
+  await tell(talking, [...facts, ...repeated], { infer: true });
+}
+
+/** Message by message as it is, without a model. */
+const tellVerbatim = (talking: Talk): Promise<void> => {
+  const text = `${talking.story.user} reads aloud page ${next(talking)}`;
+  return tell(talking, [factOf(talking, text, next(talking))], { infer: false });
+};
+
+async function tellPoison(talking: Talk): Promise<void> {
+  const text = `${talking.story.user} says something ${POISON} ${next(talking)}`;
+  await post(talking, { texts: [text], times: [next(talking)], infer: true, poison: true });
+}
+
+async function tell(talking: Talk, facts: readonly ToldFact[], { infer }: { infer: boolean }): Promise<void> {
+  await post(talking, {
+    texts: facts.map(({ text }) => text),
+    times: facts.map(({ saidAt }) => saidAt),
+    infer,
+    poison: false,
+  });
+  talking.story.facts.push(...facts.filter(({ text }) => !talking.story.facts.some((other) => other.text === text)));
+}
+
+/** Some are about the keys that change; a few say what held before. */
+function newFact(talking: Talk): ToldFact {
+  const { random, story } = talking;
+  const number = next(talking);
+  const lasting = lastingKeys(story);
+  const key = lasting.length > 0 && random.chance(SHARE.lasting) ? random.pick(lasting) : random.pick(CHANGING);
+  const late = random.chance(SHARE.late);
+  return factOf(talking, textOf(key, story.user, `v${number}`), late ? number - YEAR_S : number);
+}
+
+/** What is told once and never changes, as far as it was not told yet: only that can be repeated at any time. */
+const lastingKeys = ({ facts, user }: Story): number[] =>
+  LASTING.filter((key) => !facts.some((fact) => fact.key === keyOf(textOf(key, user))));
+
+const textOf = (key: number, user: string, value = ''): string => `Thing ${key} of ${user} is ${value}`;
+
+/** Something that holds, said once more. */
+const repeat = (talking: Talk, text: string): ToldFact => factOf(talking, text, next(talking));
+
+const factOf = ({ tongue }: Talk, text: string, saidAt: number): ToldFact => ({
+  text,
+  key: keyOf(text),
+  saidAt,
+  order: tongue.count,
+});
+
+const keyNumber = (text: string): number => Number(/^Thing (\d+) of/.exec(text)?.[1] ?? -1);
+
+function next({ tongue }: Talk): number {
+  tongue.count += 1;
+  return tongue.count;
+}
+
+interface Post {
+  readonly texts: readonly string[];
+  readonly times: readonly number[];
+  readonly infer: boolean;
+  readonly poison: boolean;
+}
+
+/** One batch under one key, asked for until it is acknowledged; sometimes twice at once, or once more. */
+async function post(talking: Talk, { texts, times, infer, poison }: Post): Promise<void> {
+  const { stage, random, story } = talking;
+  const headers = { 'idempotency-key': `${story.user}/${next(talking)}` };
+  const messages = texts.map((content, i) => ({ role: 'user', content, timestamp: momentOf(times[i] ?? 0) }));
+  const body = { user_id: story.user, messages, infer, flush: random.chance(SHARE.flush) };
+  const once = () => insist('POST', `${stage.urls.ingest}/v1/batches`, { body, headers });
+  const answers = random.chance(SHARE.twice) ? await Promise.all([once(), once()]) : [await once()];
+  if (random.chance(SHARE.twice)) answers.push(await once());
+  const ids = new Set(answers.map(idOf));
+  const [id] = ids;
+  if (id === undefined || ids.size > 1) throw new Error(`one key became several batches: ${[...ids]}`);
+  story.batches.push({ id, texts, poison, checked: false });
+}
+
+function idOf({ status, body }: { status: number; body: unknown }): string {
+  if (status !== 200 && status !== 202) throw new Error(`a batch was refused with ${status}: ${JSON.stringify(body)}`);
+  return (body as { batch_id: string }).batch_id;
+}
+
+const momentOf = (seconds: number): string => new Date(START + seconds * SECOND_MS).toISOString();
+
+/** Explicit writes: a note is added or deleted, or a memory that consolidations may be deciding on is marked. */
+async function write(talking: Talk): Promise<void> {
+  const { stage, random, story } = talking;
+  const url = `${stage.urls.console}/v1/memories`;
+  const old = story.notes.find(({ id, deleted }) => id !== null && !deleted);
+  const [known] = story.memories;
+  switch (random.between(0, 2)) {
+    case 0: {
+      const text = `A note ${next(talking)} by ${story.user}`;
+      const answer = await attempt('POST', url, { body: { user_id: story.user, memory: text } });
+      const written = answer !== null && answer.status < 300;
+      // Refused at the door is not written; of what was under way nobody knows.
+      if (written || answer === null || answer.status >= 500) {
+        story.notes.push({ text, id: written ? (answer.body as { id: string }).id : null, deleted: false });
+      }
+      return;
+    }
+    case 1:
+      if (old?.id === undefined || old.id === null) return;
+      await insist('DELETE', `${url}/${old.id}`);
+      old.deleted = true;
+      return;
+    default:
+      if (known !== undefined) await attempt('PATCH', `${url}/${known}`, { body: { metadata: { n: next(talking) } } });
+  }
+}

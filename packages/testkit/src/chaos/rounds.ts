@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Finding } from './checks/finding.ts';
+import { checkPaid, type Disturbance } from './checks/paid.ts';
+import { checkTotals, checkUser } from './checks/user.ts';
+import { type Fault, faultsOf } from './faults/index.ts';
+import { type Tongue, talk } from './load.ts';
+import { quiet, untilEnded } from './quiet.ts';
+import { type Random, seededRandom } from './random.ts';
+import type { Stage } from './stage.ts';
+import { newStory, type Story } from './story.ts';
+
+export interface Course {
+  readonly seed: number;
+  /** Ends after this many faults… */
+  readonly faults: number;
+  /** …or this long, whatever comes first. */
+  readonly limitMs: number;
+  /** Kinds of faults to take; all when empty. */
+  readonly only: readonly string[];
+  readonly progress: (text: string) => void;
+}
+
+/** A fault as it went. */
+export interface Injected {
+  readonly kind: string;
+  /** From its end until everything acknowledged before was searchable. */
+  readonly recoveredMs: number;
+}
+
+export interface Outcome {
+  readonly injected: readonly Injected[];
+  readonly findings: readonly Finding[];
+  readonly rounds: number;
+  readonly accepted: number;
+  readonly calls: number;
+  /** Questions whose answer was lost on its way, so that they were asked again. */
+  readonly askedAgain: number;
+  readonly elapsedMs: number;
+}
+
+interface Run {
+  readonly stage: Stage;
+  readonly course: Course;
+  readonly random: Random;
+  readonly tongue: Tongue;
+  readonly stories: Story[];
+  readonly injected: Injected[];
+  readonly findings: Finding[];
+  readonly disturbances: Disturbance[];
+  /** Kinds that are still to come before all of them come again. */
+  deck: Fault[];
+}
+
+const USERS_AT_ONCE = 5;
+/** After so many rounds others talk: lives stay short enough to be read as a whole each time. */
+const ROUNDS_PER_CAST = 6;
+const FAULT_WITHIN_MS = 1_200;
+const FINDINGS_MAX = 50;
+
+/** Rounds of load and faults, each looked at when it has come to rest. */
+export async function runRounds(stage: Stage, course: Course): Promise<Outcome> {
+  const random = seededRandom(`${stage.mode}/${course.seed}`);
+  const run: Run = {
+    stage,
+    course,
+    random,
+    tongue: { random: random.fork('tongue'), count: 0 },
+    stories: [],
+    injected: [],
+    findings: [],
+    disturbances: [],
+    deck: [],
+  };
+  const began = Date.now();
+  let rounds = 0;
+  const goesOn = () =>
+    run.injected.length < course.faults &&
+    Date.now() - began < course.limitMs &&
+    run.findings.length < FINDINGS_MAX &&
+    !run.findings.some(({ kind }) => kind === 'stuck');
+  while (goesOn()) {
+    if (rounds % ROUNDS_PER_CAST === 0) cast(run, rounds);
+    await round(run);
+    rounds += 1;
+    course.progress(
+      `${stage.mode}: ${run.injected.length} of ${course.faults} faults, ${run.findings.length} findings`,
+    );
+  }
+  await lookAtAll(run);
+  const calls = stage.provider.answered();
+  return {
+    injected: run.injected,
+    findings: run.findings,
+    rounds,
+    accepted: run.stories.reduce((sum, { batches }) => sum + batches.length, 0),
+    calls: calls.length,
+    askedAgain: calls.length - new Set(calls.map(({ hash }) => hash)).size,
+    elapsedMs: Date.now() - began,
+  };
+}
+
+function cast({ stories }: Run, rounds: number): void {
+  for (let i = 0; i < USERS_AT_ONCE; i += 1) stories.push(newStory(`u${rounds}-${i}`));
+}
+
+async function round(run: Run): Promise<void> {
+  const { stage, stories, tongue, random } = run;
+  const talking = stories.slice(-USERS_AT_ONCE);
+  const faults = drawn(run);
+  const loads = talking.map((story) => talk(stage, tongue, story));
+  const broken = faults.map((fault, i) => inject(run, fault, random.fork(`${run.injected.length}/${i}`)));
+  await Promise.all([...loads, ...broken]);
+  await look(run, talking);
+}
+
+/** One to three kinds, all kinds equally often. */
+function drawn(run: Run): Fault[] {
+  const left = run.course.faults - run.injected.length;
+  const count = Math.min(left, run.random.pick([1, 1, 1, 2, 2, 3]));
+  const faults: Fault[] = [];
+  while (faults.length < count) {
+    if (run.deck.length === 0) run.deck = run.random.shuffled(kindsOf(run));
+    const next = run.deck.pop();
+    if (next !== undefined && !faults.includes(next)) faults.push(next);
+    if (kindsOf(run).length < count) break;
+  }
+  return faults;
+}
+
+const kindsOf = ({ stage, course }: Run): Fault[] =>
+  faultsOf(stage.mode).filter(({ kind }) => course.only.length === 0 || course.only.includes(kind));
+
+async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
+  const { stage, injected, disturbances, findings } = run;
+  await sleep(random.between(0, FAULT_WITHIN_MS));
+  const from = Date.now();
+  let kind: string = fault.kind;
+  try {
+    await fault.run(stage, random, (other) => {
+      kind = other;
+    });
+  } catch (error) {
+    findings.push({ kind: 'process', what: `${fault.kind}: ${String(error)}` });
+  }
+  const over = Date.now();
+  if (fault.interrupts) disturbances.push({ from, to: over });
+  const last = run.stories.slice(-USERS_AT_ONCE).flatMap(({ batches }) => batches.slice(-1).map(({ id }) => id));
+  await untilEnded(stage, last);
+  injected.push({ kind, recoveredMs: Date.now() - over });
+}
+
+/** Everything about those who talked, and the counts of all. */
+async function look({ stage, stories, findings, disturbances }: Run, talked: readonly Story[]): Promise<void> {
+  const left = await quiet(stage);
+  if (left !== null) findings.push({ kind: 'stuck', what: left });
+  findings.push(...(await checkTotals(stage, stories)));
+  for (const story of talked) findings.push(...(await checkUser(stage, story)));
+  for (const { mishaps } of stage.members) {
+    for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
+  }
+  findings.push(...checkPaid(stage.provider.answered(), disturbances).filter(isNewTo(findings)));
+}
+
+const isNewTo =
+  (findings: readonly Finding[]) =>
+  ({ what }: Finding): boolean =>
+    !findings.some((known) => known.what === what);
+
+async function lookAtAll(run: Run): Promise<void> {
+  const known = [...run.findings];
+  for (const story of run.stories) run.findings.push(...(await checkUser(run.stage, story)).filter(isNewTo(known)));
+}

@@ -1,0 +1,53 @@
+/** What one user told, and so what must become of it. */
+export interface Story {
+  readonly user: string;
+  readonly batches: ToldBatch[];
+  readonly notes: Note[];
+  /** By what they are about; the last one said holds. */
+  readonly facts: ToldFact[];
+  /** Memories seen so far, by id. */
+  readonly memories: Set<string>;
+}
+
+export interface ToldBatch {
+  readonly id: string;
+  readonly texts: readonly string[];
+  readonly poison: boolean;
+  /** Looked at and found right: nothing changes it any more. */
+  checked: boolean;
+}
+
+export interface ToldFact {
+  readonly text: string;
+  /** What it is about; of facts about the same the one said last holds. */
+  readonly key: string;
+  readonly saidAt: number;
+  /** In which order the user's facts were posted. */
+  readonly order: number;
+}
+
+/** A memory written explicitly. */
+interface Note {
+  readonly text: string;
+  /** null: nobody knows whether it was written. */
+  readonly id: string | null;
+  deleted: boolean;
+}
+
+export const newStory = (user: string): Story => ({
+  user,
+  batches: [],
+  notes: [],
+  facts: [],
+  memories: new Set(),
+});
+
+/** The texts that must hold now, but for notes. */
+export function holding({ facts }: Story): string[] {
+  const last = new Map<string, ToldFact>();
+  for (const fact of facts) {
+    const known = last.get(fact.key);
+    if (known === undefined || known.saidAt < fact.saidAt) last.set(fact.key, fact);
+  }
+  return [...last.values()].map(({ text }) => text);
+}

@@ -1,5 +1,7 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
+export { type Examination, examine } from './doctor/examine.ts';
+export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export type * from './plan.ts';
@@ -40,6 +42,7 @@ export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './rebuild-index.ts';
+export { type QueueRebuilt, rebuildQueue } from './rebuild-queue.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { sweepReplays } from './replays/sweep.ts';
 export { reviewer } from './review.ts';

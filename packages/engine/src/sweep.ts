@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { project } from './steps/project.ts';
@@ -16,15 +17,21 @@ export async function sweepLanes(
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
   schedule: Schedule,
 ): Promise<number> {
-  const missing: Nudge[] = [];
-  for (const due of await ledger.lanes.due(tools.now(), LANES_MAX)) {
-    const state = await schedule.stateOf(due);
-    // A kept job of the same name would make the queue ignore a new one: only another generation is heard.
-    const nudge = state === 'finished' ? await ledger.lanes.raise(due) : state === 'absent' ? due : null;
-    if (nudge !== null) missing.push(nudge);
-  }
+  const missing = await missingTurns(ledger, schedule, await ledger.lanes.due(tools.now(), LANES_MAX));
   await schedule.nudge(missing);
   return missing.length;
+}
+
+/** The turns that the queue has no job for, in the generation under which it hears of them. */
+export async function missingTurns(ledger: Ledger, schedule: Schedule, nudges: readonly Nudge[]): Promise<Nudge[]> {
+  const missing: Nudge[] = [];
+  for (const known of nudges) {
+    const state = await schedule.stateOf(known);
+    // A kept job of the same name would make the queue ignore a new one: only another generation is heard.
+    const nudge = state === 'finished' ? await ledger.lanes.raise(known) : state === 'absent' ? known : null;
+    if (nudge !== null) missing.push(nudge);
+  }
+  return missing;
 }
 
 /** Tells the index what it missed, oldest first. Answers with how many changes it told. */

@@ -65,3 +65,4 @@ export const examplesOf = ({ id, from }: Audit): string =>
 export const SELECT_TENANTS =
   'SELECT DISTINCT tenant FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
 export const COUNT_MEMORIES = 'SELECT count(*) AS count FROM memories';
+export const SELECT_SAMPLE = 'SELECT tenant, id FROM memories ORDER BY random() LIMIT @limit';

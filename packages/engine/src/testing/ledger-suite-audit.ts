@@ -60,6 +60,8 @@ export function describeAudit(bench: () => Bench): void {
       await fail(b, await nextTurn(b), { retryable: false });
       await expectSound(b);
       expect(await b.ledger.audit.memories()).toBe(1);
+      expect(await b.ledger.audit.sample(10)).toEqual([{ tenant: TENANT, id: change.memory.id }]);
+      expect(await b.ledger.audit.sample(0)).toEqual([]);
     });
 
     it('names every tenant', async () => {

@@ -8,6 +8,7 @@ export function memoryAudit(state: State): AuditStore {
   return {
     tenants: async () => [...new Set([...state.lanes.values()].map(({ tenant }) => tenant))].sort(),
     memories: async () => state.memories.size,
+    sample: async (limit) => [...state.memories.values()].slice(0, limit).map(({ tenant, id }) => ({ tenant, id })),
     orphans: async (kind) => suspects(orphansOf(state)[kind]()),
     contradictions: async (kind) => suspects(contradictionsOf(state)[kind]()),
     overdue: async (before) =>

@@ -47,6 +47,8 @@ export interface AuditStore {
   tenants(): Promise<readonly TenantId[]>;
   /** How many memories there are. */
   memories(): Promise<number>;
+  /** Any memories, at most so many: other ones each time. */
+  sample(limit: number): Promise<readonly { readonly tenant: TenantId; readonly id: string }[]>;
   orphans(kind: OrphanKind): Promise<Suspects>;
   contradictions(kind: Contradiction): Promise<Suspects>;
   /** Lanes that should have been worked on since before this moment, and are not paused. */

@@ -6,6 +6,7 @@ import {
   examplesOf,
   ORPHANS,
   OVERDUE,
+  SELECT_SAMPLE,
   SELECT_TENANTS,
 } from '../../../ledger/audit.ts';
 import type { Access } from '../access.ts';
@@ -16,6 +17,7 @@ export function auditStore({ read, snapshot }: Access): AuditStore {
     tenants: () =>
       read(async (sql) => (await sql.all<{ tenant: TenantId }>(SELECT_TENANTS)).map(({ tenant }) => tenant).sort()),
     memories: () => read(async (sql) => (await sql.get<{ count: number }>(COUNT_MEMORIES))?.count ?? 0),
+    sample: (limit) => read((sql) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit })),
     orphans: (kind) => snapshot((sql) => suspects(sql, ORPHANS[kind])),
     contradictions: (kind) => snapshot((sql) => suspects(sql, CONTRADICTORY[kind])),
     overdue: (before) => snapshot((sql) => suspects(sql, OVERDUE, { before })),

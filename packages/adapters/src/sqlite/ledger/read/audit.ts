@@ -6,6 +6,7 @@ import {
   examplesOf,
   ORPHANS,
   OVERDUE,
+  SELECT_SAMPLE,
   SELECT_TENANTS,
 } from '../../../ledger/audit.ts';
 import type { Access } from '../access.ts';
@@ -21,6 +22,7 @@ export function auditStore({ read }: Access): AuditStore {
           .sort(),
       ),
     memories: () => read((sql) => sql.get<{ count: number }>(COUNT_MEMORIES)?.count ?? 0),
+    sample: (limit) => read((sql) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit })),
     orphans: (kind) => read((sql) => suspects(sql, ORPHANS[kind])),
     contradictions: (kind) => read((sql) => suspects(sql, CONTRADICTORY[kind])),
     overdue: (before) => read((sql) => suspects(sql, OVERDUE, { before })),

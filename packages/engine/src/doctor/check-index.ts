@@ -1,0 +1,155 @@
+import type { IndexHit, PointPage } from '../ports/search-index.ts';
+import { markerOf, sameMarker } from '../rules/own-index.ts';
+import { pointsOf } from '../rules/standing.ts';
+import { canonical } from '../views/canonical.ts';
+import type { Memory, TenantId } from '../words.ts';
+import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
+
+type Point = IndexHit['point'];
+
+const SAMPLE = 1_000;
+const POINTS_PER_PAGE = 200;
+const REBUILD = 'slowwave rebuild index';
+
+/** The index is this ledger's, has as many points as the ledger has versions, and each says what the ledger says. */
+export async function checkIndex(examining: Examining): Promise<Checked> {
+  const { deps, depth } = examining;
+  const marker = await deps.index.marker();
+  if (!sameMarker(marker, markerOf(deps.ledger, deps.embedder)))
+    return { looked: 0, findings: [foreign(marker !== null)] };
+  const counted = await miscounted(deps);
+  if (depth === 'quick') return { looked: 0, findings: counted };
+  const { looked, findings } = await comparePoints(examining);
+  return { looked, findings: [...counted, ...findings] };
+}
+
+const error = (what: string, examples: readonly string[], count: number): Finding => ({
+  check: 'index',
+  severity: 'error',
+  what,
+  count,
+  examples: examples.slice(0, EXAMPLES_MAX),
+  remedy: REBUILD,
+});
+
+function foreign(made: boolean): Finding {
+  const what = made
+    ? 'the index was made from another ledger, or by another embedding model'
+    : 'the index is new, or is being built';
+  const remedy = `start a worker (or the standalone server), which fills it; or: ${REBUILD}`;
+  return { ...error(what, [], 1), remedy };
+}
+
+/** Asked again so often while the ledger changes under the eyes of whoever counts. */
+const COUNTS_MAX = 5;
+
+async function miscounted(deps: DoctorDeps): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const tenant of await deps.ledger.audit.tenants()) {
+    const counts = await settledCounts(deps, tenant);
+    if (counts === null || counts.points === counts.versions) continue;
+    const { points, versions } = counts;
+    const what = `tenant ${tenant}: the index has ${points} points for ${versions} versions of memories`;
+    findings.push(error(what, [], Math.abs(points - versions)));
+  }
+  return findings;
+}
+
+/** Both counts at a moment when the index knows everything; null where no such moment came. */
+async function settledCounts({ ledger, index }: DoctorDeps, tenant: TenantId) {
+  for (let tries = 0; tries < COUNTS_MAX; tries += 1) {
+    const { versions } = await ledger.overview.memories(tenant);
+    const untold = await ledger.overview.outbox();
+    const points = await index.count(tenant);
+    const after = await ledger.overview.memories(tenant);
+    if (untold === 0 && after.versions === versions) return { points, versions };
+  }
+  return null;
+}
+
+async function comparePoints({ deps, depth, cancel, onProgress }: Examining): Promise<Checked> {
+  const wrong: Wrong = { stale: [], different: [] };
+  const total = await pointsExpected(deps);
+  const most = depth === 'full' ? Number.POSITIVE_INFINITY : SAMPLE;
+  let looked = 0;
+  for (let after: string | null = null; ; ) {
+    const page: PointPage = await deps.index.page(after, POINTS_PER_PAGE);
+    await compare({ deps, after, page }, wrong);
+    looked += page.points.length;
+    onProgress(looked, Math.max(looked, Math.min(total, most)));
+    if (page.next === null || looked >= most || cancel.aborted) break;
+    after = page.next;
+  }
+  const { stale, different } = wrong;
+  return {
+    looked,
+    findings: [
+      ...(stale.length === 0
+        ? []
+        : [error(`${stale.length} points of memories or versions that do not exist`, stale, stale.length)]),
+      ...(different.length === 0
+        ? []
+        : [error(`${different.length} points that say something else than the ledger`, different, different.length)]),
+    ],
+  };
+}
+
+async function pointsExpected({ ledger }: DoctorDeps): Promise<number> {
+  let versions = 0;
+  for (const tenant of await ledger.audit.tenants()) versions += (await ledger.overview.memories(tenant)).versions;
+  return versions;
+}
+
+interface Wrong {
+  /** Memory ids and versions. */
+  readonly stale: string[];
+  readonly different: string[];
+}
+
+interface Slice {
+  readonly deps: DoctorDeps;
+  readonly after: string | null;
+  readonly page: PointPage;
+}
+
+/**
+ * Points that look wrong are read once more, after asking which memories the index is still to be told of: what the
+ * ledger said before that, and is not on its way, must be in the index now.
+ */
+async function compare({ deps, after, page }: Slice, wrong: Wrong): Promise<void> {
+  const memories = await memoriesOf(deps, page.points);
+  if (page.points.every((point) => fits(point, memories))) return;
+  const entries = await deps.ledger.outbox.ofMemories([...memories.keys()]);
+  const onTheirWay = new Set(entries.map(({ memoryId }) => memoryId));
+  const again = await deps.index.page(after, POINTS_PER_PAGE);
+  const known = new Set(page.points.map(nameOf));
+  for (const point of again.points) {
+    if (!known.has(nameOf(point)) || onTheirWay.has(point.memoryId) || fits(point, memories)) continue;
+    const memory = memories.get(point.memoryId);
+    if (memory !== undefined && point.revision > memory.revision) continue;
+    const exists = memory?.versions.some(({ number }) => number === point.version) === true;
+    (exists ? wrong.different : wrong.stale).push(nameOf(point));
+  }
+}
+
+const nameOf = ({ memoryId, version }: Point): string => `${memoryId} version ${version}`;
+
+async function memoriesOf({ ledger }: DoctorDeps, points: readonly Point[]): Promise<Map<string, Memory>> {
+  const found = new Map<string, Memory>();
+  for (const [tenant, ofTenant] of Map.groupBy(points, (point) => point.tenant)) {
+    const ids = [...new Set(ofTenant.map(({ memoryId }) => memoryId))];
+    for (const memory of await ledger.memories.many(tenant, ids)) found.set(memory.id, memory);
+  }
+  return found;
+}
+
+const NO_VECTOR = new Float32Array(0);
+
+function fits(point: Point, memories: ReadonlyMap<string, Memory>): boolean {
+  const memory = memories.get(point.memoryId);
+  if (memory === undefined || memory.tenant !== point.tenant) return false;
+  const expected = pointsOf(memory, () => NO_VECTOR).find(({ version }) => version === point.version);
+  if (expected === undefined) return false;
+  const { vector: _, terms: __, ...shown } = expected;
+  return canonical(shown) === canonical(point);
+}

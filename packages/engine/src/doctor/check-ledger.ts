@@ -1,0 +1,96 @@
+import { CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/audit.ts';
+import type { BatchCounts } from '../ports/ledger/overview.ts';
+import type { Millis } from '../words.ts';
+import { type Checked, type Examining, type Finding, findingOf, REPORT_IT } from './findings.ts';
+
+/** Every accepted batch is in exactly one state, of each tenant and in total. */
+export async function checkBatches({ deps: { ledger } }: Examining): Promise<Checked> {
+  const findings: Finding[] = [];
+  let looked = 0;
+  for (const tenant of await ledger.audit.tenants()) {
+    const counts = await ledger.overview.batches(tenant);
+    looked += counts.accepted;
+    const gap = gapOf(counts);
+    if (gap === 0) continue;
+    const what =
+      gap > 0
+        ? `tenant ${tenant}: of ${counts.accepted} accepted batches ${gap} are in no state`
+        : `tenant ${tenant}: ${-gap} batches more are in some state than the ${counts.accepted} that were accepted`;
+    const finding = { check: 'batches', severity: 'error', examples: [], remedy: REPORT_IT } as const;
+    findings.push({ ...finding, what, count: Math.abs(gap) });
+  }
+  return { looked, findings };
+}
+
+const gapOf = ({ accepted, ...states }: BatchCounts): number =>
+  accepted - Object.values(states).reduce((sum, count) => sum + count, 0);
+
+/** Long beyond any due time: no worker takes turns, or far too few do. */
+const OVERDUE_MS = 15 * 60_000;
+
+/** Lanes agree with their batches, and are worked on. */
+export async function checkLanes({ deps: { ledger, tools }, depth }: Examining): Promise<Checked> {
+  const overdue = await ledger.audit.overdue(tools.now() - OVERDUE_MS);
+  const findings = [
+    ...findingOf(overdue, {
+      check: 'lanes',
+      severity: 'warning',
+      what: `${overdue.count} lanes have been due for more than 15 minutes`,
+      remedy: 'check that workers run (GET /readyz) and what they log; slowwave rebuild queue if the queue was lost',
+    }),
+  ];
+  for (const kind of depth === 'quick' ? [] : CONTRADICTIONS) {
+    const found = await ledger.audit.contradictions(kind);
+    const what = `${found.count} × ${kind}`;
+    findings.push(...findingOf(found, { check: 'lanes', severity: 'error', what, remedy: REPORT_IT }));
+  }
+  return { looked: 1 + (depth === 'quick' ? 0 : CONTRADICTIONS.length), findings };
+}
+
+/** What waits for a person. */
+export async function checkParked({ deps: { ledger } }: Examining): Promise<Checked> {
+  const parked = await ledger.audit.parked();
+  const findings = parked.map(
+    ({ tenant, code, batches }): Finding => ({
+      check: 'parked',
+      severity: 'warning',
+      what: `tenant ${tenant}: ${batches} batches are parked with ${code}`,
+      count: batches,
+      examples: [],
+      remedy: `slowwave batches --state parked; once the cause is gone: slowwave replay --error-code ${code}`,
+    }),
+  );
+  return { looked: parked.reduce((sum, { batches }) => sum + batches, 0), findings };
+}
+
+const OUTBOX_AGE_MS = 10 * 60_000;
+
+/** The index is told of changes within minutes. */
+export async function checkOutbox({ deps }: Examining): Promise<Checked> {
+  const count = await deps.ledger.overview.outbox();
+  const since = await oldestUntold(deps);
+  const age = since === null ? 0 : deps.tools.now() - since;
+  if (age <= OUTBOX_AGE_MS) return { looked: count, findings: [] };
+  const what = `${count} changes have not been told to the index, the oldest for ${Math.floor(age / 60_000)} minutes`;
+  const remedy = 'check that a worker runs and that the index answers (GET /readyz): the changes are told when both do';
+  return { looked: count, findings: [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }] };
+}
+
+async function oldestUntold({ ledger: { outbox, memories } }: Examining['deps']): Promise<Millis | null> {
+  const [oldest] = await outbox.pending(1);
+  if (oldest === undefined) return null;
+  const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
+  return memory === undefined ? null : Math.max(memory.updatedAt, memory.lastConfirmedAt ?? 0);
+}
+
+/** Nothing refers to what is not there. */
+export async function checkOrphans({ deps: { ledger }, onProgress }: Examining): Promise<Checked> {
+  const findings: Finding[] = [];
+  for (const [i, kind] of ORPHAN_KINDS.entries()) {
+    const found = await ledger.audit.orphans(kind);
+    const what = `${found.count} × ${kind}`;
+    findings.push(...findingOf(found, { check: 'orphans', severity: 'error', what, remedy: REPORT_IT }));
+    onProgress(i + 1, ORPHAN_KINDS.length);
+  }
+  return { looked: ORPHAN_KINDS.length, findings };
+}

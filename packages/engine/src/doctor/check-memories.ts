@@ -1,0 +1,107 @@
+import type { Ledger } from '../ports/ledger/ledger.ts';
+import type { Tools } from '../ports/tools.ts';
+import { deletedAt, evolve } from '../rules/evolve.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { canonical } from '../views/canonical.ts';
+import type { Memory, MemoryEvent } from '../words.ts';
+import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
+
+const SAMPLE = 500;
+const MEMORIES_PER_PAGE = 200;
+const EVENTS_PER_PAGE = 500;
+
+/** Every memory is what its events make of it, and what was deleted stays deleted. */
+export async function checkMemories({ deps, depth, cancel, onProgress }: Examining): Promise<Checked> {
+  const total = await deps.ledger.audit.memories();
+  const expected = depth === 'full' ? total : Math.min(total, SAMPLE);
+  const wrong = new Map<string, string[]>();
+  let looked = 0;
+  for await (const page of depth === 'full' ? everyMemory(deps.ledger) : sampled(deps.ledger)) {
+    for (const memory of page) {
+      const problem = await problemOf(memory, deps);
+      if (problem !== null) wrong.set(problem, [...(wrong.get(problem) ?? []), memory.id]);
+    }
+    looked += page.length;
+    onProgress(looked, Math.max(expected, looked));
+    if (cancel.aborted) break;
+  }
+  return { looked, findings: [...wrong].map(([problem, ids]) => findingOf(problem, ids)) };
+}
+
+async function* everyMemory({ memories }: Ledger): AsyncGenerator<readonly Memory[]> {
+  for (let after: string | null = null; ; ) {
+    const page: readonly Memory[] = await memories.every(after, MEMORIES_PER_PAGE);
+    yield page;
+    after = page.at(-1)?.id ?? null;
+    if (page.length < MEMORIES_PER_PAGE) return;
+  }
+}
+
+async function* sampled({ audit, memories }: Ledger): AsyncGenerator<readonly Memory[]> {
+  const picked = await audit.sample(SAMPLE);
+  for (const [tenant, ids] of Map.groupBy(picked, (one) => one.tenant)) {
+    yield await memories.many(
+      tenant,
+      ids.map(({ id }) => id),
+    );
+  }
+}
+
+/** What is wrong with a memory; null: nothing. One that changes while it is looked at is looked at again. */
+async function problemOf(memory: Memory, deps: Examining['deps']): Promise<string | null> {
+  const events = await eventsOf(deps.ledger, memory);
+  const problem = replayProblem(memory, events) ?? (await tombstoneProblem(memory, events, deps));
+  if (problem === null) return null;
+  const now = await deps.ledger.memories.get(memory.tenant, memory.id);
+  if (now === null) return null;
+  return now.revision === memory.revision ? problem : problemOf(now, deps);
+}
+
+async function eventsOf({ memories }: Ledger, { tenant, id }: Memory): Promise<MemoryEvent[]> {
+  const events: MemoryEvent[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Awaited<ReturnType<typeof memories.history>> = await memories.history(tenant, id, {
+      limit: EVENTS_PER_PAGE,
+      cursor,
+    });
+    events.push(...page.results);
+    if (page.nextCursor === null) return events;
+    cursor = page.nextCursor;
+  }
+}
+
+/** Where the first events are no longer kept, only what is left of them is compared. */
+function replayProblem(memory: Memory, events: readonly MemoryEvent[]): string | null {
+  const first = events[0]?.revision ?? 1;
+  if (events.some(({ revision }, i) => revision !== first + i)) return 'have events with a gap between them';
+  if (events.length > 0 && events.at(-1)?.revision !== memory.revision)
+    return 'have other events than their revision says';
+  if (canonical(evolve(memory, memory, []).versions) !== canonical(memory.versions)) {
+    return 'have other versions than their timeline makes';
+  }
+  if (first !== 1 || events.length === 0) return null;
+  const replayed = evolve(memory, null, events);
+  return canonical(replayed) === canonical(memory) ? null : 'are not what their events make of them';
+}
+
+/** A deletion leaves something behind that keeps what was said before it from coming back. */
+async function tombstoneProblem(
+  memory: Memory,
+  events: readonly MemoryEvent[],
+  { ledger, tools }: { readonly ledger: Ledger; readonly tools: Pick<Tools, 'hash'> },
+): Promise<string | null> {
+  if (deletedAt(memory) === null) return null;
+  const previous = events.findLast(({ kind }) => kind === 'DELETE')?.previous ?? null;
+  if (previous === null) return null;
+  const stones = await ledger.memories.tombstones(memory.lane, [tools.hash(normaliseText(previous))]);
+  return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted and may come back by a replay';
+}
+
+const findingOf = (problem: string, ids: readonly string[]): Finding => ({
+  check: 'memories',
+  severity: 'error',
+  what: `${ids.length} memories ${problem}`,
+  count: ids.length,
+  examples: ids.slice(0, EXAMPLES_MAX),
+  remedy: 'compare GET /v1/memories/{id}/history with the memory; restore a backup if the ledger was damaged',
+});

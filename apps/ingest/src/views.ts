@@ -21,6 +21,7 @@ export const batchSummary = (batch: Batch): BatchSummary => ({
   error: failureView(batch.failure),
   consolidation_id: batch.consolidationId,
   messages: batch.messageCount,
+  priority: batch.priority,
   timings: {
     accepted_at: isoOf(batch.acceptedAt),
     claimed_at: isoOrNull(batch.claimedAt),

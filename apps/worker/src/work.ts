@@ -5,13 +5,14 @@ import {
   adoptIndex,
   type Embedder,
   type EngineDeps,
+  laneSweep,
   type Nudge,
   refreshSummary,
   type Schedule,
-  sweepLanes,
   sweepOutbox,
   sweepReplays,
   takeTurn,
+  turnDueAt,
 } from '@slowwave/engine';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
@@ -43,14 +44,22 @@ export async function startWork(
   const followUps = await openFollowUps({ connection, log });
   const stopping = new AbortController();
   const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
+  const sweepLanes = laneSweep(deps, schedule);
   const sweeping = [
-    repeat(deps, stopping.signal, async () => void (await sweepLanes(deps, schedule))),
+    repeat(deps, stopping.signal, async () => void (await sweepLanes())),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
     repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
   ];
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
-    startTurnWorker({ connection, concurrency, takeOverMs, handler: takeTurn({ ...deps, followUps }), log }),
+    startTurnWorker({
+      connection,
+      concurrency,
+      takeOverMs,
+      handler: takeTurn({ ...deps, followUps }),
+      dueAt: turnDueAt(deps),
+      log,
+    }),
     startSummaryWorker({ connection, concurrency: summaries, takeOverMs, handler: refreshSummary(deps), log }),
   ];
   return {

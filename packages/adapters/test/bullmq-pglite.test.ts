@@ -1,8 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
-import type { LaneId } from '@slowwave/engine';
-import { describeSchedule, recordingLog } from '@slowwave/engine/testing';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
@@ -28,7 +27,7 @@ describe('the image of an empty queue database', () => {
     const log = recordingLog();
     const connection = await pgliteConnection({ imagePath, log });
     const schedule = await openSchedule({ connection, log });
-    await schedule.nudge([{ lane: 'lane_a' as LaneId, generation: 1, dueAt: Date.now() }]);
+    await schedule.nudge([newNudge('lane_a')]);
     await schedule.close();
     await connection.close();
     return log.lines.filter((line) => line.message.includes('queue database'));
@@ -84,7 +83,7 @@ describe('the queue on PGlite', () => {
       log,
     });
     const queue = queueFor(connection, QUEUES.consolidate.name);
-    await schedule.nudge([{ lane: 'lane_a' as LaneId, generation: 1, dueAt: Date.now() }]);
+    await schedule.nudge([newNudge('lane_a')]);
     await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(1), PATIENCE);
     expect((await queue.getFailed())[0]?.failedReason).toBe('the model refused it');
     await Promise.all([worker.close(), schedule.close(), queue.close()]);

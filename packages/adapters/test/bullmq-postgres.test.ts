@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge } from '@slowwave/engine';
-import { describeSchedule, recordingLog } from '@slowwave/engine/testing';
+import type { Nudge } from '@slowwave/engine';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
 import { freePort, startPostgres } from '@slowwave/testkit';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openSchedule, postgresConnection, queueFor, startTurnWorker } from '../src/bullmq/index.ts';
@@ -9,11 +9,8 @@ const PATIENCE = { timeout: 30_000, interval: 50 };
 const server = await startPostgres();
 afterAll(() => server.stop());
 
-const nudgeOf = (lane: string, inMs = 0, generation = 1): Nudge => ({
-  lane: `lane_${lane}` as LaneId,
-  generation,
-  dueAt: Date.now() + inMs,
-});
+const nudgeOf = (lane: string, inMs = 0, generation = 1): Nudge =>
+  newNudge(`lane_${lane}`, { generation, dueAt: Date.now() + inMs });
 const connect = (url = server.url, log = recordingLog()) => postgresConnection({ url, log });
 async function wipe(): Promise<void> {
   const connection = connect();

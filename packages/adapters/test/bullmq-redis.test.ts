@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge, TurnHandler, TurnWorker } from '@slowwave/engine';
-import { describeSchedule, recordingLog } from '@slowwave/engine/testing';
+import type { Nudge, TurnHandler, TurnWorker } from '@slowwave/engine';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
 import { freePort, startRedis, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -14,11 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-const nudgeOf = (lane: string, inMs = 0, generation = 1): Nudge => ({
-  lane: `lane_${lane}` as LaneId,
-  generation,
-  dueAt: Date.now() + inMs,
-});
+const nudgeOf = (lane: string, inMs = 0, generation = 1): Nudge =>
+  newNudge(`lane_${lane}`, { generation, dueAt: Date.now() + inMs });
 const wipe = async (): Promise<void> => {
   const client = new Redis(redis.url);
   await client.flushall();
@@ -50,7 +47,7 @@ describe('the queue on Redis', () => {
     await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(1), PATIENCE);
     const [failed] = await queue.getFailed();
     expect(failed?.failedReason).toBe('the model refused it');
-    expect(failed?.data).toEqual({ lane: 'lane_a', generation: 1 });
+    expect(failed?.data).toEqual({ lane: 'lane_a', generation: 1, tenant: 'default' });
     await Promise.all([worker.close(), schedule.close(), queue.close()]);
   });
 

@@ -1,5 +1,5 @@
-import type { LaneId, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
+import type { Nudge, TurnHandler, Verdict } from '@slowwave/engine';
+import { newNudge, recordingLog } from '@slowwave/engine/testing';
 import { startRedis, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-const nudgeOf = (lane: string): Nudge => ({ lane: `lane_${lane}` as LaneId, generation: 1, dueAt: Date.now() });
+const nudgeOf = (lane: string): Nudge => newNudge(`lane_${lane}`);
 const open = (log = recordingLog()) => openSchedule({ connection: redisConnection(redis.url), log });
 const work = (handler: TurnHandler, options: { handOverMs?: number; log?: ReturnType<typeof recordingLog> } = {}) =>
   startTurnWorker({ connection: redisConnection(redis.url), concurrency: 5, handler, log: recordingLog(), ...options });
@@ -96,7 +96,7 @@ describe('the worker of turns', () => {
   test('the turn ends as usual when the next one cannot be nudged', async () => {
     const log = recordingLog();
     const schedule = await open();
-    const broken = { lane: 'not:allowed' as LaneId, generation: 1, dueAt: 0 };
+    const broken = newNudge('not:allowed');
     const worker = work(async () => ({ kind: 'done', next: broken }), { log });
     await schedule.nudge([nudgeOf('a')]);
     await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
@@ -108,7 +108,7 @@ describe('the worker of turns', () => {
     const schedule = await open();
     await schedule.nudge([nudgeOf('a')]);
     const job = await client.hgetall('{slowwave}:consolidate:lane_a~1');
-    expect(JSON.parse(job.data ?? '')).toEqual({ lane: 'lane_a', generation: 1 });
+    expect(JSON.parse(job.data ?? '')).toEqual({ lane: 'lane_a', generation: 1, tenant: 'default' });
     await schedule.close();
   });
 

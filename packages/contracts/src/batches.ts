@@ -96,6 +96,13 @@ export const PostBatch = makesSense(
   z.strictObject({
     ...BatchFields,
     flush: z.boolean().default(false),
+    priority: z
+      .enum(['live', 'backfill'])
+      .default('live')
+      .describe(
+        'backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order ' +
+          'with what the same owner says meanwhile.',
+      ),
     idempotency_key: z.string().min(1).max(256).optional(),
   }),
 ).meta({ id: 'PostBatch' });
@@ -133,6 +140,7 @@ export const BatchView = ScopeView.extend({
   failures: z.array(FailureView).describe('The last tries that failed, oldest first, those before a replay included.'),
   consolidation_id: z.string().nullable(),
   messages: z.number().int(),
+  priority: z.enum(['live', 'backfill']),
   events: z.array(BatchEvent),
   timings: z.object({
     accepted_at: z.string(),

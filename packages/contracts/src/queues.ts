@@ -7,7 +7,14 @@ import { z } from 'zod';
 export const QUEUES = {
   consolidate: {
     name: 'consolidate',
-    payload: z.object({ lane: z.string().min(1), generation: z.int().min(1) }),
+    payload: z.object({
+      lane: z.string().min(1),
+      generation: z.int().min(1),
+      /** Whose turn it is, for the order of turns. Optional while jobs of releases without it may be there. */
+      tenant: z.string().min(1).optional(),
+      /** Missing: live. */
+      backfill: z.boolean().optional(),
+    }),
     /** Longer than two model calls with their time limits and one repair call. */
     timeoutMs: 300_000,
   },

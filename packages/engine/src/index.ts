@@ -59,13 +59,14 @@ export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolv
 export { FORGET_CATEGORY } from './rules/forget.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
+export { replayPriority } from './rules/replay-priority.ts';
 export { scan } from './rules/scan.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export { type Budgets, DEFAULT_SETTINGS, duePolicy, type ModelPrice, type TenantSettings } from './settings.ts';
 export { project } from './steps/project.ts';
 export { refreshSummary } from './summarize.ts';
-export { sweepLanes, sweepOutbox } from './sweep.ts';
-export { type TurnDeps, takeTurn } from './take-turn.ts';
+export { laneSweep, sweepOutbox } from './sweep.ts';
+export { type TurnDeps, takeTurn, turnDueAt } from './take-turn.ts';
 export { best, type Scored } from './text/best.ts';
 export { bm25, type KeywordTable, keywordTable } from './text/bm25.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';

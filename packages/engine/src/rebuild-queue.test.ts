@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
-import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
+import type { Nudge, Schedule, TurnName, TurnState } from './ports/schedule.ts';
 import { rebuildQueue } from './rebuild-queue.ts';
 import { echoExtract, engineBench, fakeChat } from './testing/index.ts';
 
 /** A queue that knows what it was told, and may be told to forget it, or that a turn is over. */
 function listSchedule(): Schedule & { readonly jobs: Map<string, { nudge: Nudge; state: TurnState }> } {
   const jobs = new Map<string, { nudge: Nudge; state: TurnState }>();
-  const name = ({ lane, generation }: Nudge): string => `${lane}~${generation}`;
+  const name = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;
   return {
     jobs,
     nudge: async (nudges) => {
       for (const nudge of nudges) if (!jobs.has(name(nudge))) jobs.set(name(nudge), { nudge, state: 'scheduled' });
     },
     stateOf: async (nudge) => jobs.get(name(nudge))?.state ?? 'absent',
+    hurry: async () => false,
     check: async () => {},
     close: async () => {},
   };

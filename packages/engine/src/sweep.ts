@@ -1,37 +1,75 @@
 import type { EngineDeps } from './deps.ts';
+import type { DueMark } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
-import type { Nudge, Schedule } from './ports/schedule.ts';
+import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { project } from './steps/project.ts';
 
-/** Lanes looked at in one pass; the rest comes with the next, a second later. */
+/** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
 const LANES_MAX = 1_000;
+/** Questions to the queue on their way at a time: they travel together, and leave its other callers room. */
+const QUESTIONS_MAX = 50;
+/** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
+const BACKFILL_PATIENCE_MS = 10 * 60_000;
 /** Memories told to the index in one go: small enough that a stop never waits long. */
 const OUTBOX_MAX = 100;
 
+interface Known {
+  readonly turn: Nudge;
+  readonly state: TurnState;
+}
+
 /**
  * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
- * without its lane moving on. Selects from the ledger alone. Answers with how many turns it scheduled.
+ * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
+ * thousands of due lanes of one tenant hide nobody else's. Answers with how many turns it scheduled.
  */
-export async function sweepLanes(
+export function laneSweep(
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
   schedule: Schedule,
-): Promise<number> {
-  const missing = await missingTurns(ledger, schedule, await ledger.lanes.due(tools.now(), LANES_MAX));
-  await schedule.nudge(missing);
-  return missing.length;
+): () => Promise<number> {
+  let after: DueMark | undefined;
+  return async () => {
+    const now = tools.now();
+    const due = await ledger.lanes.due(now, LANES_MAX, after);
+    after = due.length < LANES_MAX ? undefined : due.at(-1);
+    const known = await askAbout(schedule, due);
+    const missing = await missingOf(ledger, known);
+    await schedule.nudge(missing);
+    await hurryOldest(schedule, known, now);
+    return missing.length;
+  };
 }
 
 /** The turns that the queue has no job for, in the generation under which it hears of them. */
-export async function missingTurns(ledger: Ledger, schedule: Schedule, nudges: readonly Nudge[]): Promise<Nudge[]> {
+export async function missingTurns(ledger: Ledger, schedule: Schedule, turns: readonly Nudge[]): Promise<Nudge[]> {
+  return missingOf(ledger, await askAbout(schedule, turns));
+}
+
+async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<readonly Known[]> {
+  const known: Known[] = [];
+  for (let from = 0; from < turns.length; from += QUESTIONS_MAX) {
+    const some = turns.slice(from, from + QUESTIONS_MAX);
+    known.push(...(await Promise.all(some.map(async (turn) => ({ turn, state: await schedule.stateOf(turn) })))));
+  }
+  return known;
+}
+
+async function missingOf(ledger: Ledger, known: readonly Known[]): Promise<Nudge[]> {
   const missing: Nudge[] = [];
-  for (const known of nudges) {
-    const state = await schedule.stateOf(known);
+  for (const { turn, state } of known) {
     // A kept job of the same name would make the queue ignore a new one: only another generation is heard.
-    const nudge = state === 'finished' ? await ledger.lanes.raise(known) : state === 'absent' ? known : null;
+    const nudge = state === 'finished' ? await ledger.lanes.raise(turn) : state === 'absent' ? turn : null;
     if (nudge !== null) missing.push(nudge);
   }
   return missing;
+}
+
+/** One turn a pass: enough that backfill moves on while live work never ends, too little for anybody to notice. */
+async function hurryOldest(schedule: Schedule, known: readonly Known[], now: number): Promise<void> {
+  const isStuck = ({ turn, state }: Known): boolean =>
+    turn.priority === 'backfill' && state === 'scheduled' && turn.dueAt < now - BACKFILL_PATIENCE_MS;
+  for (const { turn } of known.filter(isStuck)) if (await schedule.hurry(turn)) return;
 }
 
 /** Tells the index what it missed, oldest first. Answers with how many changes it told. */

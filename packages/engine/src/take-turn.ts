@@ -3,11 +3,12 @@ import type { EngineDeps } from './deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { TurnOutcome } from './ports/meter.ts';
-import type { FollowUps, TurnHandler, Verdict } from './ports/schedule.ts';
+import type { FollowUps, TurnHandler, TurnName, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { duePolicy } from './settings.ts';
 import { doubt } from './steps/doubt.ts';
 import { askForSummary } from './summarize.ts';
+import type { Millis } from './words.ts';
 
 export interface TurnDeps extends EngineDeps {
   readonly followUps: FollowUps;
@@ -27,6 +28,14 @@ export const takeTurn =
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
     return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
+  };
+
+/** When a turn is due, as its lane says now: messages that came in the meantime may have put it off. */
+export const turnDueAt =
+  ({ ledger }: Pick<EngineDeps, 'ledger'>) =>
+  async ({ lane: id, generation }: TurnName): Promise<Millis> => {
+    const lane = await ledger.lanes.get(id);
+    return lane?.generation === generation ? (lane.dueAt ?? 0) : 0;
   };
 
 /** `sure`: the models were just seen to answer, so that a failure is this turn's own. */

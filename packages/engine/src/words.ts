@@ -94,6 +94,9 @@ export interface BatchSettings {
   readonly expiresAt: Millis | null;
 }
 
+/** What goes first: what is being said now, or old conversations that are brought in. */
+export type Priority = 'live' | 'backfill';
+
 export type BatchState = 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
 export type BatchStage = 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
 

@@ -1,4 +1,5 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { TurnOrder } from './order/turn-order.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
@@ -19,6 +20,8 @@ export interface QueueConnection {
   openQueue(name: string): Queue;
   /** The reading side: waits for the server as long as it takes. */
   openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
+  /** The order of turns, kept where the queue is. */
+  turnOrder(queue: Queue): TurnOrder;
   /** Called after every queue and worker of it is closed. */
   close(): Promise<void>;
 }

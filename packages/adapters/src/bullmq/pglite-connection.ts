@@ -2,6 +2,7 @@ import { EngineError, type Log } from '@slowwave/engine';
 import { createPostgresBackend, LATEST_SCHEMA_VERSION, Queue, Worker } from 'bullmq';
 import { startThread, type Thread } from '../system/thread.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { memoryTurnOrder } from './order/memory-turn-order.ts';
 import { openPool } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
 import { callQueue } from './unavailable.ts';
@@ -16,6 +17,7 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
   const thread = await start(options.imagePath);
   report(await thread.call<PgliteStart>('start'), options.log);
   const pool = openPool(thread);
+  const order = memoryTurnOrder(); // nobody else uses this queue
   return {
     place: PLACE,
     ready: () => callQueue(PLACE, async () => void (await pool.query('SELECT 1'))),
@@ -24,6 +26,7 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
       new Queue(name, { ...QUEUE_OPTIONS, connection: pool }, createPostgresBackend) as unknown as Queue,
     openWorker: (name, processor, shared) =>
       new Worker(name, processor, { ...shared, connection: pool }, createPostgresBackend) as unknown as Worker,
+    turnOrder: () => order,
     close: async () => {
       await pool.end();
       await thread.close();

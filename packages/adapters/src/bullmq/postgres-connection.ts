@@ -4,6 +4,7 @@ import { createPostgresBackend, type PgPool, Queue, runMigrations, Worker } from
 import type { Pool, PoolClient } from 'pg';
 import { openPool, placeOf } from '../postgres/index.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { makeTurnOrderTable, postgresTurnOrder } from './order/postgres-turn-order.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Where the library keeps its tables; a pool of ours has to say so itself. */
@@ -28,6 +29,7 @@ export function postgresConnection({ url, log }: { url: string; log: Log }): Que
     openQueue: (name) => new Queue(name, { ...QUEUE_OPTIONS, connection }, createPostgresBackend) as unknown as Queue,
     openWorker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createPostgresBackend) as unknown as Worker,
+    turnOrder: () => postgresTurnOrder(pool),
     close: endWith(pool),
   };
 }
@@ -38,6 +40,7 @@ async function makeTables(pool: Pool, place: string): Promise<void> {
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);
+      await makeTurnOrderTable(client);
     } finally {
       client.release();
     }

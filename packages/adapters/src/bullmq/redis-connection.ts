@@ -1,7 +1,8 @@
 import { EngineError } from '@slowwave/engine';
-import { Queue, Worker } from 'bullmq';
-import type { RedisOptions } from 'ioredis';
+import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
+import type { Redis, RedisOptions } from 'ioredis';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { redisTurnOrder } from './order/redis-turn-order.ts';
 import { checkRedis } from './redis-check.ts';
 
 /** The braces keep all keys of the queues on one node of a Redis Cluster, which the library's scripts need. */
@@ -46,8 +47,15 @@ export function redisConnection(url: string): QueueConnection {
       });
       return worker;
     },
+    turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
     close: async () => {},
   };
+}
+
+/** The queue's own connection to its server, which fails calls at once while it is away. */
+async function clientOf(queue: Queue): Promise<Redis> {
+  const { client } = queue.getBackend() as unknown as RedisQueueBackend;
+  return (await client) as unknown as Redis; // the library hands ours out in its own words
 }
 
 /** When to try again; never after a close, which would wait for a server that is away, and the process with it. */

@@ -14,7 +14,7 @@ interface Work {
 export async function workRefresh(taken: Taken, work: Work): Promise<void> {
   const refresh = parse(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
-  if (work.isClosing()) return handBack(taken, work.log, Date.now());
+  if (work.isClosing()) return handBack(taken, work.log, { at: Date.now() });
   const limit = limitOf(taken.signal, { timeoutMs: QUEUES.summarize.timeoutMs, tooLong: TOO_LONG });
   try {
     await work.handler(refresh, limit.signal);
@@ -45,15 +45,15 @@ async function ended(
   { log }: Work,
   { refresh, error }: { refresh: SummaryRefresh; error: unknown },
 ): Promise<never> {
-  if (taken.signal?.aborted === true) return handBack(taken, log, Date.now());
+  if (taken.signal?.aborted === true) return handBack(taken, log, { at: Date.now() });
   const fields = { ...refresh, error: messageOf(error) };
   if (error instanceof EngineError && !error.countsAsTry) {
     log.info(fields, 'a refresh of a summary waits');
-    return handBack(taken, log, Date.now() + (error.retryAfterMs ?? WAIT_MS));
+    return handBack(taken, log, { at: Date.now() + (error.retryAfterMs ?? WAIT_MS) });
   }
   log.warn(fields, 'a refresh of a summary failed');
   if (!(error instanceof EngineError)) throw error;
   if (!error.retryable) throw new UnrecoverableError(error.message);
-  if (error.retryAfterMs !== null) return handBack(taken, log, Date.now() + error.retryAfterMs);
+  if (error.retryAfterMs !== null) return handBack(taken, log, { at: Date.now() + error.retryAfterMs });
   throw error;
 }

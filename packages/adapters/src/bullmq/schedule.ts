@@ -2,7 +2,7 @@ import { QUEUES } from '@slowwave/contracts';
 import type { Log, Schedule } from '@slowwave/engine';
 import type { QueueConnection } from './connection.ts';
 import { openToWrite } from './open-queue.ts';
-import { addTurns, portions, turnState } from './turns.ts';
+import { addTurns, hurryTurn, portions, turnState } from './turns.ts';
 
 export interface OpenedSchedule extends Schedule {
   /** Jobs of turns by state, e.g. waiting, delayed, active. */
@@ -14,9 +14,12 @@ export async function openSchedule(options: { connection: QueueConnection; log: 
   const { call, close } = await openToWrite(options.connection, { name: QUEUES.consolidate.name, log: options.log });
   return {
     nudge: async (nudges) => {
-      for (const portion of portions(nudges)) await call((queue) => addTurns(queue, portion));
+      for (const portion of portions(nudges)) {
+        await call((queue) => addTurns(queue, options.connection.turnOrder(queue), portion));
+      }
     },
-    stateOf: (nudge) => call((queue) => turnState(queue, nudge)),
+    stateOf: (turn) => call((queue) => turnState(queue, turn)),
+    hurry: (turn) => call((queue) => hurryTurn(queue, turn)),
     jobs: () => call((queue) => queue.getJobCounts(...COUNTED)),
     check: () => call(async (queue) => void (await queue.isPaused())),
     close,

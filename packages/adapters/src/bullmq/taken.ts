@@ -1,5 +1,5 @@
 import { EngineError, type Log } from '@slowwave/engine';
-import { DelayedError, type Job } from 'bullmq';
+import { DelayedError, type Job, WaitingError } from 'bullmq';
 
 /** One job as the library hands it out. */
 export interface Taken {
@@ -20,16 +20,37 @@ export function limitOf(
   return { signal, clear: () => clearTimeout(timer) };
 }
 
-/** Puts the job back to wait until `at`. */
-export async function handBack({ job, token }: Taken, log: Log, at: number): Promise<never> {
-  try {
+/** Puts the job back to wait until `at`, with another priority if one is given. */
+export async function handBack({ job, token }: Taken, log: Log, { at, priority }: Wait): Promise<never> {
+  await orWarn(job, log, async () => {
+    if (priority !== undefined && priority !== job.priority) await job.changePriority({ priority });
     await job.moveToDelayed(at, token);
+  });
+  // Says "leave this job alone". Any other error would mark it failed.
+  throw new DelayedError();
+}
+
+/** Puts the job back among those that are due. */
+export async function standInLine({ job, token }: Taken, log: Log, priority: number): Promise<never> {
+  await orWarn(job, log, async () => {
+    await job.changePriority({ priority });
+    await job.moveToWait(token);
+  });
+  throw new WaitingError(); // as above
+}
+
+interface Wait {
+  readonly at: number;
+  readonly priority?: number;
+}
+
+async function orWarn(job: Job, log: Log, handOver: () => Promise<void>): Promise<void> {
+  try {
+    await handOver();
   } catch (error) {
     const fields = { job: job.id, error: messageOf(error) };
     log.warn(fields, 'could not hand a job back to the queue; it is due when its lock expires');
   }
-  // Says "leave this job alone". Any other error would mark it failed.
-  throw new DelayedError();
 }
 
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

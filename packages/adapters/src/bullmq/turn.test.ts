@@ -1,29 +1,49 @@
 import { QUEUES } from '@slowwave/contracts';
-import { EngineError, type LaneId, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
-import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
+import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Place } from './find-place.ts';
+import { FRONT, UNPLACED } from './order/turn-order.ts';
 import { workTurn } from './turn.ts';
 
-const NEXT: Nudge = { lane: 'lane_a' as LaneId, generation: 2, dueAt: 0 };
+const NEXT = newNudge('lane_a', { generation: 2 });
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
+const BEGINS: Place = { kind: 'begins' };
+
 /** One job and what becomes of it. */
-function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generation: 1 }) {
+function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generation: 1 }, place: Place | null = BEGINS) {
   const moved: number[] = [];
+  const waiting: unknown[] = [];
   const nudged: (Nudge | null)[] = [];
   const log = recordingLog();
   const closing = new AbortController();
-  const job = { id: 'lane_a~1', data, moveToDelayed: async (at: number) => void moved.push(at) } as unknown as Job;
+  const job = {
+    id: 'lane_a~1',
+    data,
+    priority: 7,
+    changePriority: async (to: { priority: number }) => {
+      job.priority = to.priority;
+    },
+    moveToDelayed: async (at: number) => void moved.push(at),
+    moveToWait: async (token: string) => void waiting.push(token),
+  };
   const run = (isClosing = false): Promise<void> =>
     workTurn(
-      { job, token: 'token', signal: closing.signal },
-      { handler, nudgeNext: async (next) => void nudged.push(next), isClosing: () => isClosing, log },
+      { job: job as unknown as Job, token: 'token', signal: closing.signal },
+      {
+        handler,
+        place: () => (place === null ? Promise.reject(new Error('the server is away')) : Promise.resolve(place)),
+        nudgeNext: async (next) => void nudged.push(next),
+        isClosing: () => isClosing,
+        log,
+      },
     );
-  return { run, moved, nudged, log, closing };
+  return { run, job, moved, waiting, nudged, log, closing };
 }
 
 const saying = (verdict: Verdict): TurnHandler => vi.fn(async () => verdict);
@@ -38,10 +58,34 @@ describe('one turn', () => {
     expect(moved).toEqual([]);
   });
 
-  test('later puts the job back until then', async () => {
-    const { run, moved } = stage(saying({ kind: 'later', at: 77 }));
+  test('later puts the job back until then, without the place it had', async () => {
+    const { run, job, moved } = stage(saying({ kind: 'later', at: 77 }));
     await expect(run()).rejects.toBeInstanceOf(DelayedError);
     expect(moved).toEqual([77]);
+    expect(job.priority).toBe(UNPLACED);
+  });
+
+  test('a turn whose lane is due later goes back without being begun', async () => {
+    const handler = saying({ kind: 'done', next: null });
+    const { run, moved } = stage(handler, undefined, { kind: 'waits', until: 88 });
+    await expect(run()).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toEqual([88]);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('a turn that others are due before stands in line without being begun', async () => {
+    const handler = saying({ kind: 'done', next: null });
+    const { run, job, waiting } = stage(handler, undefined, { kind: 'stands_in_line', priority: 55 });
+    await expect(run()).rejects.toBeInstanceOf(WaitingError);
+    expect(job.priority).toBe(55);
+    expect(waiting).toEqual(['token']);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('a turn begins when nobody can say what is due before it', async () => {
+    const { run, nudged } = stage(saying({ kind: 'done', next: NEXT }), undefined, null);
+    await run();
+    expect(nudged).toEqual([NEXT]);
   });
 
   test('parked nudges the next turn and fails the job with the reason', async () => {
@@ -59,13 +103,15 @@ describe('one turn', () => {
     expect(moved).toEqual([6_000]);
   });
 
-  test('a turn that was cancelled goes back at once', async () => {
+  test('a turn that was cancelled goes back at once, and before all others', async () => {
     vi.useFakeTimers({ now: 1_000 });
-    const { run, moved, closing } = stage(cancelled);
+    const { run, job, moved, closing } = stage(cancelled);
     const running = run();
+    await vi.advanceTimersByTimeAsync(0); // it has begun
     closing.abort();
     await expect(running).rejects.toBeInstanceOf(DelayedError);
     expect(moved).toEqual([1_000]);
+    expect(job.priority).toBe(FRONT);
   });
 
   test('a turn is cancelled when its time is up, and tried again', async () => {
@@ -87,11 +133,22 @@ describe('one turn', () => {
     await timedOut;
     const stopped = stage(listening);
     const running = expect(stopped.run()).rejects.toBeInstanceOf(DelayedError);
+    await vi.advanceTimersByTimeAsync(0); // it has begun
     stopped.closing.abort('closing');
     await running;
     expect(reasons[0]).toBeInstanceOf(EngineError);
     expect(reasons[0]).toMatchObject({ code: 'model_timeout', retryable: true });
     expect(reasons[1]).toBe('closing');
+  });
+
+  test('a turn cancelled while its place is asked for goes back without being begun', async () => {
+    const handler = saying({ kind: 'done', next: null });
+    const { run, moved, closing } = stage(handler);
+    const running = run();
+    closing.abort();
+    await expect(running).rejects.toBeInstanceOf(DelayedError);
+    expect(moved).toHaveLength(1);
+    expect(handler).not.toHaveBeenCalled();
   });
 
   test('a turn taken in the moment of the close goes back without being begun', async () => {

@@ -1,18 +1,20 @@
 import { QUEUES } from '@slowwave/contracts';
 import type { Log, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
 import { type Job, UnrecoverableError } from 'bullmq';
-import { handBack, limitOf, messageOf, type Taken } from './taken.ts';
-import { turnOf } from './turns.ts';
+import type { Place } from './find-place.ts';
+import { FRONT, UNPLACED } from './order/turn-order.ts';
+import { handBack, limitOf, messageOf, standInLine, type Taken } from './taken.ts';
+import { type Turn, turnOf } from './turns.ts';
 
 interface Work {
   readonly handler: TurnHandler;
+  /** Whether it may begin. */
+  place(job: Job, turn: Turn): Promise<Place>;
   /** Never throws. */
   nudgeNext(next: Nudge | null): Promise<void>;
   isClosing(): boolean;
   readonly log: Log;
 }
-
-type Turn = ReturnType<typeof turnOf>;
 
 /** After a handler that threw: long enough not to spin, short enough that nobody waits for it. */
 const AFTER_THROW_MS = 5_000;
@@ -24,18 +26,28 @@ const AFTER_THROW_MS = 5_000;
 export async function workTurn(taken: Taken, work: Work): Promise<void> {
   const turn = parse(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
-  if (work.isClosing()) return handBack(taken, work.log, Date.now());
+  if (work.isClosing()) return handBack(taken, work.log, { at: Date.now() });
+  // Without an order turns begin as they come: it must never be the reason that one does not.
+  const place = await work.place(taken.job, turn).catch(() => BEGINS);
+  if (work.isClosing() || taken.signal?.aborted === true) return handBack(taken, work.log, { at: Date.now() });
+  if (place.kind === 'waits') return handBack(taken, work.log, { at: place.until });
+  if (place.kind === 'stands_in_line') return standInLine(taken, work.log, place.priority);
   const verdict = await judge(turn, taken, work);
   switch (verdict.kind) {
     case 'done':
       return work.nudgeNext(verdict.next);
     case 'later':
-      return handBack(taken, work.log, verdict.at);
+      return handBack(taken, work.log, { at: verdict.at, priority: priorityOf(taken) });
     case 'parked':
       await work.nudgeNext(verdict.next);
       throw new UnrecoverableError(verdict.reason);
   }
 }
+
+const BEGINS: Place = { kind: 'begins' };
+
+/** A turn whose worker stops was in its place and is taken next; one that comes later finds its place then. */
+const priorityOf = ({ signal }: Taken): number => (signal?.aborted === true ? FRONT : UNPLACED);
 
 /** A payload of another program or release: failed, for an operator to see; the ledger knows the lane anyway. */
 function parse(job: Job): Turn {
@@ -52,7 +64,7 @@ function parse(job: Job): Turn {
 async function judge(turn: Turn, taken: Taken, work: Work): Promise<Verdict> {
   const limit = limitOf(taken.signal, { timeoutMs: QUEUES.consolidate.timeoutMs, tooLong: TOO_LONG });
   try {
-    return await work.handler(turn, limit.signal);
+    return await work.handler({ lane: turn.lane, generation: turn.generation }, limit.signal);
   } catch (error) {
     const fields = { lane: turn.lane, generation: turn.generation, error: messageOf(error) };
     if (taken.signal?.aborted === true) {

@@ -1,6 +1,8 @@
-import { QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge, TurnState } from '@slowwave/engine';
+import { type Payload, QUEUES } from '@slowwave/contracts';
+import type { LaneId, Nudge, Priority, TurnName, TurnState } from '@slowwave/engine';
 import type { Job, JobState, JobsOptions, Queue } from 'bullmq';
+import { roundsFor } from './order/rounds-for.ts';
+import { FRONT, type TurnOrder } from './order/turn-order.ts';
 
 /** What a turn is called in operators' views of the queue. */
 const TURN = 'turn';
@@ -16,10 +18,14 @@ const OPTIONS = {
   removeOnFail: { age: 7 * 86_400, count: 10_000 },
 } as const satisfies JobsOptions;
 
-interface Turn {
-  readonly lane: LaneId;
-  readonly generation: number;
+/** A turn as its job tells it. */
+export interface Turn extends TurnName {
+  readonly tenant: string;
+  readonly priority: Priority;
 }
+
+/** Of a job from a release whose jobs did not name their tenant: those share one place in the order. */
+const NO_TENANT = '?';
 
 /** Cuts many nudges into portions for one call each. */
 export function portions(nudges: readonly Nudge[]): readonly Nudge[][] {
@@ -28,30 +34,43 @@ export function portions(nudges: readonly Nudge[]): readonly Nudge[][] {
 }
 
 /** Adds a job per turn. A turn that has a job already, in whatever state, is left as it is. */
-export async function addTurns(queue: Queue, nudges: readonly Nudge[]): Promise<void> {
+export async function addTurns(queue: Queue, order: TurnOrder, nudges: readonly Nudge[]): Promise<void> {
+  const now = Date.now();
+  const priorities = await roundsFor(order, nudges, now);
   // Not atomic: after a failure some may be there. The caller may add all of them again.
-  await queue.addBulk(nudges.map(jobOf));
+  await queue.addBulk(nudges.map((nudge, i) => jobOf(nudge, { now, priority: priorities[i] ?? FRONT })));
 }
 
 /** What the queue knows of one turn. */
-export async function turnState(queue: Queue, turn: Turn): Promise<TurnState> {
+export async function turnState(queue: Queue, turn: TurnName): Promise<TurnState> {
   return STATES[await queue.getJobState(jobId(turn))];
+}
+
+/** Lets a turn of backfill that waits go before all others. False when there is none. */
+export async function hurryTurn(queue: Queue, turn: TurnName): Promise<boolean> {
+  const job: Job | undefined = await queue.getJob(jobId(turn));
+  if (job === undefined || job.priority === FRONT || turnOf(job).priority !== 'backfill') return false;
+  await job.changePriority({ priority: FRONT });
+  return true;
 }
 
 /** The turn a job is about; throws when its payload is none of ours. */
 export function turnOf(job: Job): Turn {
-  const { lane, generation } = QUEUES.consolidate.payload.parse(job.data);
-  return { lane: lane as LaneId, generation };
+  const { lane, generation, tenant, backfill } = QUEUES.consolidate.payload.parse(job.data);
+  const priority = backfill === true ? 'backfill' : 'live';
+  return { lane: lane as LaneId, generation, tenant: tenant ?? NO_TENANT, priority };
 }
 
-function jobOf(nudge: Nudge): { name: string; data: Turn; opts: JobsOptions } {
-  const { lane, generation, dueAt } = nudge;
-  const delay = Math.max(0, dueAt - Date.now());
-  return { name: TURN, data: { lane, generation }, opts: { ...OPTIONS, jobId: jobId(nudge), delay } };
+function jobOf(nudge: Nudge, { now, priority }: { now: number; priority: number }) {
+  const { lane, tenant, generation, dueAt } = nudge;
+  const data: Payload<'consolidate'> = { lane, generation, tenant };
+  if (nudge.priority === 'backfill') data.backfill = true;
+  const opts: JobsOptions = { ...OPTIONS, jobId: jobId(nudge), delay: Math.max(0, dueAt - now), priority };
+  return { name: TURN, data, opts };
 }
 
 /** '~' because the library refuses ':' in ids, and ids that are bare numbers. */
-const jobId = ({ lane, generation }: Turn): string => `${lane}~${generation}`;
+const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;
 
 const STATES: Readonly<Record<JobState | 'unknown', TurnState>> = {
   unknown: 'absent',

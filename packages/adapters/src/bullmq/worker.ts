@@ -1,5 +1,7 @@
-import type { Log, Nudge, SummaryHandler, TurnHandler, TurnWorker } from '@slowwave/engine';
+import type { Log, Millis, Nudge, SummaryHandler, TurnHandler, TurnName, TurnWorker } from '@slowwave/engine';
 import type { Queue } from 'bullmq';
+import type { QueueConnection } from './connection.ts';
+import { findPlace } from './find-place.ts';
 import { type JobWorkerOptions, startJobWorker } from './job-worker.ts';
 import { workRefresh } from './refresh.ts';
 import { workTurn } from './turn.ts';
@@ -8,6 +10,8 @@ import { callQueue } from './unavailable.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions {
   readonly handler: TurnHandler;
+  /** When the lane is due, as the ledger says: a turn that comes too early takes nobody's place. */
+  readonly dueAt?: (turn: TurnName) => Promise<Millis>;
 }
 
 export interface SummaryWorkerOptions extends JobWorkerOptions {
@@ -16,13 +20,15 @@ export interface SummaryWorkerOptions extends JobWorkerOptions {
 
 /** Takes due turns of lanes. */
 export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
-  const { connection, handler, log } = options;
+  const { connection, handler, log, dueAt = async () => 0 } = options;
   return startJobWorker(options, {
     name: 'consolidate',
     run: (taken, { queue, isClosing }) =>
       workTurn(taken, {
         handler,
-        nudgeNext: (next) => nudgeNext(queue, next, { place: connection.place, log }),
+        nudgeNext: (next) => nudgeNext(queue, next, { connection, log }),
+        place: (job, turn) =>
+          callQueue(connection.place, () => findPlace(job, turn, { queue, order: connection.turnOrder(queue), dueAt })),
         isClosing,
         log,
       }),
@@ -38,9 +44,13 @@ export function startSummaryWorker(options: SummaryWorkerOptions): { close(): Pr
   });
 }
 
-async function nudgeNext(queue: Queue, next: Nudge | null, { place, log }: { place: string; log: Log }): Promise<void> {
+async function nudgeNext(
+  queue: Queue,
+  next: Nudge | null,
+  { connection, log }: { connection: QueueConnection; log: Log },
+): Promise<void> {
   if (next === null) return;
-  await callQueue(place, () => addTurns(queue, [next])).catch((error: Error) =>
+  await callQueue(connection.place, () => addTurns(queue, connection.turnOrder(queue), [next])).catch((error: Error) =>
     log.warn({ lane: next.lane, error: error.message }, 'could not nudge the next turn; the sweep will find it'),
   );
 }

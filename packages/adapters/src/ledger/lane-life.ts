@@ -1,5 +1,5 @@
-import type { DuePolicy, Millis, Nudge } from '@slowwave/engine';
-import { type LaneRow, nudgeFrom } from './rows/lane.ts';
+import type { DuePolicy, Millis, Nudge, Priority } from '@slowwave/engine';
+import { type LaneRow, nudgeFrom, priorityOf } from './rows/lane.ts';
 
 /**
  * The life of a lane, as pure steps from one row to the next. The files in write/ load a row, take a step, save it.
@@ -8,7 +8,8 @@ import { type LaneRow, nudgeFrom } from './rows/lane.ts';
  *                  append, replay            → waiting, generation + 1, nudge
  *   waiting        pending > 0, due_at says when; a job for `generation` is or will be scheduled.
  *                  append                    → waiting, due_at later (lazy: the job finds "not due yet") or,
- *                                              when it comes earlier, generation + 1 and nudge
+ *                                              when it comes earlier, generation + 1 and nudge; the same when it is
+ *                                              the first live batch among backfill, whose job runs behind all others
  *                  flush, replay             → waiting, due now: generation + 1 and nudge, unless it was due already
  *                  raise                     → waiting, generation + 1
  *                  claim                     → consolidating, epoch + 1, a window pinned
@@ -33,6 +34,7 @@ export interface Step {
 export interface Waiting {
   readonly pending: number;
   readonly pending_tokens: number;
+  readonly pending_backfill: number;
   readonly oldest_at: Millis | null;
   readonly newest_at: Millis | null;
   readonly first_position: number | null;
@@ -41,7 +43,7 @@ export interface Waiting {
 /** One batch more waits. */
 export function append(
   lane: LaneRow,
-  batch: { tokens: number; messages: number; acceptedAt: Millis; flush: boolean },
+  batch: { tokens: number; messages: number; acceptedAt: Millis; flush: boolean; priority: Priority },
   policy: DuePolicy,
 ): Step {
   const { acceptedAt } = batch;
@@ -51,6 +53,7 @@ export function append(
     next_seq: lane.next_seq + batch.messages,
     pending: lane.pending + 1,
     pending_tokens: lane.pending_tokens + batch.tokens,
+    pending_backfill: lane.pending_backfill + (batch.priority === 'backfill' ? 1 : 0),
     oldest_at: lane.pending === 0 ? acceptedAt : Math.min(lane.oldest_at ?? acceptedAt, acceptedAt),
     newest_at: lane.pending === 0 ? acceptedAt : Math.max(lane.newest_at ?? acceptedAt, acceptedAt),
     flush_through: batch.flush ? lane.next_position : lane.flush_through,
@@ -99,7 +102,8 @@ export function split(lane: LaneRow, { limit, through, now }: { limit: number; t
 
 /** The job of the current generation is gone; another one takes its place. */
 export function raise(lane: LaneRow): Step {
-  const raised = { ...lane, generation: lane.generation + 1 };
+  const nudged_backfill = priorityOf(lane) === 'backfill' ? 1 : 0;
+  const raised: LaneRow = { ...lane, generation: lane.generation + 1, nudged_backfill };
   return { lane: raised, nudge: nudgeFrom(raised) };
 }
 
@@ -109,12 +113,16 @@ export function recount(lane: LaneRow, { first_position, ...waiting }: Waiting):
   return { ...lane, ...waiting, flush_through: flushed ? lane.flush_through : 0 };
 }
 
-/** Nudges when the lane was idle, or becomes due earlier than the job that is already scheduled would come. */
+/**
+ * Nudges when the lane was idle, or becomes due earlier than the job that is already scheduled would come, or when that
+ * job would run behind all that is live and must not any more.
+ */
 function schedule(lane: LaneRow, dueAt: Millis): Step {
   if (lane.state === 'consolidating') return { lane, nudge: null };
   const planned = lane.state === 'waiting' ? lane.due_at : null;
   const waiting: LaneRow = { ...lane, state: 'waiting', due_at: dueAt };
-  return planned !== null && planned <= dueAt ? { lane: waiting, nudge: null } : raise(waiting);
+  const livelier = waiting.nudged_backfill === 1 && priorityOf(waiting) === 'live';
+  return planned !== null && planned <= dueAt && !livelier ? { lane: waiting, nudge: null } : raise(waiting);
 }
 
 function dueOf(lane: LaneRow, policy: DuePolicy, now: Millis): Millis {

@@ -1,10 +1,17 @@
-import type { LaneId, Millis } from '../words.ts';
+import type { LaneId, Millis, Priority, TenantId } from '../words.ts';
 import type { Cancellation } from './tools.ts';
 
-/** One turn of a lane that is due at a time: the whole content of a job. */
-export interface Nudge {
+/** The name of one turn: that of its job. */
+export interface TurnName {
   readonly lane: LaneId;
   readonly generation: number;
+}
+
+/** One turn of a lane that is due at a time: the whole content of a job. */
+export interface Nudge extends TurnName {
+  readonly tenant: TenantId;
+  /** Backfill when only batches of that kind are to be consolidated. */
+  readonly priority: Priority;
   readonly dueAt: Millis;
 }
 
@@ -15,7 +22,9 @@ export type TurnState = 'absent' | 'scheduled' | 'active' | 'finished';
 export interface Schedule {
   /** Idempotent per (lane, generation). */
   nudge(nudges: readonly Nudge[]): Promise<void>;
-  stateOf(nudge: Nudge): Promise<TurnState>;
+  stateOf(turn: TurnName): Promise<TurnState>;
+  /** A scheduled turn of backfill is taken next, before everything that waits. False when there is no such turn. */
+  hurry(turn: TurnName): Promise<boolean>;
   /** Throws when the queue cannot be reached. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -46,7 +55,7 @@ export interface FollowUps {
 /** Throws when the refresh should be tried again; an EngineError that is not retryable ends it. */
 export type SummaryHandler = (refresh: SummaryRefresh, cancel: Cancellation) => Promise<void>;
 
-export type TurnHandler = (turn: { lane: LaneId; generation: number }, cancel: Cancellation) => Promise<Verdict>;
+export type TurnHandler = (turn: TurnName, cancel: Cancellation) => Promise<Verdict>;
 
 /** The reading side of the queue: takes due turns and hands them to the handler, `concurrency` at a time. */
 export interface TurnWorker {

@@ -3,6 +3,7 @@ import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Nudge } from '../ports/schedule.ts';
 import type { Tools } from '../ports/tools.ts';
 import { evolve, type Home, newest } from '../rules/evolve.ts';
 import {
@@ -60,7 +61,18 @@ export const newBatch = (tools: Tools, given: Partial<NewBatch> = {}): NewBatch 
   tokens: 10,
   acceptedAt: tools.now(),
   flush: false,
+  priority: 'live',
   idempotency: null,
+  ...given,
+});
+
+/** The first turn of a lane of the default tenant, due long ago unless said otherwise. */
+export const newNudge = (lane: string, given: Partial<Nudge> = {}): Nudge => ({
+  lane: lane as LaneId,
+  tenant: DEFAULT_TENANT,
+  generation: 1,
+  priority: 'live',
+  dueAt: 0,
   ...given,
 });
 

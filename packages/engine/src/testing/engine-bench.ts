@@ -15,6 +15,7 @@ import {
   type Memory,
   type Millis,
   ownerOf,
+  type Priority,
   type Scope,
 } from '../words.ts';
 import { newBatch, newMessage, scope, settings } from './builders.ts';
@@ -42,6 +43,7 @@ export interface EngineBench {
 
 export interface PostOptions {
   readonly userId?: string;
+  readonly priority?: Priority;
   /** Other ids of the scope. */
   readonly scope?: Partial<Scope>;
   readonly settings?: Partial<BatchSettings>;
@@ -117,6 +119,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
         messages: messages.map((message) => messageOf(tools, message, given.at ?? null)),
         metadata: given.metadata ?? {},
         flush: given.flush ?? true,
+        priority: given.priority ?? 'live',
       });
       await ledger.batches.append(batch, deps.settings.due);
       return batch.id;

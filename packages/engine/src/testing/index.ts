@@ -7,6 +7,7 @@ export {
   home,
   newBatch,
   newMessage,
+  newNudge,
   newPlan,
   scope,
   settings,

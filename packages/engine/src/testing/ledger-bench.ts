@@ -3,7 +3,7 @@ import type { Appended, Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { DuePolicy, Lane, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Application, Applied, MemoryChange } from '../ports/ledger/memories.ts';
-import type { Nudge } from '../ports/schedule.ts';
+import type { Nudge, TurnName } from '../ports/schedule.ts';
 import { DEFAULT_TENANT, type Failure, type Millis, type Owner, type TenantId } from '../words.ts';
 import { newBatch, user } from './builders.ts';
 import { type FixedTools, fixedTools } from './fixed-tools.ts';
@@ -102,7 +102,7 @@ export async function batchOf(bench: Bench, id: string, tenant: TenantId = TENAN
   return expectThere(await bench.ledger.batches.get(tenant, id));
 }
 
-export const claim = (bench: Bench, job: Omit<Nudge, 'dueAt'>, window: Partial<WindowPolicy> = {}) =>
+export const claim = (bench: Bench, job: TurnName, window: Partial<WindowPolicy> = {}) =>
   bench.ledger.lanes.claim(job, {
     now: bench.tools.now(),
     window: { ...WINDOW, ...window },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newBatch, newMessage, scope, user } from './builders.ts';
+import { newBatch, newMessage, newNudge, scope, user } from './builders.ts';
 import {
   append,
   apply,
@@ -29,6 +29,7 @@ export function describeAppend(bench: () => Bench): void {
         settings: batch.settings,
         metadata: { chat: 'c1', tags: ['a', 'ü'] },
         position: 1,
+        priority: 'live',
         state: 'pending',
         stage: 'waiting',
         attempts: 0,
@@ -56,7 +57,7 @@ export function describeAppend(bench: () => Bench): void {
       const b = bench();
       const { batch, nudge } = await store(b);
       const lane = await laneOf(b);
-      expect(nudge).toEqual({ lane: lane.id, generation: 1, dueAt: batch.acceptedAt + POLICY.idleMs });
+      expect(nudge).toEqual(newNudge(lane.id, { dueAt: batch.acceptedAt + POLICY.idleMs }));
       expect(lane).toMatchObject({
         state: 'waiting',
         generation: 1,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { added, confirmed, deleted, home, newMessage, scope, storedAnswer, updated } from './builders.ts';
+import { added, confirmed, deleted, home, newMessage, newNudge, scope, storedAnswer, updated } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -78,7 +78,7 @@ export function describeApply(bench: () => Bench): void {
       const { batch } = await store(b);
       const changes = [added(b.tools, home(turn.lane))];
       const { next } = expectKind(await apply(b, turn, { changes }), 'applied');
-      expect(next).toEqual({ lane: turn.lane, generation: 2, dueAt: batch.acceptedAt + POLICY.idleMs });
+      expect(next).toEqual(newNudge(turn.lane, { generation: 2, dueAt: batch.acceptedAt + POLICY.idleMs }));
       expect(await laneOf(b)).toMatchObject({ state: 'waiting', generation: 2, pending: 1, attempts: 0 });
     });
 

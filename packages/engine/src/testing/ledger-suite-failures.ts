@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import { newMessage, scope, user } from './builders.ts';
+import { newMessage, newNudge, scope, user } from './builders.ts';
 import {
   ALL,
   apply,
@@ -135,7 +135,7 @@ export function describeFailures(bench: () => Bench): void {
       const ids = await storeMany(b, 5);
       const turn = await nextTurn(b);
       const { next } = expectKind(await fail(b, turn, { retryable: false }), 'split');
-      expect(next).toEqual({ lane: turn.lane, generation: 2, dueAt: b.tools.now() });
+      expect(next).toEqual(newNudge(turn.lane, { generation: 2, dueAt: b.tools.now() }));
       expect((await b.ledger.thoughts.get(TENANT, turn.consolidationId))?.state).toBe('split');
       expect(await batchOf(b, ids[4] ?? '')).toMatchObject({ state: 'pending', stage: 'waiting', attempts: 1 });
       const half = await nextTurn(b);
@@ -205,7 +205,7 @@ export function describeFailures(bench: () => Bench): void {
       const lane = await laneOf(b);
       const { replayed, nudges } = await b.ledger.batches.replay(TENANT, [id], b.tools.now());
       expect(replayed).toEqual([id]);
-      expect(nudges).toEqual([{ lane: lane.id, generation: lane.generation + 1, dueAt: b.tools.now() }]);
+      expect(nudges).toEqual([newNudge(lane.id, { generation: lane.generation + 1, dueAt: b.tools.now() })]);
       expect(await batchOf(b, id)).toMatchObject({ state: 'pending', stage: 'waiting', attempts: 0, failure: null });
       expect((await batchOf(b, id)).position).toBe(1);
       const turn = await nextTurn(b);

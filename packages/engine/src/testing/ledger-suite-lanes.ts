@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Nudge } from '../ports/schedule.ts';
 import type { LaneId } from '../words.ts';
-import { scope, user } from './builders.ts';
+import { newNudge, scope, user } from './builders.ts';
 import {
   ANN,
   apply,
@@ -55,7 +56,7 @@ export function describeLanes(bench: () => Bench): void {
       await store(b);
       expect(await b.ledger.lanes.flush(TENANT, ANN, b.tools.now())).toEqual({ pending: 1, nudge: null });
       const { next } = expectKind(await apply(b, turn), 'applied');
-      expect(next).toEqual({ lane: turn.lane, generation: 2, dueAt: b.tools.now() });
+      expect(next).toEqual(newNudge(turn.lane, { generation: 2, dueAt: b.tools.now() }));
     });
 
     it('covers all waiting batches, also those that need a turn of their own', async () => {
@@ -83,6 +84,20 @@ export function describeLanes(bench: () => Bench): void {
       expect(await owners(start, 10)).toEqual([]);
       expect(await owners(start + MINUTE, 2)).toEqual(['cid', 'ann']);
       expect(await owners(start + MINUTE, 10)).toEqual(['cid', 'ann', 'bob']);
+    });
+
+    it('are given on from any of them, also where many are due since the same moment', async () => {
+      const b = bench();
+      for (const userId of ['a', 'b', 'c', 'd', 'e']) await store(b, { scope: scope({ userId }), flush: true });
+      b.tools.advance(SECOND);
+      await store(b, { scope: scope({ userId: 'f' }), flush: true });
+      const all = await b.ledger.lanes.due(b.tools.now(), 10);
+      const found: Nudge[] = [];
+      for (let page = all.slice(0, 0); found.length === 0 || page.length === 2; found.push(...page)) {
+        page = [...(await b.ledger.lanes.due(b.tools.now(), 2, found.at(-1)))];
+      }
+      expect(found).toEqual(all);
+      expect(all).toHaveLength(6);
     });
 
     it('name the current generation and since when it is due', async () => {
@@ -142,7 +157,7 @@ export function describeLanes(bench: () => Bench): void {
     it('lets a consolidation that lost its worker be resumed', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
-      const raised = expectThere(await b.ledger.lanes.raise({ ...turn, dueAt: b.tools.now() }));
+      const raised = expectThere(await b.ledger.lanes.raise(turn));
       const again = expectKind(await claim(b, raised), 'claimed').turn;
       expect(again).toEqual({ ...turn, generation: 2, epoch: 2 });
     });
@@ -154,7 +169,7 @@ export function describeLanes(bench: () => Bench): void {
       expect(await b.ledger.lanes.raise(nudge)).toBeNull();
       const turn = await nextTurn(b);
       await apply(b, turn);
-      expect(await b.ledger.lanes.raise({ ...turn, dueAt: b.tools.now() })).toBeNull();
+      expect(await b.ledger.lanes.raise(turn)).toBeNull();
       expect((await laneOf(b)).generation).toBe(2);
     });
   });

@@ -124,8 +124,7 @@ async function meddle(b: Bench, walk: Walk, userId: string): Promise<void> {
   const choice = walk.dice(4);
   if (choice === 0) await b.ledger.lanes.flush(TENANT, user(userId), b.tools.now());
   if (choice === 1) await project(b);
-  if (choice === 2 && lane !== null)
-    await b.ledger.lanes.raise({ lane: lane.id, generation: lane.generation, dueAt: 0 });
+  if (choice === 2 && lane !== null) await b.ledger.lanes.raise({ lane: lane.id, generation: lane.generation });
   if (choice === 3) await replayAll(b, walk);
 }
 

@@ -11,6 +11,7 @@ import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
+import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
@@ -28,6 +29,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeBatches(bench);
     describeClaim(bench);
     describeLanes(bench);
+    describePriorities(bench);
     describeFailures(bench);
     describeThoughts(bench);
     describeSummaries(bench);

@@ -1,10 +1,11 @@
 import type { Appended, Batch, BatchStore, NewBatch, NewMessage, ParkedFilter } from '../ports/ledger/batches.ts';
 import type { DuePolicy } from '../ports/ledger/lanes.ts';
 import type { Nudge } from '../ports/schedule.ts';
+import { replayPriority } from '../rules/replay-priority.ts';
 import { type MemoryEvent, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
-import { dueAtOf, ensureLane, hasten, waitingOf, wake } from './memory-ledger-turns.ts';
+import { dueAtOf, ensureLane, hasten, isTooLow, raised, waitingOf, wake } from './memory-ledger-turns.ts';
 
 export function memoryBatches(state: State): BatchStore {
   return {
@@ -78,11 +79,11 @@ function wasSent(state: State, place: { lane: LaneRow; batch: NewBatch }, client
 }
 
 function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
-  const { id, tenant, scope, settings, metadata, tokens, acceptedAt } = batch;
+  const { id, tenant, scope, settings, metadata, tokens, acceptedAt, priority } = batch;
   lane.lastPosition += 1;
   lane.updatedAt = acceptedAt;
   state.batches.set(id, {
-    ...{ id, tenant, lane: lane.id, scope, settings, metadata, tokens, acceptedAt },
+    ...{ id, tenant, lane: lane.id, scope, settings, metadata, tokens, acceptedAt, priority },
     position: lane.lastPosition,
     state: 'pending',
     stage: 'waiting',
@@ -104,11 +105,11 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
 function announce(state: State, lane: LaneRow, how: { policy: DuePolicy; now: Millis }): Nudge | null {
   if (lane.state === 'consolidating') return null;
   const dueAt = dueAtOf(waitingOf(state, lane.id), how.policy, how.now);
-  if (lane.state === 'idle' || lane.dueAt === null) return wake(lane, dueAt);
-  if (dueAt < lane.dueAt) return wake(lane, dueAt);
+  if (lane.state === 'idle' || lane.dueAt === null) return wake(state, lane, dueAt);
+  if (dueAt < lane.dueAt) return wake(state, lane, dueAt);
   // Due at once means since the first batch that made it so, not since the last that arrived.
   if (dueAt !== how.now) lane.dueAt = dueAt;
-  return null;
+  return isTooLow(state, lane) ? raised(state, lane) : null;
 }
 
 const batchesOf = (state: State, tenant: TenantId): BatchRow[] =>
@@ -133,12 +134,13 @@ function matches(batch: BatchRow, filter: ParkedFilter): boolean {
 export function replayBatches(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
   const parked = batchesOf(state, which.tenant).filter((batch) => matches(batch, { ids: which.ids }));
   const replayed = parked.filter((batch) => batch.state === 'parked');
+  const priority = replayPriority(replayed.length);
   for (const batch of replayed) {
     change(batch, { state: 'pending', stage: 'waiting', attempts: 0, failure: null, urgent: true });
-    change(batch, { consolidationId: null, claimedAt: null });
+    change(batch, { consolidationId: null, claimedAt: null, priority: priority ?? batch.priority });
   }
   const lanes = new Set(replayed.map((batch) => rowOf(state.lanes, batch.lane)));
-  const nudges = [...lanes].map((lane) => hasten(lane, now)).filter((nudge) => nudge !== null);
+  const nudges = [...lanes].map((lane) => hasten(state, lane, now)).filter((nudge) => nudge !== null);
   return { replayed: replayed.map((batch) => batch.id), nudges };
 }
 

@@ -1,7 +1,7 @@
 import { FAILURES_KEPT } from '../ports/ledger/batches.ts';
-import type { Claim, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
-import type { Nudge } from '../ports/schedule.ts';
-import type { LaneId, Millis, Owner, TenantId } from '../words.ts';
+import type { Claim, DueMark, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
+import type { Nudge, TurnName } from '../ports/schedule.ts';
+import type { Millis, Owner, TenantId } from '../words.ts';
 import {
   type BatchRow,
   change,
@@ -12,7 +12,7 @@ import {
   settingsKey,
 } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
-import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, waitingOf, wake } from './memory-ledger-turns.ts';
+import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, raised, waitingOf, wake } from './memory-ledger-turns.ts';
 
 type ClaimHow = Parameters<LaneStore['claim']>[1];
 type FailHow = Parameters<LaneStore['fail']>[1];
@@ -27,19 +27,19 @@ export function memoryLanes(state: State): LaneStore {
       lane.dueAt = dueAt;
       if (why !== undefined) for (const batch of pinnedOf(state, turn.consolidationId)) batch.failure = why;
     },
-    due: async (now, limit) => {
-      const due = busyLanes(state).filter((lane) => dueOf(lane) <= now);
-      return due
-        .sort((a, b) => dueOf(a) - dueOf(b))
-        .slice(0, limit)
-        .map(nudgeOf);
+    due: async (now, limit, after) => {
+      const due = busyLanes(state)
+        .filter((lane) => dueOf(lane) <= now)
+        .map((lane) => nudgeOf(state, lane))
+        .sort(byDue);
+      return due.filter((nudge) => after === undefined || byDue(nudge, after) > 0).slice(0, limit);
     },
     withWork: async (after, limit) => {
       const rest = busyLanes(state).filter((lane) => after === null || lane.id > after);
       return rest
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit)
-        .map(nudgeOf);
+        .map((lane) => nudgeOf(state, lane));
     },
     raise: async (nudge) => raise(state, nudge),
     flush: async (tenant, owner, now) => flush(state, { tenant, owner }, now),
@@ -54,7 +54,7 @@ export function memoryLanes(state: State): LaneStore {
   };
 }
 
-function claim(state: State, job: { lane: LaneId; generation: number }, how: ClaimHow): Claim {
+function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   const lane = state.lanes.get(job.lane);
   if (lane === undefined || lane.state === 'idle' || lane.generation !== job.generation) return { kind: 'stale' };
   if (dueOf(lane) > how.now) return { kind: 'not_due', dueAt: dueOf(lane) };
@@ -138,17 +138,18 @@ function fail(state: State, turn: Turn, how: FailHow): Failed {
     return { kind: 'retry', at: how.retryAt };
   }
   consolidation.state = pinned.length > 1 ? 'split' : 'parked';
-  return pinned.length > 1 ? split(lane, pinned, how.failure.at) : park(state, { lane, pinned }, how);
+  return pinned.length > 1 ? split(state, { lane, pinned }, how.failure.at) : park(state, { lane, pinned }, how);
 }
 
-function split(lane: LaneRow, pinned: readonly BatchRow[], now: Millis): Failed {
+function split(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }, now: Millis): Failed {
+  const { lane, pinned } = rows;
   for (const batch of pinned) {
     change(batch, { state: 'pending', stage: 'waiting', consolidationId: null, claimedAt: null, urgent: true });
   }
   lane.consolidationId = null;
   lane.attempts = 0;
   lane.windowLimit = Math.ceil(pinned.length / 2);
-  return { kind: 'split', next: wake(lane, now) };
+  return { kind: 'split', next: wake(state, lane, now) };
 }
 
 function park(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }, how: FailHow): Failed {
@@ -156,23 +157,24 @@ function park(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }
   return { kind: 'parked', next: moveOn(state, rows.lane, { policy: how.policy, now: how.failure.at }) };
 }
 
-function raise(state: State, nudge: Nudge): Nudge | null {
-  const lane = state.lanes.get(nudge.lane);
-  if (lane === undefined || lane.state === 'idle' || lane.generation !== nudge.generation) return null;
-  lane.generation += 1;
-  return nudgeOf(lane);
+function raise(state: State, turn: TurnName): Nudge | null {
+  const lane = state.lanes.get(turn.lane);
+  if (lane === undefined || lane.state === 'idle' || lane.generation !== turn.generation) return null;
+  return raised(state, lane);
 }
 
 function flush(state: State, whose: { tenant: TenantId; owner: Owner }, now: Millis) {
   const lane = findLane(state, whose.tenant, whose.owner);
   const waiting = lane === null ? [] : waitingOf(state, lane.id);
   for (const batch of waiting) batch.urgent = true;
-  const nudge = lane === null || waiting.length === 0 ? null : hasten(lane, now);
+  const nudge = lane === null || waiting.length === 0 ? null : hasten(state, lane, now);
   return { pending: waiting.length, nudge };
 }
 
 /** While consolidating: when a try may begin, or began to be due. */
 const dueOf = (lane: LaneRow): Millis => lane.dueAt ?? 0;
+
+const byDue = (a: DueMark, b: DueMark): number => a.dueAt - b.dueAt || (a.lane < b.lane ? -1 : Number(a.lane > b.lane));
 
 const busyLanes = (state: State): LaneRow[] => [...state.lanes.values()].filter((lane) => lane.state !== 'idle');
 

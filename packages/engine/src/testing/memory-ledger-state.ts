@@ -10,7 +10,17 @@ import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import type { BatchSettings, LaneId, Memory, MemoryEvent, Message, Millis, Scope, TenantId } from '../words.ts';
+import type {
+  BatchSettings,
+  LaneId,
+  Memory,
+  MemoryEvent,
+  Message,
+  Millis,
+  Priority,
+  Scope,
+  TenantId,
+} from '../words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -21,6 +31,8 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
   consolidationId: string | null;
   /** Most batches of the next window, set by a split. */
   windowLimit: number | null;
+  /** How the job of this generation was added. */
+  nudged: Priority;
   /** The last position and the last message number given out. */
   lastPosition: number;
   lastMessage: number;

@@ -1,6 +1,6 @@
 import type { DuePolicy, Turn } from '../ports/ledger/lanes.ts';
 import type { Nudge } from '../ports/schedule.ts';
-import type { LaneId, Millis, Owner, TenantId } from '../words.ts';
+import type { LaneId, Millis, Owner, Priority, TenantId } from '../words.ts';
 import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** The lane of an owner, made if missing. */
@@ -19,6 +19,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     consolidationId: null,
     erasure: null,
     windowLimit: null,
+    nudged: 'live',
     lastPosition: 0,
     lastMessage: 0,
     createdAt: how.now,
@@ -51,25 +52,44 @@ export function dueAtOf(waiting: readonly BatchRow[], policy: DuePolicy, now: Mi
   return Math.min(Math.max(...accepted) + policy.idleMs, Math.min(...accepted) + policy.maxAgeMs);
 }
 
-export const nudgeOf = (lane: LaneRow): Nudge => ({
+export const nudgeOf = (state: State, lane: LaneRow): Nudge => ({
   lane: lane.id,
+  tenant: lane.tenant,
   generation: lane.generation,
+  priority: priorityOf(state, lane),
   dueAt: lane.dueAt ?? 0,
 });
 
-/** A new generation of the lane waits until `dueAt`. */
-export function wake(lane: LaneRow, dueAt: Millis): Nudge {
-  lane.state = 'waiting';
-  lane.generation += 1;
-  lane.dueAt = dueAt;
-  return nudgeOf(lane);
+/** Live as soon as one live batch waits. A pinned window stays what it was when it was taken. */
+function priorityOf(state: State, lane: LaneRow): Priority {
+  if (waitingOf(state, lane.id).some((batch) => batch.priority === 'live')) return 'live';
+  return lane.state === 'consolidating' ? lane.nudged : 'backfill';
 }
 
+/** A new generation of the lane waits until `dueAt`. */
+export function wake(state: State, lane: LaneRow, dueAt: Millis): Nudge {
+  lane.state = 'waiting';
+  lane.dueAt = dueAt;
+  return raised(state, lane);
+}
+
+/** A job of a new generation takes the place of the one there was. */
+export function raised(state: State, lane: LaneRow): Nudge {
+  lane.generation += 1;
+  lane.nudged = priorityOf(state, lane);
+  return nudgeOf(state, lane);
+}
+
+/** Whether its job would run behind all that is live, and must not any more. */
+export const isTooLow = (state: State, lane: LaneRow): boolean =>
+  lane.nudged === 'backfill' && priorityOf(state, lane) === 'live';
+
 /** Waiting batches became urgent. A lane that is due already, or consolidating, needs no nudge. */
-export function hasten(lane: LaneRow, now: Millis): Nudge | null {
+export function hasten(state: State, lane: LaneRow, now: Millis): Nudge | null {
   if (lane.state === 'consolidating') return null;
-  if (lane.state === 'waiting' && lane.dueAt !== null && lane.dueAt <= now) return null;
-  return wake(lane, now);
+  const isDue = lane.state === 'waiting' && lane.dueAt !== null && lane.dueAt <= now;
+  if (!isDue) return wake(state, lane, now);
+  return isTooLow(state, lane) ? raised(state, lane) : null;
 }
 
 /** The lane of a turn, or null when a later claim took it. */
@@ -88,7 +108,7 @@ export function moveOn(state: State, lane: LaneRow, how: { policy: DuePolicy; no
   lane.windowLimit = null;
   lane.attempts = 0;
   const waiting = waitingOf(state, lane.id);
-  if (waiting.length > 0) return wake(lane, dueAtOf(waiting, how.policy, how.now));
+  if (waiting.length > 0) return wake(state, lane, dueAtOf(waiting, how.policy, how.now));
   lane.state = 'idle';
   lane.dueAt = null;
   return null;

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Nudge, Schedule, TurnHandler, TurnWorker, Verdict } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import type { LaneId, Millis } from '../words.ts';
+import type { Millis } from '../words.ts';
+import { newNudge } from './builders.ts';
+import { describeOrder } from './schedule-suite-order.ts';
 
 /** A schedule without any turns, and workers on it. */
 export interface ScheduleFixture {
@@ -37,11 +39,8 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       await fixture.close();
     });
 
-    const nudge = (lane: string, generation = 1, inMs = 0): Nudge => ({
-      lane: `lane_${lane}` as LaneId,
-      generation,
-      dueAt: fixture.now() + inMs,
-    });
+    const nudge = (lane: string, generation = 1, inMs = 0): Nudge =>
+      newNudge(`lane_${lane}`, { generation, dueAt: fixture.now() + inMs });
     const start = (handler: TurnHandler, concurrency = 1): TurnWorker => {
       const worker = fixture.startWorker(async (turn, cancel) => {
         worked.push(turn);
@@ -216,6 +215,12 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       for (const turn of [many[0], many[500], many[1_000]]) {
         expect(turn && (await fixture.schedule.stateOf(turn))).toBe('scheduled');
       }
+    });
+
+    describeOrder({
+      schedule: () => fixture.schedule,
+      now: () => fixture.now(),
+      start: (handler) => void start(handler),
     });
 
     test('a check passes while the queue answers', async () => {

@@ -9,7 +9,7 @@ import { scopeOf } from './scope.ts';
 
 export interface Posted {
   readonly tenant: TenantId;
-  readonly body: Omit<PostBatch, 'flush'> & { readonly flush?: boolean };
+  readonly body: Omit<PostBatch, 'flush' | 'priority'> & Partial<Pick<PostBatch, 'flush' | 'priority'>>;
   /** The idempotency key, wherever it stood. */
   readonly key: string | null;
 }
@@ -27,6 +27,7 @@ export function draftBatch(tools: Tools, { tenant, body, key }: Posted): NewBatc
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOf(content)), 0),
     acceptedAt: tools.now(),
     flush: body.flush ?? false,
+    priority: body.priority ?? 'live',
     idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
   };
 }
@@ -54,6 +55,7 @@ const momentOf = (iso: string | undefined): Millis | null => (iso === undefined 
 
 /** Of everything but the key itself, which may come in the header one time and in the body another. */
 function hashOf(tools: Tools, body: Posted['body']): string {
-  const { idempotency_key: _key, ...rest } = body;
-  return tools.hash(canonical(rest));
+  const { idempotency_key: _key, priority, ...rest } = body;
+  // Left out where it is the default: keys from before there were priorities go on meaning the same body.
+  return tools.hash(canonical(priority === 'backfill' ? { ...rest, priority } : rest));
 }

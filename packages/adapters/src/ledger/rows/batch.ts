@@ -8,6 +8,7 @@ export interface BatchRow extends ScopeColumns {
   readonly settings: string;
   readonly metadata: string;
   readonly position: number;
+  readonly backfill: 0 | 1;
   readonly state: Batch['state'];
   readonly stage: Batch['stage'];
   readonly attempts: number;
@@ -34,6 +35,7 @@ export const batchFrom = (row: BatchRow): Batch => ({
   settings: JSON.parse(row.settings),
   metadata: JSON.parse(row.metadata),
   position: row.position,
+  priority: row.backfill === 1 ? 'backfill' : 'live',
   state: row.state,
   stage: row.stage,
   attempts: row.attempts,
@@ -73,5 +75,6 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   stage: 'waiting',
   attempts: 0,
   message_count: batch.messages.length,
+  backfill: batch.priority === 'backfill' ? 1 : 0,
   accepted_at: batch.acceptedAt,
 });

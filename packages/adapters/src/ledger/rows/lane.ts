@@ -1,4 +1,4 @@
-import type { Lane, LaneId, Millis, Nudge, TenantId } from '@slowwave/engine';
+import type { Lane, LaneId, Millis, Nudge, Priority, TenantId } from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom } from './scope.ts';
 
 /** A lane as it is stored. */
@@ -20,6 +20,10 @@ export interface LaneRow extends OwnerColumns {
   /** Batches that wait, without the pinned ones. */
   readonly pending: number;
   readonly pending_tokens: number;
+  /** Those of them that are backfill. */
+  readonly pending_backfill: number;
+  /** Whether the job of this generation was to run behind all that is live. */
+  readonly nudged_backfill: 0 | 1;
   readonly oldest_at: Millis | null;
   readonly newest_at: Millis | null;
   /** Batches up to this position are due at once; 0 when none of those waits. */
@@ -44,9 +48,25 @@ export const laneFrom = (row: LaneRow): Lane => ({
   attempts: row.attempts,
 });
 
+/** What tells the turn a lane with work waits for. */
+export const NUDGE_COLUMNS = 'id, tenant, state, generation, due_at, pending, pending_backfill, nudged_backfill';
+export type NudgeRow = Pick<
+  LaneRow,
+  'id' | 'tenant' | 'state' | 'generation' | 'due_at' | 'pending' | 'pending_backfill' | 'nudged_backfill'
+>;
+
 /** The turn a lane with work waits for. */
-export const nudgeFrom = (row: Pick<LaneRow, 'id' | 'generation' | 'due_at'>): Nudge => ({
+export const nudgeFrom = (row: NudgeRow): Nudge => ({
   lane: row.id,
+  tenant: row.tenant,
   generation: row.generation,
+  priority: priorityOf(row),
   dueAt: row.due_at ?? 0,
 });
+
+/** Live as soon as one live batch waits. A pinned window stays what it was when it was taken. */
+export function priorityOf(row: NudgeRow): Priority {
+  if (row.pending > row.pending_backfill) return 'live';
+  const live = row.state === 'consolidating' && row.nudged_backfill === 0;
+  return live ? 'live' : 'backfill';
+}

@@ -46,7 +46,7 @@ export function laneStore({ read, write }: Access): LaneStore {
     claim: (job, how) => write((sql) => claim(sql, { job, ...how })),
     fail: (turn, how) => write((sql) => fail(sql, { turn, ...how })),
     release: (turn, dueAt, why) => write((sql) => release(sql, { turn, dueAt, why: why ?? null })),
-    due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
+    due: (now, limit, after) => read((sql) => lanes.dueLanes(sql, { now, limit, after: after ?? null })),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: (nudge) => write((sql) => raiseLane(sql, nudge)),
     flush: (tenant, owner, now) => write((sql) => flush(sql, { tenant, owner, now })),

@@ -34,7 +34,7 @@ export function laneStore({ read, write }: Access): LaneStore {
     claim: ({ lane, generation }, how) => write('claim', { job: { lane, generation }, ...how }),
     fail: (turn, how) => write('fail', { turn, ...how }),
     release: (turn, dueAt, why) => write('release', { turn, dueAt, why: why ?? null }),
-    due: (now, limit) => read((sql) => lanes.dueLanes(sql, now, limit)),
+    due: (now, limit, after) => read((sql) => lanes.dueLanes(sql, { now, limit, after: after ?? null })),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: ({ lane, generation }) => write('raiseLane', { lane, generation }),
     flush: (tenant, owner, now) => write('flush', { tenant, owner, now }),

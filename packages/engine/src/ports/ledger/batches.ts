@@ -8,6 +8,7 @@ import type {
   MemoryEvent,
   Message,
   Millis,
+  Priority,
   Scope,
   TenantId,
 } from '../../words.ts';
@@ -36,6 +37,7 @@ export interface NewBatch {
   readonly tokens: number;
   readonly acceptedAt: Millis;
   readonly flush: boolean;
+  readonly priority: Priority;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
 }
 
@@ -54,6 +56,7 @@ export interface Batch {
   readonly settings: BatchSettings;
   readonly metadata: JsonObject;
   readonly position: number;
+  readonly priority: Priority;
   readonly state: BatchState;
   readonly stage: BatchStage;
   readonly attempts: number;
@@ -83,7 +86,10 @@ export interface BatchStore {
   events(tenant: TenantId, id: string): Promise<readonly MemoryEvent[]>;
   /** Parked batches that match, oldest first. */
   parked(tenant: TenantId, filter: ParkedFilter, limit: number): Promise<readonly Batch[]>;
-  /** Parked batches wait again, due now, at their old positions, with their attempts at zero. Others are left alone. */
+  /**
+   * Parked batches wait again, due now, at their old positions, with their attempts at zero. Others are left alone.
+   * Many at once become backfill (`replayPriority`).
+   */
   replay(
     tenant: TenantId,
     ids: readonly string[],

@@ -1,5 +1,5 @@
 import type { BatchSettings, Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
-import type { Nudge } from '../schedule.ts';
+import type { Nudge, TurnName } from '../schedule.ts';
 
 /** When a lane with waiting batches is due. */
 export interface DuePolicy {
@@ -58,12 +58,12 @@ export interface Lane {
   readonly attempts: number;
 }
 
+/** A place in the list of due lanes. */
+export type DueMark = Pick<Nudge, 'lane' | 'dueAt'>;
+
 export interface LaneStore {
   /** `newConsolidationId` is used only when no window is pinned yet. */
-  claim(
-    job: { lane: LaneId; generation: number },
-    how: { now: Millis; window: WindowPolicy; newConsolidationId: string },
-  ): Promise<Claim>;
+  claim(job: TurnName, how: { now: Millis; window: WindowPolicy; newConsolidationId: string }): Promise<Claim>;
   /**
    * A try failed. Counts one attempt on every pinned batch. Retryable with attempts left: again at `retryAt`.
    * Else a window of several batches is split in two, and a single batch is parked.
@@ -77,12 +77,15 @@ export interface LaneStore {
    * are applied, where the wait is not the worker's own.
    */
   release(turn: Turn, dueAt: Millis, why?: Failure): Promise<void>;
-  /** Lanes with work that is due at or before `now`, oldest first, with their current generation. */
-  due(now: Millis, limit: number): Promise<readonly Nudge[]>;
+  /**
+   * Lanes with work that is due at or before `now`, oldest first, with their current generation. `after` is the last one
+   * of a page: so that whoever looks for few at a time has looked at all of them after a while.
+   */
+  due(now: Millis, limit: number, after?: DueMark): Promise<readonly Nudge[]>;
   /** All lanes with work, due or not: for filling an empty queue. `after` pages by lane id. */
   withWork(after: LaneId | null, limit: number): Promise<readonly Nudge[]>;
   /** The job of this generation ended without the lane moving on: generation + 1. null if the lane has moved on. */
-  raise(nudge: Nudge): Promise<Nudge | null>;
+  raise(turn: TurnName): Promise<Nudge | null>;
   /** Makes an owner's waiting batches due now. */
   flush(tenant: TenantId, owner: Owner, now: Millis): Promise<{ pending: number; nudge: Nudge | null }>;
   find(tenant: TenantId, owner: Owner): Promise<Lane | null>;

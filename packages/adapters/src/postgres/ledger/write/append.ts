@@ -73,8 +73,9 @@ function place(
     if (clientId !== null) seen.add(clientId);
     rows.messages.push(newMessageColumns(message, batch, { lane: lane.id, scope, seq: lane.next_seq + i, resent }));
   }
-  const { tokens, acceptedAt, flush } = batch;
-  const step = appendTo(lane, { tokens, messages: batch.messages.length, acceptedAt, flush }, policy);
+  const { tokens, acceptedAt, flush, priority } = batch;
+  const messages = batch.messages.length;
+  const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
   lanes.set(key, step.lane);
   return { kind: 'stored', nudge: step.nudge };
 }
@@ -134,6 +135,7 @@ const BATCHES: Table<keyof ReturnType<typeof newBatchColumns>> = {
     stage: 'text',
     attempts: 'bigint',
     message_count: 'bigint',
+    backfill: 'boolean',
     accepted_at: 'bigint',
   },
 };

@@ -1,4 +1,4 @@
-import type { LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { type LaneId, type Nudge, type Owner, replayPriority, type TenantId } from '@slowwave/engine';
 import { flush as makeDue } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
@@ -26,7 +26,11 @@ export async function replay(
     sql,
     lanes.map(({ lane }) => lane),
   );
-  const replayed = await sql.all<Replayed>(REPLAY, { tenant, ids });
+  const replayed = await sql.all<Replayed>(REPLAY, {
+    tenant,
+    ids,
+    backfill: replayPriority(ids.length) === 'backfill' ? 1 : 0,
+  });
   replayed.sort((a, b) => (a.lane === b.lane ? a.position - b.position : a.lane < b.lane ? -1 : 1));
   const nudges: Nudge[] = [];
   for (const lane of locked) {
@@ -55,5 +59,5 @@ const SELECT_PARKED_LANES = `SELECT DISTINCT lane FROM batches WHERE ${PARKED}`;
 
 const REPLAY = `
   UPDATE batches SET state = 'pending', stage = 'waiting', attempts = 0, failure = NULL, claimed_at = NULL,
-    consolidation_id = NULL
+    consolidation_id = NULL, backfill = backfill OR @backfill::boolean
   WHERE ${PARKED} RETURNING id, lane, position`;

@@ -90,9 +90,9 @@ const ownersOf = (owned: readonly { tenant: TenantId; owner: Owner }[]) => ({
 const INSERT_LANES = `
   INSERT INTO lanes (
     id, tenant, owner_kind, owner_id, state, generation, epoch, paused, next_position, next_seq,
-    pending, pending_tokens, flush_through, attempts, created_at, updated_at
+    pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
   )
-  SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, false, 1, 1, 0, 0, 0, 0, n.now, n.now
+  SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, false, 1, 1, 0, 0, 0, false, 0, 0, n.now, n.now
   FROM unnest(@ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[])
     AS n (id, tenant, kind, owner_id, now)
   WHERE NOT EXISTS (
@@ -121,6 +121,8 @@ const COLUMNS = {
   next_seq: 'bigint',
   pending: 'bigint',
   pending_tokens: 'bigint',
+  pending_backfill: 'bigint',
+  nudged_backfill: 'boolean',
   oldest_at: 'bigint',
   newest_at: 'bigint',
   flush_through: 'bigint',
@@ -141,5 +143,6 @@ const UPDATE_LANES = `
 
 const COUNT_WAITING = `
   SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, min(accepted_at) AS oldest_at,
-    max(accepted_at) AS newest_at, min(position) AS first_position
+    max(accepted_at) AS newest_at, min(position) AS first_position,
+    count(*) FILTER (WHERE backfill) AS pending_backfill
   FROM batches WHERE lane = @lane AND state = 'pending'`;

@@ -1,5 +1,5 @@
-import type { Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
-import { type LaneRow, laneFrom, nudgeFrom } from '../../../ledger/rows/lane.ts';
+import type { DueMark, Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
 export function getLane(sql: Sql, id: LaneId): Lane | null {
@@ -16,23 +16,31 @@ export function findLane(sql: Sql, tenant: TenantId, owner: Owner): Lane | null 
 }
 
 /** Longest due first. Consolidating lanes too: their worker may have died together with the queue. */
-export function dueLanes(sql: Sql, now: number, limit: number): readonly Nudge[] {
-  return sql.all<LaneRow>(SELECT_DUE, { now, limit }).map(nudgeFrom);
+export function dueLanes(
+  sql: Sql,
+  { now, limit, after }: { now: number; limit: number; after: DueMark | null },
+): readonly Nudge[] {
+  const mark = { afterDue: after?.dueAt ?? 0, afterLane: after?.lane ?? '' };
+  return sql.all<NudgeRow>(SELECT_DUE, { now, limit, ...mark }).map(nudgeFrom);
 }
 
 /** By lane id. */
 export function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): readonly Nudge[] {
-  return sql.all<LaneRow>(SELECT_WITH_WORK, { after: after ?? '', limit }).map(nudgeFrom);
+  return sql.all<NudgeRow>(SELECT_WITH_WORK, { after: after ?? '', limit }).map(nudgeFrom);
 }
 
 export function oldestDue(sql: Sql, now: number): number | null {
-  return sql.get<{ due_at: number }>(SELECT_DUE, { now, limit: 1 })?.due_at ?? null;
+  return sql.get<{ due_at: number }>(SELECT_OLDEST_DUE, { now })?.due_at ?? null;
 }
 
 const SELECT_DUE = `
-  SELECT id, generation, due_at FROM lanes
-  WHERE state <> 'idle' AND paused = 0 AND due_at <= @now ORDER BY due_at LIMIT @limit`;
+  SELECT ${NUDGE_COLUMNS} FROM lanes
+  WHERE state <> 'idle' AND paused = 0 AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
+  ORDER BY due_at, id LIMIT @limit`;
+
+const SELECT_OLDEST_DUE = `
+  SELECT due_at FROM lanes WHERE state <> 'idle' AND paused = 0 AND due_at <= @now ORDER BY due_at LIMIT 1`;
 
 const SELECT_WITH_WORK = `
-  SELECT id, generation, due_at FROM lanes
+  SELECT ${NUDGE_COLUMNS} FROM lanes
   WHERE state <> 'idle' AND paused = 0 AND id > @after ORDER BY id LIMIT @limit`;

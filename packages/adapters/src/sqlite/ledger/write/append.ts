@@ -18,7 +18,7 @@ export interface Append {
 export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended {
   const before = answerOfKey(sql, batch);
   if (before !== null) return before;
-  const { tenant, acceptedAt } = batch;
+  const { tenant, acceptedAt, tokens, flush, priority } = batch;
   const lane = openLane(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
   sql.run(INSERT_BATCH, newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
@@ -28,7 +28,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   rememberKey(sql, batch);
   count(sql, tenant, { accepted: 1 });
   const messages = batch.messages.length;
-  const step = appendTo(lane, { tokens: batch.tokens, messages, acceptedAt, flush: batch.flush }, policy);
+  const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
   saveLane(sql, step.lane);
   return { kind: 'stored', nudge: step.nudge };
 }
@@ -72,10 +72,11 @@ const INSERT_KEY = `
 
 const INSERT_BATCH = `
   INSERT INTO batches (
-    id, tenant, lane, scope, settings, metadata, position, tokens, state, stage, attempts, message_count, accepted_at
+    id, tenant, lane, scope, settings, metadata, position, tokens, state, stage, attempts, message_count, backfill,
+    accepted_at
   ) VALUES (
     @id, @tenant, @lane, @scope, @settings, @metadata, @position, @tokens, @state, @stage, @attempts,
-    @message_count, @accepted_at
+    @message_count, @backfill, @accepted_at
   )`;
 
 const INSERT_MESSAGE = `

@@ -1,4 +1,4 @@
-import type { LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { type LaneId, type Nudge, type Owner, replayPriority, type TenantId } from '@slowwave/engine';
 import { flush as makeDue } from '../../../ledger/lane-life.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfOwner, loadLane, recounted, saveLane } from './lanes.ts';
@@ -23,7 +23,7 @@ export function replay(
   const params = { tenant, ids: JSON.stringify(ids) };
   const lanes = sql.all<ParkedLane>(SELECT_PARKED_LANES, params);
   const replayed = sql.all<{ id: string }>(SELECT_PARKED, params).map((row) => row.id);
-  sql.run(REPLAY, params);
+  sql.run(REPLAY, { ...params, backfill: replayPriority(replayed.length) === 'backfill' ? 1 : 0 });
   const nudges = lanes.map(({ lane, last }) => wake(sql, { lane, last, now })).filter((nudge) => nudge !== null);
   return { replayed, nudges };
 }
@@ -51,5 +51,5 @@ const SELECT_PARKED = `SELECT id FROM batches WHERE ${PARKED} ORDER BY lane, pos
 
 const REPLAY = `
   UPDATE batches SET state = 'pending', stage = 'waiting', attempts = 0, failure = NULL, claimed_at = NULL,
-    consolidation_id = NULL
+    consolidation_id = NULL, backfill = max(backfill, @backfill)
   WHERE ${PARKED}`;

@@ -73,18 +73,19 @@ export function proveWritable(sql: Sql, { now }: { now: Millis }): void {
 const INSERT_LANE = `
   INSERT INTO lanes (
     id, tenant, owner_kind, owner_id, state, generation, epoch, paused, next_position, next_seq,
-    pending, pending_tokens, flush_through, attempts, created_at, updated_at
-  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, 0, 1, 1, 0, 0, 0, 0, @now, @now)`;
+    pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
+  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, @now, @now)`;
 
 const UPDATE_LANE = `
   UPDATE lanes SET
     state = @state, generation = @generation, epoch = @epoch, consolidation_id = @consolidation_id, due_at = @due_at,
     next_position = @next_position, next_seq = @next_seq, pending = @pending, pending_tokens = @pending_tokens,
+    pending_backfill = @pending_backfill, nudged_backfill = @nudged_backfill,
     oldest_at = @oldest_at, newest_at = @newest_at, flush_through = @flush_through, window_limit = @window_limit,
     attempts = @attempts, updated_at = @updated_at
   WHERE id = @id`;
 
 const COUNT_WAITING = `
   SELECT count(*) AS pending, coalesce(sum(tokens), 0) AS pending_tokens, min(accepted_at) AS oldest_at,
-    max(accepted_at) AS newest_at, min(position) AS first_position
+    max(accepted_at) AS newest_at, min(position) AS first_position, coalesce(sum(backfill), 0) AS pending_backfill
   FROM batches WHERE lane = @lane AND state = 'pending'`;

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
+import { laneSweep } from './sweep.ts';
+import { newBatch, scope } from './testing/builders.ts';
+import { fixedTools } from './testing/fixed-tools.ts';
+import { createMemoryLedger } from './testing/memory-ledger.ts';
+import type { Priority } from './words.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A schedule that knows what it was told, and what it was asked to hurry. */
+function scheduleOf(states: Readonly<Record<string, TurnState>> = {}) {
+  const nudged: Nudge[] = [];
+  const hurried: string[] = [];
+  const schedule: Schedule = {
+    nudge: async (nudges) => void nudged.push(...nudges),
+    stateOf: async ({ lane }) =>
+      nudged.some((nudge) => nudge.lane === lane) ? 'scheduled' : (states[lane] ?? 'absent'),
+    hurry: async ({ lane }) => {
+      if (hurried.includes(lane)) return false;
+      hurried.push(lane);
+      return true;
+    },
+    check: async () => {},
+    close: async () => {},
+  };
+  return { schedule, nudged, hurried };
+}
+
+/** A ledger in which every user's lane is due. */
+async function dueLanes(users: number, priority: Priority = 'live') {
+  const tools = fixedTools();
+  const ledger = createMemoryLedger({ tools });
+  for (let i = 0; i < users; i++) {
+    const batch = newBatch(tools, { scope: scope({ userId: `u${i}` }), flush: true, priority });
+    await ledger.batches.append(batch, { tokens: 1_000, idleMs: MINUTE_MS, maxAgeMs: MINUTE_MS });
+  }
+  return { ledger, tools };
+}
+
+test('due lanes the queue knows nothing of are scheduled, others are left alone', async () => {
+  const deps = await dueLanes(3);
+  const [first] = await deps.ledger.lanes.due(deps.tools.now(), 1);
+  const { schedule, nudged } = scheduleOf({ [first?.lane ?? '']: 'active' });
+  const sweep = laneSweep(deps, schedule);
+  expect(await sweep()).toBe(2);
+  expect(nudged).not.toContainEqual(first);
+  expect(await sweep()).toBe(0);
+});
+
+test('a lane whose job has ended is scheduled under a new generation', async () => {
+  const deps = await dueLanes(1);
+  const [due] = await deps.ledger.lanes.due(deps.tools.now(), 1);
+  const { schedule, nudged } = scheduleOf({ [due?.lane ?? '']: 'finished' });
+  await laneSweep(deps, schedule)();
+  expect(nudged).toEqual([{ ...due, generation: 2 }]);
+});
+
+test('thousands of lanes that are scheduled do not hide one that is not', async () => {
+  const deps = await dueLanes(2_100);
+  const all = await deps.ledger.lanes.due(deps.tools.now(), 3_000);
+  const lost = all.at(-1)?.lane ?? '';
+  const states = Object.fromEntries(all.map(({ lane }) => [lane, lane === lost ? 'absent' : 'scheduled'] as const));
+  const { schedule, nudged } = scheduleOf(states);
+  const sweep = laneSweep(deps, schedule);
+  const found = [await sweep(), await sweep(), await sweep()];
+  expect(found).toEqual([0, 0, 1]);
+  expect(nudged.map(({ lane }) => lane)).toEqual([lost]);
+});
+
+test('backfill that has waited for long gets one turn a pass before live work', async () => {
+  const deps = await dueLanes(3, 'backfill');
+  const { schedule, hurried } = scheduleOf();
+  const sweep = laneSweep(deps, schedule);
+  await sweep();
+  deps.tools.advance(9 * MINUTE_MS);
+  await sweep();
+  expect(hurried).toEqual([]);
+  deps.tools.advance(2 * MINUTE_MS);
+  await sweep();
+  expect(hurried).toHaveLength(1);
+  await sweep();
+  expect(hurried).toHaveLength(2);
+});
+
+test('live turns that have waited for long are not put before others', async () => {
+  const deps = await dueLanes(3);
+  const { schedule, hurried } = scheduleOf();
+  const sweep = laneSweep(deps, schedule);
+  await sweep();
+  deps.tools.advance(60 * MINUTE_MS);
+  await sweep();
+  expect(hurried).toEqual([]);
+});

@@ -62,6 +62,21 @@ describe('a SQLite index', () => {
     expect(await names(other)).toEqual(['new']);
   });
 
+  test('a search of one query does not wait for one of many, and both are answered before it closes', async () => {
+    const index = await open();
+    await index.upsert(Array.from({ length: 50 }, (_, n) => indexPoint({ memoryId: `m${n}` })));
+    const answered: string[] = [];
+    const many = index.search(Array.from({ length: 100 }, () => indexQuery())).then((found) => {
+      answered.push('many');
+      return found;
+    });
+    const one = index.search([indexQuery()]).then(() => answered.push('one'));
+    await index.close();
+    await Promise.all([many, one]);
+    expect(answered).toEqual(['one', 'many']);
+    expect(new Set((await many).map((hits) => hits.length))).toEqual(new Set([10]));
+  });
+
   test('several may open a new file at once, and write at once', async () => {
     const indexes = await Promise.all([open(), open(), open()]);
     await Promise.all(

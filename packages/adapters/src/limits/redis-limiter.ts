@@ -1,6 +1,16 @@
+import { createHash } from 'node:crypto';
 import { EngineError, type Limiter, type ModelLimits, SECONDS_COUNTED } from '@slowwave/engine';
 import { Redis } from 'ioredis';
 import { reservationId, reservedIn } from './reservation-id.ts';
+
+interface Script {
+  readonly text: string;
+  readonly hash: string;
+}
+
+type Arguments = [keys: number, key: string, ...args: (string | number)[]];
+
+const scriptOf = (text: string): Script => ({ text, hash: createHash('sha1').update(text).digest('hex') });
 
 /**
  * One hash per model: requests and tokens by second of the server's clock, and a pause. The same counting as
@@ -8,7 +18,7 @@ import { reservationId, reservedIn } from './reservation-id.ts';
  * KEYS[1] hash; ARGV requests limit, tokens limit (−1: none), tokens asked for.
  * Answers {1, second} when granted, {0, milliseconds to wait} when not.
  */
-const RESERVE = `
+const RESERVE = scriptOf(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local second = tonumber(time[1])
@@ -47,21 +57,21 @@ redis.call('HINCRBY', KEYS[1], 'r:' .. second, 1)
 redis.call('HINCRBY', KEYS[1], 't:' .. second, asked)
 redis.call('EXPIRE', KEYS[1], 3600)
 return { 1, second }
-`;
+`);
 
 /** Only a second that still counts is corrected: a field made now would never be cleaned up. */
-const SETTLE = `
+const SETTLE = scriptOf(`
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) end
-`;
+`);
 
-const PAUSE = `
+const PAUSE = scriptOf(`
 local time = redis.call('TIME')
 local untilMs = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
 if untilMs > tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') then
   redis.call('HSET', KEYS[1], 'pausedUntil', untilMs)
   redis.call('EXPIRE', KEYS[1], 3600)
 end
-`;
+`);
 
 const COMMAND_LIMIT_MS = 5_000;
 
@@ -69,9 +79,9 @@ const COMMAND_LIMIT_MS = 5_000;
 export function redisLimiter(url: string, limits: ModelLimits): Limiter {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_LIMIT_MS });
   redis.on('error', () => {}); // every call reports its own failure
-  const run = async (script: string, model: string, ...args: (string | number)[]): Promise<unknown> => {
+  const run = async (script: Script, model: string, ...args: (string | number)[]): Promise<unknown> => {
     try {
-      return await redis.eval(script, 1, `{slowwave}:limits:${model}`, ...args);
+      return await runScript(redis, script, [1, `{slowwave}:limits:${model}`, ...args]);
     } catch (cause) {
       throw new EngineError('expected Redis to count calls of the model, but it did not answer; work waits for it', {
         code: 'queue_unavailable',
@@ -97,4 +107,15 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
     },
     close: async () => redis.disconnect(),
   };
+}
+
+/** By its hash, which the server knows after the first time: every call of a model runs two of these. */
+async function runScript(redis: Redis, script: Script, args: Arguments): Promise<unknown> {
+  try {
+    return await redis.evalsha(script.hash, ...args);
+  } catch (error) {
+    // A server that was restarted, or has dropped its scripts.
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return redis.eval(script.text, ...args);
+  }
 }

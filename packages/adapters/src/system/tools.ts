@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import type { IdKind, Tools } from '@slowwave/engine';
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -20,6 +20,18 @@ function timePart(now: number): string {
   return digits;
 }
 
+/** Ids whose random digits are drawn in one go: a draw costs more than all the rest of an id. */
+const IDS_DRAWN = 256;
+const pool = Buffer.alloc(RANDOM_DIGITS * IDS_DRAWN);
+let used = pool.length;
+
 function randomPart(): string {
-  return Array.from(randomBytes(RANDOM_DIGITS), (byte) => CROCKFORD[byte % 32]).join('');
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const end = used + RANDOM_DIGITS;
+  let digits = '';
+  for (; used < end; used += 1) digits += CROCKFORD[(pool[used] ?? 0) % 32];
+  return digits;
 }

@@ -80,10 +80,11 @@ async function measure({ options, running, model, held }: Stage, progress: Progr
   });
   const batches = await each(ids, (id) => ingest.get<{ state: string; attempts: number }>(`/v1/batches/${id}`));
   const calls = model.calls.filter(({ status }) => status === 200);
-  const spent = calls.reduce((sum, call) => sum + call.tokens.prompt + call.tokens.completion, 0);
   const [first, last] = [calls[0]?.at ?? 0, calls.at(-1)?.at ?? 0];
-  // What fits into the time: a full window at once, and then as much a minute.
-  const windows = 1 + (last - first) / MINUTE_MS;
+  // The last minute may have had less to do than it could.
+  const minutes = Math.max(1, Math.floor((last - first) / MINUTE_MS));
+  const within = calls.filter(({ at }) => at < first + minutes * MINUTE_MS);
+  const spent = within.reduce((sum, call) => sum + call.tokens.prompt + call.tokens.completion, 0);
   const peak = held.peak();
   const tries = batches.reduce((sum, { attempts }) => sum + attempts, 0);
   const done = batches.filter(({ state }) => state === 'consolidated').length;
@@ -94,10 +95,14 @@ async function measure({ options, running, model, held }: Stage, progress: Progr
       { what: 'calls refused (429)', value: held.refused(), unit: '' },
       { what: 'most requests in any 60 s', value: peak.requests, unit: `of ${requests}` },
       { what: 'most tokens in any 60 s', value: peak.tokens, unit: `of ${tokens}` },
-      { what: 'use of the tokens while there was work', value: (100 * spent) / (tokens * windows), unit: '%' },
       {
-        what: 'use of the requests while there was work',
-        value: (100 * calls.length) / (requests * windows),
+        what: `use of the tokens in the first ${minutes} minutes`,
+        value: (100 * spent) / (tokens * minutes),
+        unit: '%',
+      },
+      {
+        what: `use of the requests in the first ${minutes} minutes`,
+        value: (100 * within.length) / (requests * minutes),
         unit: '%',
       },
       { what: 'took', value: (last - first) / 1_000, unit: 's' },

@@ -7,7 +7,7 @@ type Method = (...args: never[]) => unknown;
 type Call<Methods> = <Name extends keyof Methods & string>(
   name: Name,
   ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
-) => Promise<Methods[Name] extends Method ? ReturnType<Methods[Name]> : never>;
+) => Promise<Methods[Name] extends Method ? Awaited<ReturnType<Methods[Name]>> : never>;
 
 /** The thread sends EngineErrors; anything else says that the thread itself is gone. */
 export function callsTo<Methods>(thread: Thread, path: string): Call<Methods> {

@@ -27,15 +27,24 @@ function methodsOf(sql: Sql, init: IndexThreadInit): Methods {
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 function host(path: string, methods: Methods, close: () => void): ThreadHost {
-  const guarded = Object.entries(methods).map(
-    ([name, method]) => [name, (...args: never[]) => orIndexError(path, () => method(...args))] as const,
-  );
-  return methodHost(Object.fromEntries(guarded), close);
+  const running = new Set<Promise<unknown>>();
+  const guarded = Object.entries(methods).map(([name, method]) => {
+    const run = (...args: never[]): Promise<unknown> => {
+      const done = orIndexError(path, () => method(...args)).finally(() => running.delete(done));
+      running.add(done);
+      return done;
+    };
+    return [name, run] as const;
+  });
+  return methodHost(Object.fromEntries(guarded), async () => {
+    await Promise.allSettled(running);
+    close();
+  });
 }
 
-function orIndexError<T>(path: string, work: () => T): T {
+async function orIndexError<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     throw asIndexError(error, path);
   }

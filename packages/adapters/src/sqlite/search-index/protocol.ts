@@ -47,7 +47,7 @@ export interface ReaderMethods {
   drop(of: Pick<IndexQuery, 'tenant' | 'owner'>): void;
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
-  search(queries: readonly IndexQuery[]): readonly (readonly FoundPoint[])[];
+  search(queries: readonly IndexQuery[]): Promise<readonly (readonly FoundPoint[])[]>;
 }
 
 export interface BuildMethods {

@@ -1,5 +1,5 @@
 import { MemoryView } from '@slowwave/contracts';
-import { deletedAt, memoryView, type TenantId } from '@slowwave/engine';
+import { deletedAt, liveVersion, memoryView, type TenantId } from '@slowwave/engine';
 import { type App, IdParams, problem, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
@@ -15,7 +15,8 @@ export function getMemory(app: App, { ledger }: SearchDeps): void {
   app.get('/v1/memories/:id', { schema }, async (request) => {
     const { id } = request.params;
     const memory = await existing(ledger, requestTenant(request) as TenantId, id);
-    if (deletedAt(memory) === null) return memoryView(memory);
-    throw problem('not_found', `memory ${id} was deleted; its life is at /v1/memories/${id}/history`);
+    if (liveVersion(memory) !== null) return memoryView(memory);
+    const what = deletedAt(memory) === null ? 'undone' : 'deleted';
+    throw problem('not_found', `memory ${id} was ${what}; its life is at /v1/memories/${id}/history`);
   });
 }

@@ -49,6 +49,8 @@ export const historyView = (event: MemoryEvent): z.infer<typeof HistoryEvent> =>
   reason: event.reason,
   actor: event.actor,
   consolidation_id: event.consolidationId,
+  retracts: [...(event.retraction?.retracts ?? [])],
+  undo_id: event.retraction?.undoId ?? null,
   said_at: isoOf(event.saidAt.at),
   created_at: isoOf(event.recordedAt),
 });

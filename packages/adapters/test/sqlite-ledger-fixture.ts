@@ -75,6 +75,9 @@ function following(current: () => Ledger): Ledger {
     get replays() {
       return current().replays;
     },
+    get undos() {
+      return current().undos;
+    },
     get reviews() {
       return current().reviews;
     },

@@ -123,7 +123,7 @@ export const BatchAccepted = z
 
 const BatchEvent = z.object({
   id: z.string(),
-  event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']),
+  event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO']),
   memory_id: z.string(),
   memory: z.string(),
   previous: z.string().nullable(),

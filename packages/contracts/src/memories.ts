@@ -93,13 +93,15 @@ export const HistoryEvent = z
   .object({
     id: z.string(),
     memory_id: z.string(),
-    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']),
+    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO']),
     version: z.number().int(),
     previous: z.string().nullable(),
     memory: z.string().nullable(),
     reason: z.string(),
     actor: z.string(),
     consolidation_id: z.string().nullable(),
+    retracts: z.array(z.number().int()).describe('Of UNDO: the earlier events, by version, that no longer count.'),
+    undo_id: z.string().nullable().describe('Of UNDO: what it is part of; see /v1/undos.'),
     said_at: z.string(),
     created_at: z.string(),
   })

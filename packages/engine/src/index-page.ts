@@ -1,7 +1,7 @@
 import type { EngineDeps } from './deps.ts';
-import type { IndexPoint } from './ports/search-index.ts';
+import type { IndexPoint, Withdrawal } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
-import { pointsOf, textsOf } from './rules/standing.ts';
+import { pointsOf, textsOf, withdrawalsOf } from './rules/standing.ts';
 import { embedTexts } from './steps/embed.ts';
 import type { LaneId, Memory, Millis } from './words.ts';
 
@@ -17,6 +17,8 @@ export interface IndexPageRequest {
 export interface IndexPage {
   /** Every version of the page's memories, embedded. */
   readonly points: readonly IndexPoint[];
+  /** Versions these memories have no more. */
+  readonly withdrawals: readonly Withdrawal[];
   /** How many memories were looked at, and the last of them, whether or not it has points; null: there was none. */
   readonly memories: number;
   readonly last: string | null;
@@ -37,7 +39,14 @@ export async function indexPage(
     const vectorOf = await embedTexts(deps, { lane, texts }, cancel);
     points.push(...memories.flatMap((memory) => pointsOf(memory, vectorOf)));
   }
-  return { points, memories: looked.length, last: looked.at(-1)?.id ?? null, more: looked.length === limit };
+  const withdrawals = wanted.flatMap(withdrawalsOf);
+  return {
+    points,
+    withdrawals,
+    memories: looked.length,
+    last: looked.at(-1)?.id ?? null,
+    more: looked.length === limit,
+  };
 }
 
 /** A confirmation leaves the text as it is, but not what the index tells of it. */

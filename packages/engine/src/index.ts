@@ -30,6 +30,7 @@ export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
+export type * from './ports/ledger/undos.ts';
 export type * from './ports/limiter.ts';
 export type * from './ports/meter.ts';
 export type * from './ports/models.ts';
@@ -55,12 +56,13 @@ export {
   callUndecided,
 } from './rules/breaker.ts';
 export { DAY_MS, dayOf } from './rules/budget.ts';
-export { deletedAt, evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
+export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { replayPriority } from './rules/replay-priority.ts';
 export { scan } from './rules/scan.ts';
+export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export { type Budgets, DEFAULT_SETTINGS, duePolicy, type ModelPrice, type TenantSettings } from './settings.ts';
 export { project } from './steps/project.ts';

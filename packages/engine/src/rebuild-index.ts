@@ -2,7 +2,7 @@ import type { EngineDeps } from './deps.ts';
 import { EngineError } from './errors.ts';
 import { indexPage } from './index-page.ts';
 import type { BuildNote, IndexBuild } from './ports/index-build.ts';
-import type { IndexPoint } from './ports/search-index.ts';
+import type { IndexLane } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { markerOf } from './rules/own-index.ts';
 import type { Millis } from './words.ts';
@@ -85,7 +85,8 @@ const walker =
       refuseIfStopped(how.cancel);
       const page = await indexPage(deps, { after, limit: MEMORIES_PER_PAGE, changedSince }, how.cancel);
       await build.write(page.points);
-      await takeBack(deps, build, page.points);
+      await build.withdraw(page.withdrawals);
+      await takeBack(deps, build, [...page.points, ...page.withdrawals]);
       memories += page.memories;
       note = { ...note, points: note.points + page.points.length };
       if (whole) {
@@ -107,7 +108,7 @@ function refuseIfStopped({ aborted }: Cancellation): void {
 }
 
 /** Who was being erased while the page was read: whoever erases them may have passed this index already. */
-async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, points: readonly IndexPoint[]): Promise<void> {
-  const lanes = new Map(points.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
+async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, told: readonly IndexLane[]): Promise<void> {
+  const lanes = new Map(told.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
   for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
 }

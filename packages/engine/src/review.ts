@@ -2,7 +2,7 @@ import type { EngineDeps } from './deps.ts';
 import type { Review, Settlement } from './ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from './ports/reviewer.ts';
 import type { Cancellation } from './ports/tools.ts';
-import { deletedAt, evolve, liveVersion, newest } from './rules/evolve.ts';
+import { deletedAt, evolve, liveVersion, newestOrNull } from './rules/evolve.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
 import { project } from './steps/project.ts';
 import { normaliseText } from './text/normalise.ts';
@@ -78,10 +78,11 @@ async function additionOf({ ledger }: ReviewDeps, { id, tenant, operation }: Rev
 }
 
 function tooLate({ operation }: Review, memory: Memory | null): string | null {
-  if (memory === null) return operation.kind === 'ADD' ? null : 'the memory it would change is gone';
+  const last = memory === null ? null : newestOrNull(memory);
+  if (memory === null || last === null) return operation.kind === 'ADD' ? null : 'the memory it would change is gone';
   const deleted = deletedAt(memory);
   if (deleted !== null && !saidBefore(deleted, operation.saidAt)) return 'the memory it would change was deleted';
-  return newest(memory).details.immutable ? 'the memory it would change is immutable by now' : null;
+  return last.details.immutable ? 'the memory it would change is immutable by now' : null;
 }
 
 /** What was deleted after it was said stays deleted. */

@@ -11,7 +11,7 @@
  * plan           the stored outcome of thinking
  * operation      ADD, UPDATE, DELETE or NONE on one memory, as a plan says it
  * memory         one fact that holds now, or a former version of it
- * event          one applied operation in a memory's life; the events of a memory are its history
+ * event          one applied operation in a memory's life, or an UNDO of earlier ones; the events of a memory are its history
  * ledger         the SQL store; the truth
  * index          the search store: a projection of the ledger
  * queue          a schedule of which lanes are due; holds ids, owns nothing
@@ -137,7 +137,7 @@ export interface VersionDetails {
   readonly expiresAt: Millis | null;
 }
 
-/** One thing said of a memory: that it holds, with this text, or that it no longer does. */
+/** One thing said of a memory: that it holds, with this text, or that it no longer does. Or that it was not to be said. */
 export type Mark =
   | {
       readonly kind: 'said';
@@ -150,7 +150,14 @@ export type Mark =
       readonly confirms: boolean;
       readonly recordedAt: Millis;
     }
-  | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis };
+  | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis }
+  /** Earlier marks of this memory that no longer count, as long as this one does; see rules/in-effect.ts. */
+  | {
+      readonly kind: 'retracted';
+      readonly revision: number;
+      readonly retracts: readonly number[];
+      readonly recordedAt: Millis;
+    };
 
 /** A memory with all its versions, as its events left it. */
 export interface Memory {
@@ -159,6 +166,7 @@ export interface Memory {
   readonly lane: LaneId;
   readonly owner: Owner;
   readonly scope: Scope;
+  /** None while everything that was said of it is undone. */
   readonly versions: readonly MemoryVersion[];
   /** Everything ever said of it, in the order of arrival; the versions follow from it. The ledger keeps it as it is. */
   readonly timeline: readonly Mark[];
@@ -170,15 +178,25 @@ export interface Memory {
   readonly updatedAt: Millis;
 }
 
-/** The actor of an event: a consolidation, an explicit write by API, or a person who approved what a consolidation wished. */
-export type Actor = 'consolidation' | 'api' | 'review';
+/**
+ * The actor of an event: a consolidation, an explicit write by API, a person who approved what a consolidation wished, an
+ * undo, or a rollback.
+ */
+export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback';
+
+/** What an event takes back: earlier events of the same memory, by their revisions. */
+export interface Retraction {
+  /** The undo it is part of. */
+  readonly undoId: string;
+  readonly retracts: readonly number[];
+}
 
 export interface MemoryEvent {
   readonly id: string;
   readonly memoryId: string;
   /** 1 for the first event of a memory, without gaps. */
   readonly revision: number;
-  readonly kind: EventKind;
+  readonly kind: EventKind | 'UNDO';
   readonly actor: Actor;
   readonly consolidationId: string | null;
   readonly factId: string | null;
@@ -188,9 +206,11 @@ export interface MemoryEvent {
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
   readonly recordedAt: Millis;
-  /** What was said, or confirmed by NONE; null for DELETE. */
+  /** What was said, or confirmed by NONE; null for DELETE and UNDO. */
   readonly text: string | null;
   readonly details: VersionDetails | null;
   /** Ledger ids of the messages behind this event; empty for explicit writes. */
   readonly sourceIds: readonly string[];
+  /** Of UNDO alone. */
+  readonly retraction?: Retraction;
 }

@@ -2,11 +2,12 @@ import type { EngineDeps } from './deps.ts';
 import type { MemoryChange } from './ports/ledger/memories.ts';
 import type { Cancellation } from './ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from './ports/writer.ts';
-import { evolve, type Home, liveVersion, newest } from './rules/evolve.ts';
+import { evolve, type Home, lastSaidAt, liveVersion, newest } from './rules/evolve.ts';
+import { inEffect } from './rules/in-effect.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
 import { project } from './steps/project.ts';
 import { normaliseText } from './text/normalise.ts';
-import { compareSaid, type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
+import { type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
@@ -119,7 +120,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
     kind: 'UPDATE',
     text: patch.text ?? text,
     // Who says nothing of the text has no word in it: what was said in the meantime still counts.
-    ...(patch.text === undefined ? { saidAt: lastSaid(memory) } : {}),
+    ...(patch.text === undefined ? { saidAt: lastSaidAt(memory) } : {}),
     validFrom: rewords ? deps.tools.now() : validFrom,
     details: {
       ...details,
@@ -164,12 +165,9 @@ function eventOf(
 
 /** Whoever writes explicitly has the last word, also against messages that claim to come from the future. */
 function momentAfter(memory: Memory | null, now: number): SaidAt {
-  const latest = Math.max(...(memory?.timeline ?? []).map((mark) => mark.saidAt.at), 0);
+  const latest = Math.max(...inEffect(memory?.timeline ?? []).map((mark) => mark.saidAt.at), 0);
   return { at: latest < now ? now : latest + 1, seq: EXPLICIT_SEQ };
 }
-
-const lastSaid = ({ timeline }: Memory): SaidAt =>
-  timeline.map((mark) => mark.saidAt).reduce((last, said) => (compareSaid(said, last) > 0 ? said : last));
 
 const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
   memory: evolve(home, memory, [event]),

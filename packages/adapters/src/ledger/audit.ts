@@ -19,7 +19,12 @@ export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'message without batch': lacking('x.id', 'messages', 'batches y WHERE y.id = x.batch_id'),
   'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.id = x.lane'),
   'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory_id = x.id'),
-  'memory without version': lacking('x.id', 'memories', 'versions y WHERE y.memory_id = x.id'),
+  // What is undone as a whole has no version, but an event that says so.
+  'memory without version': {
+    id: 'x.id',
+    from: `memories x WHERE NOT EXISTS (SELECT 1 FROM versions y WHERE y.memory_id = x.id)
+      AND NOT EXISTS (SELECT 1 FROM events y WHERE y.memory_id = x.id AND y.retracts IS NOT NULL)`,
+  },
   'version without memory': lacking('x.memory_id', 'versions', 'memories y WHERE y.id = x.memory_id'),
   'event without memory': lacking('x.id', 'events', 'memories y WHERE y.id = x.memory_id'),
   'tombstone without memory': lacking('x.memory_id', 'tombstones', 'memories y WHERE y.id = x.memory_id'),

@@ -50,6 +50,7 @@ export const ERASING: readonly Erasing[] = [
     pick: pick('usage', 'CAST(seq AS TEXT)'),
     deletes: [['usage', 'lane = @lane AND CAST(seq AS TEXT) IN :ids']],
   },
+  { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pick('scopes', 'key'), deletes: [['scopes', 'lane = @lane AND key IN :ids']] },
 ];
 

@@ -1,4 +1,4 @@
-import type { MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
+import type { LaneId, MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
 import type { LaneRow } from './rows/lane.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
 
@@ -62,12 +62,17 @@ export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
 }
 
 /** A turn writes inside its own lane only: what another lane knows is another owner's. */
-export function requireOneLane(turn: Turn, changes: readonly MemoryChange[]): void {
-  const stray = changes.find(({ memory }) => memory.lane !== turn.lane);
+export const requireOneLane = ({ lane, consolidationId: id }: Turn, changes: readonly MemoryChange[]): void =>
+  requireLane({ lane, id }, changes);
+
+/** The same of whatever changes the memories of one lane. */
+export function requireLane(
+  by: { readonly lane: LaneId; readonly id: string },
+  changes: readonly MemoryChange[],
+): void {
+  const stray = changes.find(({ memory }) => memory.lane !== by.lane);
   if (stray === undefined) return;
-  throw new Error(
-    `consolidation ${turn.consolidationId} of ${turn.lane} would change ${stray.memory.id} of another lane`,
-  );
+  throw new Error(`${by.id} of ${by.lane} would change ${stray.memory.id} of another lane`);
 }
 
 /**

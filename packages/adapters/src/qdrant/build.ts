@@ -8,7 +8,7 @@ import { dropNote, readNote, writeNote } from './notes.ts';
 import { connected, type QdrantOptions } from './options.ts';
 import type { QdrantServer } from './server.ts';
 import { besides } from './space.ts';
-import { upsert } from './upsert.ts';
+import { upsert, withdraw } from './upsert.ts';
 
 export interface QdrantBuildOptions extends QdrantOptions {
   /** The collection that was used before stays until somebody deletes it. */
@@ -38,6 +38,7 @@ export async function openQdrantBuild(options: QdrantBuildOptions): Promise<Inde
       await upsert(server, { names, collection: current().collection }, points);
     },
     forget: (of) => forgetIn(server, current().collection, of),
+    withdraw: (withdrawals) => withdraw(server, current().collection, withdrawals),
     note: (note) => keep(server, current(), note),
     takeOver: () => pointAlias(server, names.alias, current().collection),
     finish: async (marker) => {

@@ -10,7 +10,7 @@ import { pageOf } from './pages.ts';
 import { search } from './search.ts';
 import type { QdrantServer } from './server.ts';
 import { besides } from './space.ts';
-import { upsert } from './upsert.ts';
+import { upsert, withdraw } from './upsert.ts';
 
 /**
  * A search index on a Qdrant server, for any number of processes. Everything goes through one alias, so that a rebuilt
@@ -32,6 +32,7 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
       points.forEach(check);
       await upsert(server, { names, collection: names.alias }, points);
     },
+    withdraw: (withdrawals) => withdraw(server, names.alias, withdrawals),
     search: async (queries) => {
       queries.forEach(check);
       return search(server, asking, queries);

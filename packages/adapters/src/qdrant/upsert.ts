@@ -1,4 +1,4 @@
-import type { IndexPoint } from '@slowwave/engine';
+import type { IndexPoint, Withdrawal } from '@slowwave/engine';
 import { notNewer } from './filters.ts';
 import { pointId } from './keys.ts';
 import { structOf } from './points.ts';
@@ -34,11 +34,32 @@ export async function upsert(
   }
 }
 
-const idOf = (point: IndexPoint): string => pointId(point.tenant, point.memoryId, point.version);
+/**
+ * Leaves of these points nothing but their revision, by which an older write is known: without owner, tenant and vector
+ * no question finds them.
+ */
+export async function withdraw(
+  server: QdrantServer,
+  collection: string,
+  withdrawals: readonly Withdrawal[],
+): Promise<void> {
+  for (let start = 0; start < withdrawals.length; start += POINTS_PER_CALL) {
+    const part = newestOf(withdrawals.slice(start, start + POINTS_PER_CALL));
+    await server.call((client) =>
+      client.upsert(collection, {
+        wait: true,
+        points: part.map((point) => ({ id: idOf(point), vector: {}, payload: { revision: point.revision } })),
+        update_filter: notNewer(idsByRevision(part)),
+      }),
+    );
+  }
+}
+
+const idOf = (point: Withdrawal): string => pointId(point.tenant, point.memoryId, point.version);
 
 /** One of each id: within one write the server would keep the last, whatever its revision. */
-function newestOf(points: readonly IndexPoint[]): IndexPoint[] {
-  const newest = new Map<string, IndexPoint>();
+function newestOf<T extends Withdrawal>(points: readonly T[]): T[] {
+  const newest = new Map<string, T>();
   for (const point of points) {
     const id = idOf(point);
     if ((newest.get(id)?.revision ?? 0) <= point.revision) newest.set(id, point);
@@ -52,7 +73,7 @@ function partsOf(points: readonly IndexPoint[]): IndexPoint[][] {
   return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => points.slice(i * size, (i + 1) * size));
 }
 
-function idsByRevision(points: readonly IndexPoint[]): Map<number, string[]> {
+function idsByRevision(points: readonly Withdrawal[]): Map<number, string[]> {
   const ids = new Map<number, string[]>();
   for (const point of points) ids.set(point.revision, [...(ids.get(point.revision) ?? []), idOf(point)]);
   return ids;

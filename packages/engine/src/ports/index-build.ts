@@ -1,5 +1,5 @@
 import type { Millis } from '../words.ts';
-import type { IndexLane, IndexMarker, IndexPoint } from './search-index.ts';
+import type { IndexLane, IndexMarker, IndexPoint, Withdrawal } from './search-index.ts';
 
 /** How far a new index is. Kept in the new index itself: lost with it, never without it. */
 export interface BuildNote {
@@ -22,6 +22,8 @@ export interface IndexBuild {
   write(points: readonly IndexPoint[]): Promise<void>;
   /** As `forget` of an index, in the new one. */
   forget(of: IndexLane): Promise<number>;
+  /** As `withdraw` of an index. */
+  withdraw(withdrawals: readonly Withdrawal[]): Promise<void>;
   note(note: BuildNote): Promise<void>;
   /** From one moment to the next everybody uses the new one. It has no marker yet. Does nothing the second time. */
   takeOver(): Promise<void>;

@@ -32,6 +32,9 @@ export interface IndexPoint {
   readonly updatedAt: Millis;
 }
 
+/** A version that its memory has no more, since what it came from was undone. */
+export type Withdrawal = Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'memoryId' | 'version' | 'revision'>;
+
 /** Which versions a query sees. */
 export type Visibility =
   /** What holds now. */
@@ -91,6 +94,11 @@ export interface SearchIndex {
   stamp(marker: IndexMarker): Promise<void>;
   /** Idempotent; one point per (memory, version); durable when it resolves. */
   upsert(points: readonly IndexPoint[]): Promise<void>;
+  /**
+   * These points are gone: no question finds them, and they count for nothing. Idempotent; a point of a newer revision
+   * stays, and only a newer one brings a withdrawn point back. One that never was there may be named.
+   */
+  withdraw(withdrawals: readonly Withdrawal[]): Promise<void>;
   /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
   /**

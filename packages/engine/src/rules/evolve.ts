@@ -12,6 +12,7 @@ import type {
   TenantId,
 } from '../words.ts';
 import { compareSaid } from '../words.ts';
+import { inEffect, type Spoken } from './in-effect.ts';
 
 /** Where a memory lives: known before its first event. */
 export interface Home {
@@ -25,7 +26,7 @@ type Said = Extract<Mark, { kind: 'said' }>;
 
 /**
  * A memory as its events leave it. Pure, and blind to the order in which events arrive: only when things were said
- * decides which versions there are and when each of them held.
+ * decides which versions there are and when each of them held. What was undone counts as never said.
  */
 export function evolve(home: Home, memory: Memory | null, events: readonly MemoryEvent[]): Memory {
   let state = memory;
@@ -34,12 +35,16 @@ export function evolve(home: Home, memory: Memory | null, events: readonly Memor
   return { ...state, versions: versionsOf(state.timeline) };
 }
 
-/** The version that was said last: the one that none took the place of. */
+/** The version that was said last: the one that none took the place of. Only for a memory that has one. */
 export function newest(memory: Memory): MemoryVersion {
-  const last = memory.versions.find((version) => version.supersededBy === null);
-  if (last === undefined) throw new Error(`memory ${memory.id} has no version`);
+  const last = newestOrNull(memory);
+  if (last === null) throw new Error(`memory ${memory.id} has no version`);
   return last;
 }
+
+/** The same of any memory; null when all that was said of it is undone. */
+export const newestOrNull = (memory: Memory): MemoryVersion | null =>
+  memory.versions.find((version) => version.supersededBy === null) ?? null;
 
 /**
  * All versions in the order in which they took each other's place. Their times do not tell it: several can come from one
@@ -54,19 +59,19 @@ export function inOrder(memory: Memory): MemoryVersion[] {
   return ordered;
 }
 
-/** The version that holds now, or null when the memory was deleted. */
+/** The version that holds now, or null when the memory was deleted or undone. */
 export function liveVersion(memory: Memory): MemoryVersion | null {
-  return deletedAt(memory) === null ? newest(memory) : null;
+  return deletedAt(memory) === null ? newestOrNull(memory) : null;
 }
 
 /** When anything was said of it for the last time: its newest text, once more or for the first time, or its deletion. */
 export function lastSaidAt(memory: Memory): SaidAt {
   const last = inSaidOrder(memory.timeline).at(-1);
-  if (last === undefined) throw new Error(`memory ${memory.id} has no event`);
+  if (last === undefined) throw new Error(`nothing counts of what was said of memory ${memory.id}`);
   return last.saidAt;
 }
 
-/** The deletion that still holds: said later than everything else. */
+/** The deletion that still holds: said later than everything else that counts. */
 export function deletedAt(memory: Memory): SaidAt | null {
   const last = inSaidOrder(memory.timeline).at(-1);
   return last?.kind === 'deleted' ? last.saidAt : null;
@@ -78,9 +83,14 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
     throw new Error(`event ${event.id} makes revision ${event.revision} of ${event.memoryId}, expected ${revision}`);
   }
   const before = memory ?? born(home, event);
-  const next = { ...before, revision, timeline: [...before.timeline, markOf(event)] };
-  if (event.kind !== 'NONE') return { ...next, updatedAt: event.recordedAt };
-  return { ...next, confirmations: before.confirmations + 1, lastConfirmedAt: event.recordedAt };
+  const timeline = [...before.timeline, markOf(event)];
+  const updatedAt = event.kind === 'NONE' ? before.updatedAt : event.recordedAt;
+  return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
+}
+
+function confirmationsOf(timeline: readonly Mark[]): Pick<Memory, 'confirmations' | 'lastConfirmedAt'> {
+  const confirming = inEffect(timeline).filter((mark) => mark.kind === 'said' && mark.confirms);
+  return { confirmations: confirming.length, lastConfirmedAt: confirming.at(-1)?.recordedAt ?? null };
 }
 
 function born(home: Home, event: MemoryEvent): Memory {
@@ -99,13 +109,22 @@ function born(home: Home, event: MemoryEvent): Memory {
 
 function markOf(event: MemoryEvent): Mark {
   const { revision, saidAt, recordedAt, text, details, validFrom } = event;
+  if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
   if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
   if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
   return { kind: 'said', revision, text, saidAt, validFrom, details, confirms: event.kind === 'NONE', recordedAt };
 }
 
-const inSaidOrder = (timeline: readonly Mark[]): Mark[] =>
-  [...timeline].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
+function retractsOf({ id, revision, retraction }: MemoryEvent): readonly number[] {
+  const retracts = retraction?.retracts ?? [];
+  const isEarlier = retracts.every((one) => one > 0 && one < revision);
+  if (retracts.length > 0 && isEarlier) return retracts;
+  throw new Error(`event ${id} makes revision ${revision} and undoes [${retracts}], expected earlier ones`);
+}
+
+/** What counts, in the order of saying. */
+const inSaidOrder = (timeline: readonly Mark[]): Spoken[] =>
+  [...inEffect(timeline)].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
 
 /** A version in the making, or the deletion between two. */
 type Stretch = { readonly kind: 'run'; readonly run: Said[] } | { readonly kind: 'deletion'; readonly at: Millis };

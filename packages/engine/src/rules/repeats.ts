@@ -2,6 +2,7 @@ import type { Candidate, Fact } from '../plan.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, saidBefore } from '../words.ts';
 import { lastSaidAt, liveVersion } from './evolve.ts';
+import { inEffect } from './in-effect.ts';
 
 /** What a fact repeats word for word: a memory, or an earlier fact. */
 export type Repeat =
@@ -68,7 +69,7 @@ function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open
   const memory = memories.get(repeat.memoryId);
   if (memory === undefined) return true;
   const since = open.filter(({ saidAt }) => saidBefore(lastSaidAt(memory), saidAt));
-  const isBegun = memory.timeline.some(({ saidAt }) => !saidBefore(fact.saidAt, saidAt));
+  const isBegun = inEffect(memory.timeline).some(({ saidAt }) => !saidBefore(fact.saidAt, saidAt));
   const others = candidates.filter(
     ({ memoryId, recalledBy }) => memoryId !== memory.id && recalledBy.some((by) => by.fact === fact.id),
   );

@@ -1,20 +1,39 @@
-import type { IndexPoint } from '../ports/search-index.ts';
+import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
-import { deletedAt, newest } from './evolve.ts';
+import { deletedAt, newestOrNull } from './evolve.ts';
 
 /** Every version of a memory as the index holds it. */
 export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Array): readonly IndexPoint[] {
-  const last = newest(memory);
+  const last = newestOrNull(memory);
   const deleted = deletedAt(memory);
   return memory.versions.map((version) => ({
     ...placeOf(memory),
     ...versionPart(version),
-    live: version.number === last.number && deleted === null,
+    live: version.number === last?.number && deleted === null,
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
   }));
+}
+
+/**
+ * Versions a memory may once have had and has no more: their numbers are those of marks, and only what is undone takes a
+ * mark out of the versions.
+ */
+export function withdrawalsOf({
+  tenant,
+  owner,
+  lane,
+  id,
+  revision,
+  timeline,
+  versions,
+}: Memory): readonly Withdrawal[] {
+  if (!timeline.some(({ kind }) => kind === 'retracted')) return [];
+  const numbers = new Set(versions.map(({ number }) => number));
+  const gone = timeline.filter((mark) => mark.kind === 'said' && !numbers.has(mark.revision));
+  return gone.map((mark) => ({ tenant, owner, lane, memoryId: id, version: mark.revision, revision }));
 }
 
 const placeOf = (memory: Memory) => ({

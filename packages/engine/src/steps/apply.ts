@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
-import type { Plan } from '../plan.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { evolve } from '../rules/evolve.ts';
@@ -18,25 +17,28 @@ export type AppliedTurn =
 export async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   const { ledger, tools, settings } = deps;
   const { turn, plan, rules } = planned;
-  const ids = [...new Set(plan.events.map((event) => event.memoryId))];
+  const now = tools.now();
+  // Recorded now, not when it was thought of: only from here on anybody can see it.
+  const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
+  const ids = [...new Set(events.map((event) => event.memoryId))];
   const memories = new Map((await ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
-  const changes = ids.map((id) => changeOf(planned, memories.get(id) ?? null, eventsOf(plan, id)));
+  const changes = ids.map((id) => changeOf(planned, memories.get(id) ?? null, eventsOf(events, id)));
   if (changes.includes(null)) return { kind: 'overtaken' };
   const applied = await ledger.memories.apply(turn, {
     changes: changes.filter((change) => change !== null),
-    tombstones: plan.events.flatMap((event) => tombstoneOf(tools, event)),
+    tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
     reviews: plan.held,
     batches: endings(planned),
     timings: plan.timings,
-    now: tools.now(),
+    now,
     policy: duePolicy(rules, settings.due),
   });
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
 }
 
-const eventsOf = (plan: Plan, memoryId: string): MemoryEvent[] =>
-  plan.events.filter((event) => event.memoryId === memoryId);
+const eventsOf = (events: readonly MemoryEvent[], memoryId: string): MemoryEvent[] =>
+  events.filter((event) => event.memoryId === memoryId);
 
 /** null: the memory is no longer the one that was decided on. */
 function changeOf({ turn }: Planned, memory: Memory | null, events: MemoryEvent[]): MemoryChange | null {

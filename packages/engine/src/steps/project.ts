@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
-import type { IndexPoint } from '../ports/search-index.ts';
+import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { pointsOf, textsOf } from '../rules/standing.ts';
+import { pointsOf, textsOf, withdrawalsOf } from '../rules/standing.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { embedTexts } from './embed.ts';
 
@@ -20,11 +20,8 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const { ledger, tools, meter } = deps;
   const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
   const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
-  await tell(
-    deps,
-    group,
-    memories.flatMap((memory) => pointsOf(memory, vectorOf)),
-  );
+  const points = memories.flatMap((memory) => pointsOf(memory, vectorOf));
+  await tell(deps, group, { points, withdrawals: memories.flatMap(withdrawalsOf) });
   const now = tools.now();
   const seqs = group.entries.map((entry) => entry.seq);
   const accepted = await ledger.outbox.clear(seqs, now);
@@ -35,11 +32,18 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
  * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
  * off meanwhile is taken back: whoever erases it may have passed already.
  */
-async function tell({ ledger, index }: ProjectDeps, { tenant, lane }: LaneGroup, points: readonly IndexPoint[]) {
-  const [first] = points;
+async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, { points, withdrawals }: Telling) {
+  const [first] = [...points, ...withdrawals];
   if (first === undefined || !(await ledger.erasures.standing(lane))) return;
-  await index.upsert(points);
-  if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner: first.owner, lane });
+  if (points.length > 0) await index.upsert(points);
+  if (withdrawals.length > 0) await index.withdraw(withdrawals);
+  const { tenant, owner } = first;
+  if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
+}
+
+interface Telling {
+  readonly points: readonly IndexPoint[];
+  readonly withdrawals: readonly Withdrawal[];
 }
 
 interface LaneGroup {

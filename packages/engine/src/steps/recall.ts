@@ -4,7 +4,7 @@ import type { Candidate, Fact } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { deletedAt, lastSaidAt, newest } from '../rules/evolve.ts';
+import { deletedAt, lastSaidAt, newest, newestOrNull } from '../rules/evolve.ts';
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
@@ -27,7 +27,8 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const vectorOf = await embedTexts(deps, { lane: turn.lane, texts: facts.map((fact) => fact.text) }, cancel);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
-  const memories = new Map((await deps.ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
+  const found = await deps.ledger.memories.many(turn.tenant, ids);
+  const memories = new Map(found.filter(isSaid).map((memory) => [memory.id, memory]));
   const candidates = candidatesOf(facts, neighbours, memories);
   // What somebody wants forgotten need not share a word with the wish: whatever was recalled is looked at.
   const wishes = candidates.length > 0 && facts.some(isWishToForget);
@@ -129,6 +130,9 @@ function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
   }
   return [...best.values()].slice(0, limit);
 }
+
+/** What is undone as a whole was never said, also where the index does not know it yet. */
+const isSaid = (memory: Memory): boolean => newestOrNull(memory) !== null;
 
 /** The union of all neighbours as the ledger has them now, numbered for the model in the order of the facts. */
 function candidatesOf(

@@ -5,11 +5,10 @@ import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { Tools } from '../ports/tools.ts';
-import { evolve, type Home, newest } from '../rules/evolve.ts';
+import { evolve, type Home, newestOrNull } from '../rules/evolve.ts';
 import {
   type BatchSettings,
   DEFAULT_TENANT,
-  type EventKind,
   type LaneId,
   type Memory,
   type MemoryEvent,
@@ -109,20 +108,31 @@ export const updated = (tools: Tools, memory: Memory, given: Happening = {}): Me
 export const deleted = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
   changed(tools, { kind: 'DELETE', memory }, given);
 
+/** Earlier events of the memory, by their revisions, count no more. */
+export const retracted = (
+  tools: Tools,
+  memory: Memory,
+  { retracts, undoId = 'und_1' }: { retracts: readonly number[]; undoId?: string },
+): MemoryChange => changed(tools, { kind: 'UNDO', memory }, { actor: 'undo', retraction: { undoId, retracts } });
+
 export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
   changed(tools, { kind: 'NONE', memory }, given);
 
-function changed(tools: Tools, what: { kind: EventKind; memory: Memory }, given: Happening): MemoryChange {
+function changed(tools: Tools, what: { kind: MemoryEvent['kind']; memory: Memory }, given: Happening): MemoryChange {
   const { tenant, lane, owner, scope: inScope, revision } = what.memory;
   const event = eventOf(tools, what, given);
   const memory = evolve({ tenant, lane, owner, scope: inScope }, what.memory, [event]);
   return { memory, expectedRevision: revision, events: [event] };
 }
 
-function eventOf(tools: Tools, what: { kind: EventKind; memory: Memory | null }, given: Happening): MemoryEvent {
+function eventOf(
+  tools: Tools,
+  what: { kind: MemoryEvent['kind']; memory: Memory | null },
+  given: Happening,
+): MemoryEvent {
   const { kind, memory } = what;
   const now = tools.now();
-  const saysSomething = kind !== 'DELETE';
+  const saysSomething = kind !== 'DELETE' && kind !== 'UNDO';
   const { details: someDetails, ...fields } = given;
   const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
   const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
@@ -135,7 +145,7 @@ function eventOf(tools: Tools, what: { kind: EventKind; memory: Memory | null },
     consolidationId: null,
     factId: null,
     reason: 'a test says so',
-    previous: memory === null ? null : newest(memory).text,
+    previous: memory === null ? null : (newestOrNull(memory)?.text ?? null),
     saidAt,
     validFrom: saidAt.at,
     recordedAt: now,
@@ -146,9 +156,10 @@ function eventOf(tools: Tools, what: { kind: EventKind; memory: Memory | null },
   };
 }
 
-function textOf(kind: EventKind, memory: Memory | null): string | null {
-  if (kind === 'DELETE') return null;
-  return kind === 'NONE' && memory !== null ? newest(memory).text : 'Lives in Berlin';
+function textOf(kind: MemoryEvent['kind'], memory: Memory | null): string | null {
+  if (kind === 'DELETE' || kind === 'UNDO') return null;
+  const known = memory === null ? null : newestOrNull(memory);
+  return kind === 'NONE' && known !== null ? known.text : 'Lives in Berlin';
 }
 
 export const storedAnswer = (tools: Tools, given: Partial<StoredAnswer> = {}): StoredAnswer => ({

@@ -70,6 +70,17 @@ export function describeIndexBuild(name: string, open: () => Promise<IndexBuildF
       expect(hits?.map((hit) => hit.point.text)).toEqual(['new']);
     });
 
+    test('what was withdrawn meanwhile is not in it', async () => {
+      await build.begin(NOTE);
+      await build.write([point({ memoryId: 'a' }), point({ memoryId: 'b' })]);
+      await build.withdraw([point({ memoryId: 'a', revision: 2 })]);
+      await build.write([point({ memoryId: 'a' })]);
+      await build.takeOver();
+      expect(await found()).toEqual(['b']);
+      await build.withdraw([point({ memoryId: 'b', revision: 2 })]);
+      expect(await found()).toEqual([]);
+    });
+
     test('one that stops goes on where its note says, before the move and after it', async () => {
       await build.begin(NOTE);
       await build.write([point({ memoryId: 'a' })]);

@@ -9,6 +9,7 @@ export {
   newMessage,
   newNudge,
   newPlan,
+  retracted,
   scope,
   settings,
   storedAnswer,

@@ -19,6 +19,7 @@ import { describeSources } from './ledger-suite-sources.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
+import { describeUndos } from './ledger-suite-undos.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
 
 /** What every ledger promises. `open` gives each test a ledger of its own, empty. */
@@ -36,6 +37,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeApply(bench);
     describeReviews(bench);
     describeReplays(bench);
+    describeUndos(bench);
     describeSettings(bench);
     describeOutbox(bench);
     describeMemories(bench);

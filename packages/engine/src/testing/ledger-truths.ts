@@ -17,7 +17,7 @@ const ALL = { limit: 10_000, cursor: null };
 export async function expectTrue(ledger: Ledger): Promise<void> {
   await expectConserved(ledger, TENANT);
   const { results: batches } = await ledger.batches.list(TENANT, {}, ALL);
-  const ended = ['consolidated', 'empty', 'parked'];
+  const ended = ['consolidated', 'empty', 'parked', 'undone'];
   for (const { id, state } of batches) expect(ended, `batch ${id}`).toContain(state);
   const laneOfBatch = new Map(batches.map(({ id, lane }) => [id, lane]));
   const memories = await ledger.memories.every(null, ALL.limit);
@@ -53,7 +53,7 @@ async function expectOwn(ledger: Ledger, memory: Memory, { events, laneOfBatch }
   );
   for (const { batchId } of sources.values()) expect(laneOfBatch.get(batchId)).toBe(memory.lane);
   for (const { consolidationId, sourceIds, actor } of events) {
-    if (actor === 'api') continue;
+    if (actor !== 'consolidation' && actor !== 'review') continue;
     expect(sourceIds.length, 'every event of a consolidation names its sources').toBeGreaterThan(0);
     for (const id of sourceIds) expect(sources.has(id), `message ${id}`).toBe(true);
     expect((await ledger.thoughts.get(TENANT, consolidationId ?? ''))?.lane).toBe(memory.lane);

@@ -1,5 +1,5 @@
 import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
-import { emptyIndex, forgetPoints, type IndexState, keepPoint } from './memory-index.ts';
+import { emptyIndex, forgetPoints, type IndexState, keepPoint, withdrawPoint } from './memory-index.ts';
 
 /** An index in the making beside one in memory: the reference for what the others must do. */
 export function createMemoryBuild(inUse: IndexState): IndexBuild {
@@ -14,6 +14,9 @@ export function createMemoryBuild(inUse: IndexState): IndexBuild {
       for (const point of points) keepPoint(inUse.next ?? inUse, point);
     },
     forget: async (of) => forgetPoints((inUse.next ?? inUse).points, of),
+    withdraw: async (withdrawals) => {
+      for (const one of withdrawals) withdrawPoint(inUse.next ?? inUse, one);
+    },
     note: async (note) => {
       kept = note;
     },
@@ -21,6 +24,7 @@ export function createMemoryBuild(inUse: IndexState): IndexBuild {
       const { next } = inUse;
       if (next === null) return;
       inUse.points = next.points;
+      inUse.withdrawn = next.withdrawn;
       inUse.marker = null;
       inUse.next = null;
     },

@@ -1,21 +1,25 @@
 import { EngineError } from '../errors.ts';
-import type { IndexHit, IndexLane, IndexMarker, IndexPoint, SearchIndex } from '../ports/search-index.ts';
+import type { IndexHit, IndexLane, IndexMarker, IndexPoint, SearchIndex, Withdrawal } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
 
 /** What a search index in memory holds. */
 export interface IndexState {
   points: Map<string, IndexPoint>;
+  /** The revisions that withdrew points. */
+  withdrawn: Map<string, number>;
   marker: IndexMarker | null;
   /** The one that is being built beside it. */
   next: IndexState | null;
 }
 
-export const emptyIndex = (): IndexState => ({ points: new Map(), marker: null, next: null });
+export const emptyIndex = (): IndexState => ({ points: new Map(), withdrawn: new Map(), marker: null, next: null });
 
 /** As every index keeps a point: never in the place of a newer one. */
-export function keepPoint({ points }: IndexState, point: IndexPoint): void {
-  const key = JSON.stringify([point.tenant, point.memoryId, point.version]);
-  if ((points.get(key)?.revision ?? 0) <= point.revision) points.set(key, structuredClone(point));
+export function keepPoint(state: IndexState, point: IndexPoint): void {
+  const key = keyOf(point);
+  if (revisionOf(state, key) > point.revision) return;
+  state.points.set(key, structuredClone(point));
+  state.withdrawn.delete(key);
 }
 
 export function forgetPoints(points: Map<string, IndexPoint> = new Map(), { tenant, owner, lane }: IndexLane): number {
@@ -25,6 +29,19 @@ export function forgetPoints(points: Map<string, IndexPoint> = new Map(), { tena
   for (const [key] of gone) points.delete(key);
   return gone.length;
 }
+
+/** As every index withdraws one. */
+export function withdrawPoint(state: IndexState, withdrawal: Withdrawal): void {
+  const key = keyOf(withdrawal);
+  if (revisionOf(state, key) > withdrawal.revision) return;
+  state.points.delete(key);
+  state.withdrawn.set(key, withdrawal.revision);
+}
+
+const keyOf = ({ tenant, memoryId, version }: Withdrawal): string => JSON.stringify([tenant, memoryId, version]);
+
+const revisionOf = ({ points, withdrawn }: IndexState, key: string): number =>
+  points.get(key)?.revision ?? withdrawn.get(key) ?? 0;
 
 /** A search index in memory: the reference for what the others must find. Its first vector sets its dimensions. */
 export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex {
@@ -44,6 +61,9 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
       for (const point of given) checked(point.vector);
       for (const point of given) keepPoint(state, point);
     },
+    withdraw: async (given) => {
+      for (const one of given) withdrawPoint(state, one);
+    },
     search: async (queries) => {
       for (const query of queries) checked(query.vector);
       return queries.map((query) => scan([...state.points.values()], query));
@@ -52,6 +72,7 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
     compact: async () => ({ done: true, remains: [] }),
     clear: async () => {
       state.points.clear();
+      state.withdrawn.clear();
       state.marker = null;
     },
     count: async (tenant) => [...state.points.values()].filter((point) => point.tenant === tenant).length,

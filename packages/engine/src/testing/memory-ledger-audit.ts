@@ -1,4 +1,5 @@
 import type { AuditStore, Contradiction, OrphanKind, Suspects } from '../ports/ledger/audit.ts';
+import type { Memory } from '../words.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
@@ -42,7 +43,7 @@ function orphansOf(state: State): Record<OrphanKind, () => string[]> {
       [...messages].filter(([, { message }]) => !batches.has(message.batchId)).map(([id]) => id),
     'memory without lane': () => all.filter(({ lane }) => !lanes.has(lane)).map(({ id }) => id),
     'memory without event': () => all.filter(({ id }) => !made.has(id)).map(({ id }) => id),
-    'memory without version': () => all.filter(({ versions }) => versions.length === 0).map(({ id }) => id),
+    'memory without version': () => all.filter(isForgotten).map(({ id }) => id),
     'version without memory': () => [],
     'event without memory': () => events.filter(({ memoryId }) => !memories.has(memoryId)).map(({ id }) => id),
     'tombstone without memory': () =>
@@ -74,3 +75,7 @@ function isWrong({ state, consolidationId }: LaneRow, waiting: number): boolean 
   if ((state === 'consolidating') !== (consolidationId !== null)) return true;
   return (state === 'idle' && waiting > 0) || (state === 'waiting' && waiting === 0);
 }
+
+/** What is undone as a whole has no version, but a mark that says so. */
+const isForgotten = ({ versions, timeline }: Memory): boolean =>
+  versions.length === 0 && !timeline.some(({ kind }) => kind === 'retracted');

@@ -62,6 +62,7 @@ const TAKES = {
   consolidations: takeConsolidations,
   batches: takeBatches,
   vectors: takeVectors,
+  undos: takeUndos,
 };
 
 function takeMemories(state: State, lane: LaneId, limit: number): number {
@@ -98,6 +99,12 @@ function takeVectors(state: State, lane: LaneId, limit: number): number {
   for (const key of keys) state.vectors.delete(key);
   drop(state.summaries, (summary) => summary.lane === lane);
   return keys.length;
+}
+
+function takeUndos(state: State, lane: LaneId): number {
+  const before = state.undos.length;
+  drop(state.undos, (undo) => undo.lane === lane);
+  return before - state.undos.length;
 }
 
 /** What was paid stays counted, without saying for whom. */

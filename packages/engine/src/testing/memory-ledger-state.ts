@@ -7,6 +7,7 @@ import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Undo } from '../ports/ledger/undos.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
@@ -111,6 +112,7 @@ export interface State {
   readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
   readonly reviews: Map<string, Mutable<Review>>;
   readonly replays: Map<string, ReplayRow>;
+  readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
@@ -139,6 +141,7 @@ export function emptyState(tools: Tools): State {
     tombstones: [],
     reviews: new Map(),
     replays: new Map(),
+    undos: [],
     settings: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },

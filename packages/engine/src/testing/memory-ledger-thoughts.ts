@@ -70,7 +70,8 @@ function recentBefore(
   count: number,
 ): Message[] {
   const earlier = messagesWhere(state, lane, (row) => {
-    const isApplied = rowOf(state.batches, row.message.batchId).appliedAt !== null;
+    const { appliedAt, state: batchState } = rowOf(state.batches, row.message.batchId);
+    const isApplied = appliedAt !== null && batchState !== 'undone';
     const isEarlier = row.message.saidAt.seq < before && !row.message.resent;
     return isApplied && isEarlier && scopeKey(row.scope) === scopeKey(scope);
   });

@@ -13,6 +13,7 @@ import { memorySettings } from './memory-ledger-settings.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
+import { memoryUndos } from './memory-ledger-undos.ts';
 
 /** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
 export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
@@ -26,6 +27,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     memories: memoryMemories(state),
     reviews: memoryReviews(state),
     replays: memoryReplays(state),
+    undos: memoryUndos(state),
     settings: memorySettings(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { ask, found, NOON, OTHER_TENANT, point, SUITE_SPACE } from './search-index-suite-points.ts';
+import { ask, found, foundBy, NOON, OTHER_TENANT, point, SUITE_SPACE } from './search-index-suite-points.ts';
 
 const MARKER = { ledgerId: 'led_1', fingerprint: SUITE_SPACE.fingerprint };
 
@@ -72,8 +72,34 @@ export function describeStoring(index: () => SearchIndex): void {
       expect(await index().count(OTHER_TENANT)).toBe(1);
     });
 
+    test('a withdrawn point is neither found nor counted, and the others stay', async () => {
+      const [gone, kept] = [point({ memoryId: 'm', version: 1 }), point({ memoryId: 'm', version: 2, text: 'tea' })];
+      await index().upsert([gone, kept]);
+      expect(await foundBy(index(), 'drinks')).toEqual(['m.1']);
+      await index().withdraw([{ ...gone, revision: 3 }]);
+      expect(await found(index())).toEqual(['m.2']);
+      expect(await foundBy(index(), 'drinks')).toEqual([]);
+      expect(await found(index(), { visibility: { kind: 'as_of', at: NOON } })).toEqual(['m.2']);
+      const everything = { kind: 'live_or_said_after', after: { at: 0, seq: 0 } } as const;
+      expect(await found(index(), { visibility: everything })).toEqual(['m.2']);
+      expect((await index().page(null, 10)).points.map(({ version }) => version)).toEqual([2]);
+      expect(await index().count(DEFAULT_TENANT)).toBe(1);
+    });
+
+    test('a withdrawn point comes back with a newer revision only', async () => {
+      const given = point({ memoryId: 'm', revision: 2 });
+      await index().withdraw([{ ...given, revision: 3 }]);
+      await index().upsert([given]);
+      expect(await found(index())).toEqual([]);
+      await index().upsert([{ ...given, revision: 4 }, point({ memoryId: 'n' })]);
+      await index().withdraw([{ ...given, revision: 3 }]);
+      expect(await found(index())).toEqual(['m.1', 'n.1']);
+      expect(await index().count(DEFAULT_TENANT)).toBe(2);
+    });
+
     test('writing nothing does nothing', async () => {
       await index().upsert([]);
+      await index().withdraw([]);
       expect(await index().count(DEFAULT_TENANT)).toBe(0);
     });
 

@@ -25,10 +25,12 @@ interface LiveMemory extends Hit {
 }
 
 export interface HistoryEvent {
-  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
   readonly version: number;
   readonly previous: string | null;
   readonly memory: string | null;
+  /** Of UNDO: the versions of earlier events that no longer count. */
+  readonly retracts?: readonly number[];
   readonly said_at: string;
 }
 

@@ -1,11 +1,12 @@
-import type { MemoryEvent, TenantId } from '@slowwave/engine';
+import type { EventKind, MemoryEvent, TenantId } from '@slowwave/engine';
 
 export interface EventRow {
   readonly seq: number;
   readonly id: string;
   readonly memory_id: string;
   readonly revision: number;
-  readonly kind: MemoryEvent['kind'];
+  /** NONE for UNDO, which `retracts` tells apart. */
+  readonly kind: EventKind;
   readonly actor: MemoryEvent['actor'];
   readonly consolidation_id: string | null;
   readonly fact_id: string | null;
@@ -18,13 +19,15 @@ export interface EventRow {
   readonly text: string | null;
   readonly details: string | null;
   readonly source_ids: string;
+  readonly undo_id: string | null;
+  readonly retracts: string | null;
 }
 
 export const eventFrom = (row: EventRow): MemoryEvent => ({
   id: row.id,
   memoryId: row.memory_id,
   revision: row.revision,
-  kind: row.kind,
+  kind: row.retracts === null ? row.kind : 'UNDO',
   actor: row.actor,
   consolidationId: row.consolidation_id,
   factId: row.fact_id,
@@ -36,7 +39,11 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   text: row.text,
   details: row.details === null ? null : JSON.parse(row.details),
   sourceIds: JSON.parse(row.source_ids),
+  ...retractionFrom(row),
 });
+
+const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
+  undo_id === null || retracts === null ? {} : { retraction: { undoId: undo_id, retracts: JSON.parse(retracts) } };
 
 /** Its place among all events is given by the ledger. */
 export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
@@ -44,7 +51,7 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   tenant,
   memory_id: event.memoryId,
   revision: event.revision,
-  kind: event.kind,
+  kind: event.kind === 'UNDO' ? ('NONE' as const) : event.kind,
   actor: event.actor,
   consolidation_id: event.consolidationId,
   fact_id: event.factId,
@@ -57,4 +64,6 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   text: event.text,
   details: event.details === null ? null : JSON.stringify(event.details),
   source_ids: JSON.stringify(event.sourceIds),
+  undo_id: event.retraction?.undoId ?? null,
+  retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
 });

@@ -11,6 +11,7 @@ import { auditStore } from './read/audit.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
+import { undoStore } from './undo-store.ts';
 import { appendGroup } from './write/append.ts';
 
 export interface PostgresLedgerOptions {
@@ -81,6 +82,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     memories: memoryStore(access, newLaneId),
     reviews: reviewStore(access),
     replays: replayStore(access),
+    undos: undoStore(access),
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

@@ -10,6 +10,7 @@ import { auditStore } from './read/audit.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
+import { undoStore } from './undo-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
@@ -66,6 +67,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     memories: memoryStore(access, newLaneId),
     reviews: reviewStore(access),
     replays: replayStore(access),
+    undos: undoStore(access),
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

@@ -3,7 +3,7 @@ import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
 import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, setMeta, spaceText } from './format.ts';
-import { writePoints } from './points.ts';
+import { withdrawPoints, writePoints } from './points.ts';
 import type { BuildMethods, IndexSpace } from './protocol.ts';
 
 /** What is kept of a build: which vectors it is for, and whether it took over already. */
@@ -45,6 +45,7 @@ export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
       });
       return gone;
     },
+    withdraw: (withdrawals) => void transaction.immediate(() => withdrawPoints(sql, target(), withdrawals)),
     note: (note) => void transaction.immediate(() => keep(sql, space, note)),
     takeOver: () => {
       if (target() === NEXT) transaction.immediate(() => swap(sql, space));

@@ -8,6 +8,9 @@ const FORMAT = 1;
 /** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
 const APPLICATION = 0x53_57_69_78;
 
+/** `live` of a point that was withdrawn: its row keeps its slot and its revision, and nothing of what it said. */
+export const WITHDRAWN = 2;
+
 /** Versions one owner may have: the low part of a row id, so that an owner's rows lie side by side. */
 export const SLOTS = 2 ** 24;
 
@@ -24,7 +27,8 @@ export const OLD: PointTables = { owners: 'owners_old', points: 'points_old' };
 /**
  * owners.id       as JSON: half characters in an id would else become one and the same replacement character
  * owners.changes  grows with every write to the owner's points: who has read up to it has read everything
- * owners.points   how many there are; they have the slots 0 … points − 1
+ * owners.points   how many there are, withdrawn ones included; they have the slots 0 … points − 1
+ * points.live     1 what holds, 0 what once held, 2 withdrawn
  * points.change   the owner's count when the point was last written
  * points.vector   32-bit floats, little end first; last, because long ones lie on pages of their own
  */
@@ -60,6 +64,7 @@ CREATE TABLE ${points} (
   UNIQUE (owner, memory_id, version)
 ) STRICT;
 CREATE INDEX ${byChange} ON ${points} (owner, change);
+CREATE INDEX ${byChange}_withdrawn ON ${points} (owner) WHERE live = ${WITHDRAWN};
 `;
 
 /** An index of a table goes with it when it is renamed, under its old name: a new table's needs another one. */

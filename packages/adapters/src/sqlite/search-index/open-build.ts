@@ -17,6 +17,7 @@ export async function openSqliteBuild({
     begin: (note) => call('begin', note),
     write: (points) => call('write', points),
     forget: (of) => call('forget', of),
+    withdraw: (withdrawals) => call('withdraw', withdrawals),
     note: (note) => call('note', note),
     takeOver: () => call('takeOver'),
     finish: (marker) => call('finish', marker),

@@ -25,6 +25,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     marker: () => read('marker'),
     stamp: (marker) => write('stamp', marker),
     upsert: (points) => write('upsert', points),
+    withdraw: (withdrawals) => write('withdraw', withdrawals),
     search: async (queries) => (await read('search', queries)).map((hits) => hits.map(hitOf)),
     forget: async (of) => {
       const gone = await write('forget', of);

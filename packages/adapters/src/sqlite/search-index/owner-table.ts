@@ -1,6 +1,6 @@
 import { compareIds, type KeywordTable, keywordTable, lengthOf, type Sighted } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { SLOTS } from './format.ts';
+import { SLOTS, WITHDRAWN } from './format.ts';
 
 /** One point of an owner, ready to be compared. */
 interface TablePoint extends Sighted {
@@ -19,7 +19,8 @@ export interface OwnerTable {
   readonly changes: number;
   /** In the order of memory id and version: of equal scores the earlier position wins. */
   readonly points: readonly TablePoint[];
-  readonly bySlot: TablePoint[];
+  /** A withdrawn point leaves its slot empty. */
+  readonly bySlot: (TablePoint | null)[];
   /** The vector of slot n begins at n × dimensions. */
   readonly vectors: Float32Array<ArrayBuffer>;
   readonly keywords: KeywordTable;
@@ -47,17 +48,21 @@ export const bytesOf = (table: OwnerTable): number => table.vectors.byteLength +
 /** The table with everything read that was written since. */
 export function catchUp(sql: Sql, table: OwnerTable, to: { owner: OwnerRow; dimensions: number }): OwnerTable {
   const { owner, dimensions } = to;
-  const bySlot = table === EMPTY_TABLE ? [] : table.bySlot;
+  const bySlot: (TablePoint | null)[] = table === EMPTY_TABLE ? [] : table.bySlot;
   const vectors = withRoom(table.vectors, owner.points * dimensions);
   const bytes = new Uint8Array(vectors.buffer);
   const changed = sql.db.prepare<[number, number], PointRow>(CHANGED).iterate(owner.number, table.changes);
   for (const row of changed) {
     const slot = row.row % SLOTS;
+    if (row.live === WITHDRAWN) {
+      bySlot[slot] = null;
+      continue;
+    }
     bytes.set(row.vector, slot * dimensions * Float32Array.BYTES_PER_ELEMENT);
     const vector = vectors.subarray(slot * dimensions, (slot + 1) * dimensions);
     bySlot[slot] = pointOf(row, lengthOf(vector));
   }
-  const points = [...bySlot].sort(compareIds);
+  const points = bySlot.filter((point) => point !== null).sort(compareIds);
   const keywords = keywordTable(points.map((point) => point.terms));
   return { changes: owner.changes, points, bySlot, vectors, keywords };
 }

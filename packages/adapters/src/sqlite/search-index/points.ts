@@ -1,6 +1,6 @@
-import type { IndexPoint } from '@slowwave/engine';
+import type { IndexPoint, Withdrawal } from '@slowwave/engine';
 import type { Params, Sql } from '../ledger/sql.ts';
-import { ownerKey, type PointTables, SLOTS } from './format.ts';
+import { ownerKey, type PointTables, SLOTS, WITHDRAWN } from './format.ts';
 
 interface Place {
   readonly sql: Sql;
@@ -13,14 +13,22 @@ interface OwnerState {
   points: number;
 }
 
-/** Writes the points that are not older than what is there; one new change of every owner it touched. */
-export function writePoints(sql: Sql, tables: PointTables, points: readonly IndexPoint[]): void {
+/** Writes the points that are not older than what is there. */
+export const writePoints = (sql: Sql, tables: PointTables, points: readonly IndexPoint[]): void =>
+  change({ sql, tables }, points, columnsOf);
+
+/** Leaves of these points nothing but that they are gone, since which revision, and of which lane they were. */
+export const withdrawPoints = (sql: Sql, tables: PointTables, withdrawals: readonly Withdrawal[]): void =>
+  change({ sql, tables }, withdrawals, ({ lane }) => ({ ...EMPTIED, payload: JSON.stringify({ lane }) }));
+
+/** Writes what is not older than what is there; one new change of every owner it touched. */
+function change<T extends Withdrawal>({ sql, tables }: Place, given: readonly T[], saying: (one: T) => Params): void {
   const touched = new Map<string, OwnerState>();
-  for (const point of points) {
-    const key = JSON.stringify(ownerKey(point));
-    const owner = touched.get(key) ?? ownerStateOf(sql, tables, point);
+  for (const one of given) {
+    const key = JSON.stringify(ownerKey(one));
+    const owner = touched.get(key) ?? ownerStateOf(sql, tables, one);
     touched.set(key, owner);
-    writePoint({ sql, tables }, owner, point);
+    writeRow({ sql, tables }, owner, { at: one, says: saying(one) });
   }
   for (const { number, changes, points: count } of touched.values()) {
     const values = { number, changes: changes + 1, count };
@@ -28,7 +36,7 @@ export function writePoints(sql: Sql, tables: PointTables, points: readonly Inde
   }
 }
 
-function ownerStateOf(sql: Sql, { owners }: PointTables, point: IndexPoint): OwnerState {
+function ownerStateOf(sql: Sql, { owners }: PointTables, point: Withdrawal): OwnerState {
   const key = ownerKey(point);
   sql.run(
     `INSERT INTO ${owners} (tenant, kind, id, changes, points) VALUES (@tenant, @kind, @id, 0, 0) ON CONFLICT DO NOTHING`,
@@ -42,15 +50,17 @@ function ownerStateOf(sql: Sql, { owners }: PointTables, point: IndexPoint): Own
   return row;
 }
 
-function writePoint({ sql, tables }: Place, owner: OwnerState, point: IndexPoint): void {
+function writeRow({ sql, tables }: Place, owner: OwnerState, point: { at: Withdrawal; says: Params }): void {
+  const { memoryId, version, revision } = point.at;
   const known = sql.get<{ row: number; revision: number }>(
     `SELECT row, revision FROM ${tables.points} WHERE owner = @owner AND memory_id = @memoryId AND version = @version`,
-    { owner: owner.number, memoryId: point.memoryId, version: point.version },
+    { owner: owner.number, memoryId, version },
   );
-  if (known !== null && known.revision > point.revision) return;
+  if (known !== null && known.revision > revision) return;
   const row = known?.row ?? owner.number * SLOTS + owner.points;
   if (known === null) owner.points += 1;
-  sql.run(writeTo(tables), { ...columnsOf(point), row, owner: owner.number, change: owner.changes + 1 });
+  const place = { row, owner: owner.number, change: owner.changes + 1, memoryId, version, revision };
+  sql.run(writeTo(tables), { ...point.says, ...place });
 }
 
 const writeTo = ({ points }: PointTables): string => `
@@ -62,12 +72,23 @@ INSERT OR REPLACE INTO ${points} (
   @deletedAt, @deletedSeq, @scope, @terms, @payload, @vector
 )`;
 
+const EMPTIED: Params = {
+  live: WITHDRAWN,
+  saidAt: 0,
+  saidSeq: 0,
+  validFrom: 0,
+  invalidAt: null,
+  expiresAt: null,
+  deletedAt: null,
+  deletedSeq: null,
+  scope: '{}',
+  terms: '[]',
+  vector: Buffer.alloc(0),
+};
+
 function columnsOf(point: IndexPoint): Params {
   const { vector, terms, ...shown } = point;
   return {
-    memoryId: point.memoryId,
-    version: point.version,
-    revision: point.revision,
     live: point.live ? 1 : 0,
     saidAt: point.saidAt.at,
     saidSeq: point.saidAt.seq,

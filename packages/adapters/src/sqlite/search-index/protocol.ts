@@ -7,6 +7,7 @@ import type {
   IndexPoint,
   IndexQuery,
   TenantId,
+  Withdrawal,
 } from '@slowwave/engine';
 
 /** The vector space an index is opened for. */
@@ -34,6 +35,7 @@ export interface FoundPoint {
 
 export interface WriterMethods {
   upsert(points: readonly IndexPoint[]): void;
+  withdraw(withdrawals: readonly Withdrawal[]): void;
   stamp(marker: IndexMarker): void;
   forget(of: IndexLane): number;
   compact(): Compaction;
@@ -55,6 +57,7 @@ export interface BuildMethods {
   begin(note: BuildNote): void;
   write(points: readonly IndexPoint[]): void;
   forget(of: IndexLane): number;
+  withdraw(withdrawals: readonly Withdrawal[]): void;
   note(note: BuildNote): void;
   takeOver(): void;
   finish(marker: IndexMarker): void;

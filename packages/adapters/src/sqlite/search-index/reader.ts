@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { best, bm25, cosineOf, dot, type IndexQuery, lengthOf, type Scored, visible } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { foreignMarker, isOfSpace, markerOf, requireSpace } from './format.ts';
+import { foreignMarker, isOfSpace, markerOf, requireSpace, WITHDRAWN } from './format.ts';
 import { ownerCache } from './owner-cache.ts';
 import type { OwnerTable } from './owner-table.ts';
 import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
@@ -21,11 +21,8 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
       snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : foreignMarker(sql))) as ReturnType<
         ReaderMethods['marker']
       >,
-    count: (tenant) =>
-      sql.get<{ count: number }>('SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant', {
-        tenant,
-      })?.count ?? 0,
     drop: cache.drop,
+    count: (tenant) => sql.get<{ count: number }>(COUNT, { tenant })?.count ?? 0,
     page: (after, limit) => {
       const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
       const next = rows.length < limit ? null : String(rows.at(-1)?.row);
@@ -44,7 +41,13 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
   };
 }
 
-const SELECT_PAGE = 'SELECT row, payload FROM points WHERE row > @after ORDER BY row LIMIT @limit';
+const COUNT = `
+SELECT coalesce(sum(points), 0) - (
+  SELECT count(*) FROM points p JOIN owners o ON o.number = p.owner WHERE o.tenant = @tenant AND p.live = ${WITHDRAWN}
+) AS count FROM owners WHERE tenant = @tenant`;
+
+const SELECT_PAGE = `
+SELECT row, payload FROM points WHERE row > @after AND live <> ${WITHDRAWN} ORDER BY row LIMIT @limit`;
 
 /** The points either leg found, with only their payloads read from the file. */
 function found(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {

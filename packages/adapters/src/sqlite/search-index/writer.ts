@@ -4,7 +4,7 @@ import { compactFile } from '../compact.ts';
 import { BUSY_TIMEOUT_MS, type Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
 import { IN_USE, markerOf, NEXT, OLD, requireSpace, setMeta, spaceText } from './format.ts';
-import { writePoints } from './points.ts';
+import { withdrawPoints, writePoints } from './points.ts';
 import type { IndexSpace, WriterMethods } from './protocol.ts';
 
 /** Everything that changes the index, each call one transaction. */
@@ -16,6 +16,12 @@ export function indexWriter(sql: Sql, space: IndexSpace): WriterMethods {
       transaction.immediate(() => {
         requireSpace(sql, space);
         writePoints(sql, IN_USE, points);
+      });
+    },
+    withdraw: (withdrawals) => {
+      transaction.immediate(() => {
+        requireSpace(sql, space);
+        withdrawPoints(sql, IN_USE, withdrawals);
       });
     },
     stamp: (marker) => transaction.immediate(() => stamp(sql, marker)),

@@ -10,6 +10,7 @@ import type { ReviewStore } from './reviews.ts';
 import type { SettingsStore } from './settings.ts';
 import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
+import type { UndoStore } from './undos.ts';
 
 /**
  * The truth. Every method that writes resolves only when the write is durable.
@@ -35,6 +36,7 @@ export interface Ledger {
   readonly memories: MemoryStore;
   readonly reviews: ReviewStore;
   readonly replays: ReplayStore;
+  readonly undos: UndoStore;
   readonly settings: SettingsStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;

@@ -12,7 +12,7 @@ export interface Gathered {
   readonly metadata: ReadonlyMap<string, JsonObject>;
   /** The scope's rolling summary, as it stood when the window was pinned. */
   readonly summary: string | null;
-  /** The scope's last messages before the pinned ones, oldest first, each once: without resent copies; already consolidated. */
+  /** The scope's last messages before the pinned ones, oldest first, each once: without resent copies; already consolidated, and not undone. */
   readonly recent: readonly Message[];
 }
 

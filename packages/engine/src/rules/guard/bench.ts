@@ -30,6 +30,9 @@ export interface Change {
   readonly decidedBy: Operation['decidedBy'];
 }
 
+/** An event that carries an operation out. */
+type DecidedEvent = MemoryEvent & { readonly kind: EventKind };
+
 /**
  * The guard's workbench: memories as they will be after the facts handled so far. A later fact sees what an earlier one
  * of the same consolidation did, and chains onto it, also where that waits for a person. What waits changes nothing: the
@@ -141,7 +144,7 @@ export class Bench {
     });
   }
 
-  #record({ reason, decidedBy }: Change, event: MemoryEvent, after: Memory): void {
+  #record({ reason, decidedBy }: Change, event: DecidedEvent, after: Memory): void {
     this.#made.set(event.memoryId, after);
     this.events.push(event);
     this.operations.push({
@@ -156,7 +159,7 @@ export class Bench {
     });
   }
 
-  #eventOf(fact: Fact, change: Change, of: { memoryId: string; before: Memory | undefined }): MemoryEvent {
+  #eventOf(fact: Fact, change: Change, of: { memoryId: string; before: Memory | undefined }): DecidedEvent {
     const says = change.kind !== 'DELETE';
     return {
       id: this.input.tools.id('evt'),

@@ -1,6 +1,7 @@
 import { normaliseText } from '../../text/normalise.ts';
 import { compareSaid, type Memory, type MemoryVersion, type SaidAt, saidBefore } from '../../words.ts';
 import { inOrder } from '../evolve.ts';
+import { inEffect } from '../in-effect.ts';
 
 /** Whether a memory reads so already at a moment; before its first version, as that one reads. */
 export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
@@ -21,7 +22,7 @@ export function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undef
 
 /** Whether the last that was said of it until then was its deletion. */
 export function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
-  const until = timeline.filter((mark) => !saidBefore(saidAt, mark.saidAt));
+  const until = inEffect(timeline).filter((mark) => !saidBefore(saidAt, mark.saidAt));
   const last = until.sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision).at(-1);
   return last?.kind === 'deleted';
 }

@@ -32,7 +32,7 @@ interface Replayed {
   readonly misses: readonly string[];
 }
 
-/** What was said last holds; at the same moment, what was recorded last. */
+/** What was said last holds, unless it was undone; at the same moment, what was recorded last. */
 function replay(id: string, events: readonly HistoryEvent[]): Replayed {
   const misses: string[] = [];
   const said: HistoryEvent[] = [];
@@ -50,8 +50,19 @@ function replay(id: string, events: readonly HistoryEvent[]): Replayed {
   return { text: holding(said), changes, misses };
 }
 
+/** What no UNDO that counts itself takes back. */
+function counting(events: readonly HistoryEvent[]): HistoryEvent[] {
+  const gone = new Set<number>();
+  for (const { event, version, retracts } of events.toReversed()) {
+    if (event === 'UNDO' && !gone.has(version)) for (const one of retracts ?? []) gone.add(one);
+  }
+  return events.filter(({ event, version }) => event !== 'UNDO' && !gone.has(version));
+}
+
 function holding(said: readonly HistoryEvent[]): string | null {
-  const inOrder = said.toSorted((a, b) => Date.parse(a.said_at) - Date.parse(b.said_at) || a.version - b.version);
+  const inOrder = counting(said).toSorted(
+    (a, b) => Date.parse(a.said_at) - Date.parse(b.said_at) || a.version - b.version,
+  );
   const last = inOrder.findLast(({ event }) => event !== 'NONE');
   return last === undefined || last.event === 'DELETE' ? null : last.memory;
 }

@@ -63,6 +63,8 @@ export const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {
     text: 'text',
     details: 'jsonb',
     source_ids: 'jsonb',
+    undo_id: 'text',
+    retracts: 'jsonb',
   },
 };
 

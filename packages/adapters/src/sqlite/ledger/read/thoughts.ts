@@ -141,7 +141,7 @@ const SELECT_SCOPE_OF_LANE = `
 const SELECT_RECENT = `
   SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
   WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND m.resent = 0
-    AND b.applied_at IS NOT NULL
+    AND b.applied_at IS NOT NULL AND b.state <> 'undone'
   ORDER BY m.seq DESC LIMIT @limit`;
 
 const SELECT_ANSWER = `

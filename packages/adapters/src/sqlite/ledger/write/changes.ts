@@ -78,10 +78,11 @@ const INSERT_VERSION = `
 const INSERT_EVENT = `
   INSERT INTO events (
     id, tenant, memory_id, revision, kind, actor, consolidation_id, fact_id, reason, previous, said_at,
-    said_seq, valid_from, recorded_at, text, details, source_ids
+    said_seq, valid_from, recorded_at, text, details, source_ids, undo_id, retracts
   ) VALUES (
     @id, @tenant, @memory_id, @revision, @kind, @actor, @consolidation_id, @fact_id, @reason, @previous, @said_at,
-    @said_seq, @valid_from, @recorded_at, @text, @details, @source_ids
+    @said_seq, @valid_from, @recorded_at, @text, @details, @source_ids,
+    @undo_id, @retracts
   )`;
 
 const INSERT_EVENT_SOURCE = `

@@ -11,6 +11,7 @@ import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
+import { writeUndo } from './undos.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
@@ -44,6 +45,7 @@ export const WRITES = {
   storeVectors,
   takeReplay,
   write,
+  writeUndo,
 } as const;
 
 export type WriteName = keyof typeof WRITES;

@@ -16,13 +16,16 @@ export interface Given {
 }
 
 /** What a command runs with. */
-interface Call {
+export interface Call {
   readonly given: Given;
   readonly config: Config;
   readonly out: Output;
   /** Aborted by Ctrl-C. */
   readonly cancel: AbortSignal;
 }
+
+/** Whether it works on the ledger itself. */
+export const isOffline = ({ given }: Pick<Call, 'given'>): boolean => given.flag('offline');
 
 /** One thing the program can do. */
 export interface Command {

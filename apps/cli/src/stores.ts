@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { observe, openEmbedder, openIndex, openLedger } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
-import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
+import { systemTools } from '@slowwave/adapters/system';
+import type { Embedder, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
 import { CommandError, EXIT } from './exit.ts';
 
 /** What an offline command works on, opened as the settings say. */
 export interface Stores {
   readonly ledger: Ledger;
   readonly embedder: Embedder;
+  readonly tools: Tools;
   readonly log: Log;
   /** Opened when it is asked for; closed with the rest. */
   index(): Promise<SearchIndex>;
@@ -27,7 +29,7 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 }
 
 async function openStores(config: Config): Promise<Stores> {
-  if (config.databaseUrl === null) await requireLedgerFile(config.dataDir);
+  await requireLedger(config);
   const log = quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const embedder = await openEmbedder(config, log, observer);
@@ -36,6 +38,7 @@ async function openStores(config: Config): Promise<Stores> {
   return {
     ledger,
     embedder,
+    tools: systemTools,
     log,
     index: async () => {
       const index = await openIndex(config, embedder, log);
@@ -50,7 +53,7 @@ async function openStores(config: Config): Promise<Stores> {
 }
 
 /** To standard error, for standard output has the answer; and only what a person should know. */
-const quietLog = ({ logLevel }: Config): Log =>
+export const quietLog = ({ logLevel }: Config): Log =>
   createLog({
     level: logLevel === 'info' ? 'warn' : logLevel,
     name: 'cli',
@@ -59,7 +62,8 @@ const quietLog = ({ logLevel }: Config): Log =>
   });
 
 /** A ledger is made by a server: here a missing one means that the wrong folder was named. */
-async function requireLedgerFile(dataDir: string): Promise<void> {
+export async function requireLedger({ databaseUrl, dataDir }: Config): Promise<void> {
+  if (databaseUrl !== null) return;
   const path = join(dataDir, 'ledger.db');
   try {
     await access(path);

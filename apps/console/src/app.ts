@@ -3,6 +3,7 @@ import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { getConsolidation } from './get-consolidation.ts';
+import { getDoctor } from './get-doctor.ts';
 import { getReplay } from './get-replay.ts';
 import { getSettings } from './get-settings.ts';
 import { listConsolidations } from './list-consolidations.ts';
@@ -28,6 +29,7 @@ export const consoleRoutes =
     deleteMemories(app, deps);
     listConsolidations(app, deps);
     getConsolidation(app, deps);
+    getDoctor(app, deps);
     postPreview(app, deps);
     postReplay(app, deps);
     listReplays(app, deps);

@@ -1,5 +1,7 @@
 import type {
   Cancellation,
+  Examination,
+  HowToExamine,
   LaneId,
   Ledger,
   Log,
@@ -23,6 +25,8 @@ export interface ConsoleDeps {
   readonly images: boolean;
   /** The plan of a batch, with nothing written. */
   preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
+  /** Looks whether every promise holds. */
+  examine(how: HowToExamine): Promise<Examination>;
   /** The queues shown at /queues. */
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */

@@ -1,7 +1,7 @@
 import type { OpenEngine } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import { QUEUES } from '@slowwave/contracts';
-import { memoryWriter, preview, reviewer } from '@slowwave/engine';
+import { examine, memoryWriter, preview, reviewer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
@@ -18,6 +18,7 @@ export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleD
     reviewer: reviewer(deps),
     images: deps.imageModel !== null,
     preview: (batch, cancel) => preview(deps, batch, cancel),
+    examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge }),
   };

@@ -8,6 +8,7 @@ const ROUTES = [
   '/v1/consolidations',
   '/v1/consolidations/{id}',
   '/v1/consolidations/preview',
+  '/v1/doctor',
   '/v1/replays',
   '/v1/replays/{id}',
   '/v1/reviews',

@@ -1,12 +1,12 @@
 import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
+import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
-import { measureLedger, measureQueue, startWork } from '@slowwave/worker';
-import { lockFolder } from './lock-folder.ts';
+import { measureDoctor, measureLedger, measureQueue, startWork } from '@slowwave/worker';
 
 /** Everything in one process. */
 export async function compose(config: Config): Promise<Service> {
@@ -17,6 +17,7 @@ export async function compose(config: Config): Promise<Service> {
   const engine = await openEngine(config, log, observer);
   const { ledger, index, embedder, tools } = engine.deps;
   measureLedger(observer.registry, engine.deps);
+  measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const { concurrency, takeOverMs } = config;
   const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });

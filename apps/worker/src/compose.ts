@@ -2,6 +2,7 @@ import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { measureDoctor } from './measure-doctor.ts';
 import { measureLedger } from './measure-ledger.ts';
 import { measureQueue } from './measure-queue.ts';
 import { startWork } from './work.ts';
@@ -12,6 +13,7 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-worker' });
   const engine = await openEngine(config, log, observer);
   measureLedger(observer.registry, engine.deps);
+  measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const { concurrency, takeOverMs } = config;
   const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });

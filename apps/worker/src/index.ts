@@ -1,3 +1,4 @@
+export { measureDoctor } from './measure-doctor.ts';
 export { measureLedger } from './measure-ledger.ts';
 export { measureQueue } from './measure-queue.ts';
 export { startWork, type Work } from './work.ts';

@@ -25,6 +25,7 @@ export {
   ReadyView,
   StatsView,
 } from './consolidations.ts';
+export { ExaminationView, GetDoctorQuery } from './doctor.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export {
   DeletedView,

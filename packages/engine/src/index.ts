@@ -1,6 +1,6 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
-export { type Examination, examine } from './doctor/examine.ts';
+export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';

@@ -1,5 +1,23 @@
 import type { Command } from '../command.ts';
+import { batchesCommand } from './batches.ts';
+import { doctorCommand } from './doctor.ts';
+import { flushCommand } from './flush.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
+import { rebuildQueueCommand } from './rebuild-queue.ts';
+import { replayCommand } from './replay.ts';
+import { showCommand } from './show.ts';
+import { statusCommand } from './status.ts';
+import { tailCommand } from './tail.ts';
 
 /** Everything the program can do, in the order of its help. */
-export const COMMANDS: readonly Command[] = [rebuildIndexCommand];
+export const COMMANDS: readonly Command[] = [
+  statusCommand,
+  tailCommand,
+  batchesCommand,
+  showCommand,
+  flushCommand,
+  replayCommand,
+  doctorCommand,
+  rebuildIndexCommand,
+  rebuildQueueCommand,
+];

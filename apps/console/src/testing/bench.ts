@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, memoryWriter, type Nudge, preview, reviewer } from '@slowwave/engine';
+import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
@@ -28,6 +28,7 @@ export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = 
     log,
     images: false,
     preview: (batch, cancel) => preview(engine.deps, batch, cancel),
+    examine: (how) => examine(engine.deps, how),
     queues: [],
     nudge: async (nudges) => void nudged.push(...nudges),
     replayLane: async () => 0,

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { holdFile } from '@slowwave/adapters/sqlite';
+import { holdFile } from './hold-file.ts';
 
 export interface Lock {
   close(): Promise<void>;

@@ -1,0 +1,57 @@
+import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import type { Config } from '@slowwave/adapters/config';
+import { lockFolder } from '@slowwave/adapters/sqlite';
+import { consoleRoutes, manageDeps } from '@slowwave/console';
+import { BODY_LIMIT_BYTES, closeInOrder, createShell } from '@slowwave/http';
+import { ingestRoutes } from '@slowwave/ingest';
+import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
+import { CommandError, EXIT } from '../exit.ts';
+import { quietLog, requireLedger } from '../stores.ts';
+import type { Api } from './api.ts';
+
+/**
+ * The routes of a server in this process, over the stores that the settings name. `writes`: what is asked changes
+ * something, so that no standalone server may have the folder, whose queue would not hear of it.
+ */
+export async function localApi(config: Config, { writes }: { writes: boolean }): Promise<Api> {
+  await requireLedger(config);
+  const inProcess = config.redisUrl === null && config.databaseUrl === null;
+  const lock = writes && inProcess ? await claimFolder(config.dataDir) : null;
+  const log = quietLog(config);
+  const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const engine = await openEngine(config, log, observer);
+  const { ledger, index, embedder, tools } = engine.deps;
+  const manage = manageDeps(engine);
+  const app = await createShell({
+    name: 'slowwave',
+    auth: { apiKey: null },
+    log,
+    runsOn: runsOn(config),
+    ready: engine.ready,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    metrics: observer.registry,
+  });
+  const { due, maxPending } = config;
+  await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: () => {} }));
+  const state = indexState({ index, ledger, embedder, tools });
+  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
+  await app.register(consoleRoutes(manage));
+  return {
+    ask: async ({ method, path, body }) => {
+      const answer = await app.inject({ method, url: path, ...(body !== undefined && { payload: body }) });
+      const isJson = String(answer.headers['content-type']).includes('json');
+      return { status: answer.statusCode, body: isJson ? answer.json() : answer.body };
+    },
+    close: () => closeInOrder(app, ...manage.queues, ...engine.parts, ...(lock === null ? [] : [lock])),
+  };
+}
+
+/** The queue of a standalone server would not hear of what is changed beside it. */
+async function claimFolder(folder: string): Promise<{ close(): Promise<void> }> {
+  try {
+    return await lockFolder(folder);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${problem}\nA server that runs is asked without --offline.`, EXIT.unavailable);
+  }
+}

@@ -1,0 +1,78 @@
+import { type BatchList, BatchState } from '@slowwave/contracts';
+import type { z } from 'zod';
+import { withQuery } from '../api/api.ts';
+import { type Ask, withApi } from '../api/ask.ts';
+import { countOf, momentOf, oneOf } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { type Column, table } from '../output/table.ts';
+
+type List = z.infer<typeof BatchList>;
+export type BatchLine = List['results'][number];
+
+const LIMIT_USUAL = 50;
+const LIMIT_MAX = 100_000;
+const PAGE_MAX = 200;
+
+export const batchesCommand: Command = {
+  name: 'batches',
+  usage: '',
+  words: [0, 0],
+  on: 'server or ledger',
+  summary: 'List batches, newest first.',
+  about: '',
+  options: {
+    state: { value: 'STATE', about: `Only those that are ${BatchState.options.join(', ')}.` },
+    user: { value: 'ID', about: 'Only those of a user.' },
+    since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
+    limit: { value: 'N', about: `How many at most; usually ${LIMIT_USUAL}.` },
+  },
+  run: (call) => {
+    const { given, out } = call;
+    const query = {
+      state: oneOf(given, 'state', BatchState.options),
+      user_id: given.text('user'),
+      since: momentOf(given, 'since'),
+    };
+    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
+    return withApi(call, { writes: false }, async (ask) => {
+      const { batches, more } = await list(ask, query, limit);
+      const rest = more ? '\n… and more: --limit shows them' : '';
+      out.answer({ batches, more }, table(COLUMNS, batches) + rest);
+      return EXIT.done;
+    });
+  },
+};
+
+/** Page by page, up to a limit. */
+async function list(
+  ask: Ask,
+  query: Readonly<Record<string, string | null>>,
+  limit: number,
+): Promise<{ batches: BatchLine[]; more: boolean }> {
+  const batches: BatchLine[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const size = Math.min(PAGE_MAX, limit - batches.length);
+    const path: string = withQuery('/v1/batches', { ...query, limit: size, cursor });
+    const { results, next_cursor }: List = await ask<List>({ method: 'GET', path });
+    batches.push(...results);
+    if (next_cursor === null || batches.length >= limit) return { batches, more: next_cursor !== null };
+    cursor = next_cursor;
+  }
+}
+
+const COLUMNS: readonly Column<BatchLine>[] = [
+  { name: 'accepted', of: ({ timings }) => timings.accepted_at },
+  { name: 'batch', of: ({ id }) => id },
+  { name: 'owner', of: ownerText },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'tries', of: ({ attempts }) => attempts },
+  { name: 'messages', of: ({ messages }) => messages },
+  { name: 'error', of: ({ error }) => error?.code ?? '' },
+];
+
+/** Whose it is: the first given of user, agent and run. */
+export function ownerText({ user_id, agent_id, run_id }: Pick<BatchLine, 'user_id' | 'agent_id' | 'run_id'>): string {
+  if (user_id !== null) return `user ${user_id}`;
+  return agent_id === null ? `run ${run_id}` : `agent ${agent_id}`;
+}

@@ -1,0 +1,120 @@
+import {
+  answers,
+  echoExtractor,
+  type ModelServer,
+  spawnService,
+  startModelServer,
+  type TempDir,
+  tempDir,
+} from '@slowwave/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from './server.ts';
+import { FAST, MAIN, slowwave } from './slowwave.ts';
+
+const works = answers({ extract_facts: echoExtractor() });
+
+describe('slowwave beside a server', () => {
+  let folder: TempDir;
+  let server: TestServer;
+  let model: ModelServer;
+  let batch: string;
+
+  beforeAll(async () => {
+    folder = await tempDir();
+    model = await startModelServer({ script: works });
+    const settings = { OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin', SLOWWAVE_API_KEY: KEY };
+    server = await startServer(folder.path, settings);
+    batch = await server.say('ann', 'I live in Oslo.');
+  });
+  afterAll(async () => {
+    await server.stop();
+    await model.close();
+    await folder.remove();
+  });
+
+  const KEY = 'a-key-of-enough-letters';
+  const run = (...args: string[]) => slowwave([...args, '--server', server.url], { SLOWWAVE_API_KEY: KEY });
+
+  it('status tells what runs on what, and the counts', async () => {
+    const { code, out } = await run('status');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ledger +answers$/m);
+    expect(out).toMatch(/^batches consolidated +\d+$/m);
+    expect((await run('status', '--json')).json()).toMatchObject({ ready: { status: 'ok' }, stats: { owners: 1 } });
+  });
+
+  it('batches lists and filters; show tells all of one, of its consolidation, and of a memory', async () => {
+    const { batches } = (await run('batches', '--user', 'ann', '--json')).json();
+    expect(batches).toMatchObject([{ id: batch, state: 'consolidated' }]);
+    expect((await run('batches', '--state', 'parked', '--since', '1h', '--json')).json()).toEqual({
+      batches: [],
+      more: false,
+    });
+    const shown = (await run('show', batch, '--json')).json();
+    expect(shown.batch.events).toMatchObject([{ event: 'ADD' }]);
+    expect((await run('show', shown.batch.consolidation_id)).out).toContain('plan:');
+    const memory = await run('show', shown.batch.events[0].memory_id);
+    expect(memory.out).toContain('I live in Oslo.');
+    expect(memory.out).toContain('ADD');
+  });
+
+  it('what is not there ends with 4, what is not understood with 2, a wrong key with 1', async () => {
+    expect(await run('show', 'bat_none')).toMatchObject({ code: 4, err: expect.stringContaining('bat_none') });
+    expect(await run('show', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('got "x"') });
+    expect(await run('batches', '--state', 'gone')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('one of pending'),
+    });
+    const keyless = await slowwave(['batches', '--server', server.url, '--json']);
+    expect(keyless).toMatchObject({ code: 1, out: '', err: expect.stringContaining('SLOWWAVE_API_KEY') });
+    expect(JSON.parse(keyless.err)).toHaveProperty('error.message');
+  });
+
+  it('flush makes an owner due, and tail tells what happens, until Ctrl-C', async () => {
+    const tail = await spawnService({
+      main: MAIN,
+      args: ['tail', '--user', 'bob', '--server', server.url],
+      env: { ...FAST, SLOWWAVE_API_KEY: KEY },
+    });
+    const body = JSON.stringify({ user_id: 'bob', messages: [{ role: 'user', content: 'I like tea.' }] });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
+    // What was there when it began is not told: something has to happen afterwards.
+    for (let told = false; !told; ) {
+      await fetch(`${server.url}/v1/batches`, { method: 'POST', headers, body });
+      expect((await run('flush', '--user', 'bob')).out).toMatch(/^\d+ waiting batches are due now\.$/m);
+      told = await tail.waitForLine(/consolidation con_\w+ {2}user bob {2}applied/, 5_000).then(
+        () => true,
+        () => false,
+      );
+    }
+    process.kill(tail.pid, 'SIGINT');
+    expect(await tail.waitForExit()).toEqual({ code: 0, signal: null });
+  });
+
+  it('replay lets what was parked wait again and follows it', async () => {
+    model.setScript(() => ({ status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } }));
+    await expect(server.say('cid', 'I play chess.')).rejects.toThrow('is parked');
+    expect((await run('replay', '--dry-run')).out).toBe('1 parked batches match.\n');
+    expect((await run('replay', '--user', 'nobody')).code).toBe(0);
+    const again = await run('replay', '--json');
+    expect(again.code).toBe(3);
+    expect(again.json()).toMatchObject({ state: 'done', matched: 1, parked: 1 });
+    model.setScript(works);
+    const { code, out, err } = await run('replay', '--user', 'cid');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('of 1 batches 1 are consolidated, 0 are parked'),
+    });
+    expect(err).toContain('1 of 1 batches');
+  });
+
+  it('beside a standalone server the ledger is read, but not changed', async () => {
+    const offline = ['--offline', '--data-dir', folder.path];
+    const { batches } = (await slowwave(['batches', '--user', 'ann', '--json', ...offline])).json();
+    expect(batches).toMatchObject([{ id: batch }]);
+    const { code, err } = await slowwave(['flush', '--user', 'ann', ...offline]);
+    expect(code).toBe(5);
+    expect(err).toContain(`the data folder ${folder.path} is in use by process ${server.pid}`);
+    expect(err).toContain('without --offline');
+  });
+});

@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import { freePort, type Service, spawnService } from '@slowwave/testkit';
+import { FAST } from './slowwave.ts';
+
+const STANDALONE = fileURLToPath(new URL('../../standalone/src/main.ts', import.meta.url));
+
+/** A standalone server on a folder. */
+export interface TestServer extends Service {
+  readonly url: string;
+  /** Posts what a user says, and waits until it is consolidated. */
+  say(userId: string, content: string): Promise<string>;
+}
+
+export async function startServer(folder: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await spawnService({
+    main: STANDALONE,
+    env: { ...FAST, SLOWWAVE_DATA_DIR: folder, SLOWWAVE_PORT: String(port), SLOWWAVE_LOG_LEVEL: 'warn', ...env },
+    ready: { url: `${url}/readyz` },
+  });
+  const say = async (userId: string, content: string): Promise<string> => {
+    const body = JSON.stringify({ user_id: userId, flush: true, messages: [{ role: 'user', content }] });
+    const { SLOWWAVE_API_KEY: key } = env;
+    const headers = {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    };
+    const response = await fetch(`${url}/v1/batches?wait=30000`, { method: 'POST', headers, body });
+    const { id, state } = (await response.json()) as { id: string; state: string };
+    if (!['consolidated', 'empty'].includes(state)) throw new Error(`batch ${id} is ${state}`);
+    return id;
+  };
+  return { ...service, url, say };
+}

@@ -9,6 +9,8 @@ import { tempDir } from './temp.ts';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
+  /** Removes all that it holds. */
+  wipe(): Promise<void>;
   /** Ends the server and removes its folder. A new one may be started on its port. */
   stop(): Promise<void>;
 }
@@ -42,7 +44,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     await stop();
     throw error;
   }
-  return { url: `redis://127.0.0.1:${port}`, port, stop };
+  return { url: `redis://127.0.0.1:${port}`, port, wipe: () => wipe(port), stop };
 }
 
 function argsOf(port: number, folder: string, more: readonly string[]): string[] {
@@ -79,6 +81,18 @@ function answers(port: number): Promise<boolean> {
     // A server with a password answers too: with an error.
     socket.once('data', () => say(true));
     socket.once('error', () => say(false));
+  });
+}
+
+function wipe(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('FLUSHALL\r\n'));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      if (answer.toString().startsWith('+OK')) resolve();
+      else reject(new Error(`expected redis-server to be wiped, got: ${answer}`));
+    });
+    socket.once('error', reject);
   });
 }
 

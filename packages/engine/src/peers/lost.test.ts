@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import type { ChatModel } from '../ports/models.ts';
-import { sweepLanes } from '../sweep.ts';
+import { laneSweep } from '../sweep.ts';
 import { takeTurn } from '../take-turn.ts';
 import {
   type BenchOptions,
@@ -88,11 +88,12 @@ describe('MemOS: a message is acknowledged although its handler failed, and idle
       nudge: async (nudges: readonly { generation: number }[]) => {
         nudged.push(...nudges.map(({ generation }) => generation));
       },
+      hurry: async () => false,
       check: async () => {},
       close: async () => {},
     });
-    await sweepLanes(bench.deps, queue('absent'));
-    await sweepLanes(bench.deps, queue('finished'));
+    await laneSweep(bench.deps, queue('absent'))();
+    await laneSweep(bench.deps, queue('finished'))();
     expect(nudged).toEqual([lost.generation, lost.generation + 1]);
     await bench.run();
     expect(await bench.live()).toEqual(['pet: a cat']);

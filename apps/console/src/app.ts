@@ -1,9 +1,12 @@
 import type { Routes } from '@slowwave/http';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
+import { deleteUser } from './delete-user.ts';
 import type { ConsoleDeps } from './deps.ts';
+import { exportUser } from './export-user.ts';
 import { getConsolidation } from './get-consolidation.ts';
 import { getDoctor } from './get-doctor.ts';
+import { getErasure } from './get-erasure.ts';
 import { getReplay } from './get-replay.ts';
 import { getSettings } from './get-settings.ts';
 import { listConsolidations } from './list-consolidations.ts';
@@ -36,6 +39,9 @@ export const consoleRoutes =
     getReplay(app, deps);
     listReviews(app, deps);
     postReview(app, deps);
+    deleteUser(app, deps);
+    getErasure(app, deps);
+    exportUser(app, deps);
     getSettings(app, deps);
     putSettings(app, deps);
     await app.register(queuePages(deps));

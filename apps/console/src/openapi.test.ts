@@ -14,6 +14,9 @@ const ROUTES = [
   '/v1/reviews',
   '/v1/reviews/{id}',
   '/v1/settings',
+  '/v1/users/{id}',
+  '/v1/users/{id}/export',
+  '/v1/erasures/{id}',
 ];
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {

@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFollowUps, type QueueConnection, startSummaryWorker, startTurnWorker } from '@slowwave/adapters/bullmq';
+import {
+  openErasureQueue,
+  openFollowUps,
+  type QueueConnection,
+  startErasureWorker,
+  startSummaryWorker,
+  startTurnWorker,
+} from '@slowwave/adapters/bullmq';
 import { limitedEmbedder, memoryLimiter } from '@slowwave/adapters/limits';
 import {
   adoptIndex,
   type Embedder,
   type EngineDeps,
+  eraseOwner,
   laneSweep,
   type Nudge,
   refreshSummary,
   type Schedule,
+  sweepErasures,
   sweepOutbox,
   sweepReplays,
   takeTurn,
@@ -42,6 +51,7 @@ export async function startWork(
   const deps = { ...given, embedder: patient(given) };
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
+  const erasures = await openErasureQueue({ connection, log });
   const stopping = new AbortController();
   const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
   const sweepLanes = laneSweep(deps, schedule);
@@ -49,6 +59,7 @@ export async function startWork(
     repeat(deps, stopping.signal, async () => void (await sweepLanes())),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
     repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
+    repeat(deps, stopping.signal, async () => void (await sweepErasures(deps, erasures))),
   ];
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
@@ -61,13 +72,21 @@ export async function startWork(
       log,
     }),
     startSummaryWorker({ connection, concurrency: summaries, takeOverMs, handler: refreshSummary(deps), log }),
+    // One at a time: the next may be compacted together with it.
+    startErasureWorker({
+      connection,
+      concurrency: 1,
+      takeOverMs,
+      handler: eraseOwner({ ...deps, queue: erasures }),
+      log,
+    }),
   ];
   return {
     close: async () => {
       stopping.abort();
       await Promise.all(workers.map((worker) => worker.close()));
-      await followUps.close();
-      await Promise.all(sweeping);
+      await Promise.all([followUps.close(), ...sweeping]);
+      await erasures.close();
     },
   };
 }

@@ -93,6 +93,9 @@ function following(current: () => Ledger): Ledger {
     get audit() {
       return current().audit;
     },
+    get contents() {
+      return current().contents;
+    },
     get erasures() {
       return current().erasures;
     },

@@ -26,6 +26,7 @@ export {
   StatsView,
 } from './consolidations.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';
+export { ErasureAccepted, ErasureState, ErasureView, ExportLine, UserParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export {
   DeletedView,

@@ -24,6 +24,12 @@ export const QUEUES = {
     /** Longer than one model call with its time limit and one repair call. */
     timeoutMs: 250_000,
   },
+  erase: {
+    name: 'erase',
+    payload: z.object({ erasure: z.string().min(1) }),
+    /** An erasure of any size: it goes in slices, and whoever takes it up next goes on where this one was. */
+    timeoutMs: 600_000,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;

@@ -4,6 +4,7 @@ export { type Examination, examine, type HowToExamine } from './doctor/examine.t
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+export { type ExportPart, exportOf } from './export.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
 export type * from './ports/index-build.ts';
@@ -18,6 +19,7 @@ export {
 } from './ports/ledger/audit.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
+export type * from './ports/ledger/contents.ts';
 export type * from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';

@@ -1,6 +1,16 @@
-import type { Log, Millis, Nudge, SummaryHandler, TurnHandler, TurnName, TurnWorker } from '@slowwave/engine';
+import type {
+  ErasureHandler,
+  Log,
+  Millis,
+  Nudge,
+  SummaryHandler,
+  TurnHandler,
+  TurnName,
+  TurnWorker,
+} from '@slowwave/engine';
 import type { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
+import { workErasure } from './erasure.ts';
 import { findPlace } from './find-place.ts';
 import { type JobWorkerOptions, startJobWorker } from './job-worker.ts';
 import { workRefresh } from './refresh.ts';
@@ -16,6 +26,10 @@ export interface TurnWorkerOptions extends JobWorkerOptions {
 
 export interface SummaryWorkerOptions extends JobWorkerOptions {
   readonly handler: SummaryHandler;
+}
+
+export interface ErasureWorkerOptions extends JobWorkerOptions {
+  readonly handler: ErasureHandler;
 }
 
 /** Takes due turns of lanes. */
@@ -41,6 +55,15 @@ export function startSummaryWorker(options: SummaryWorkerOptions): { close(): Pr
   return startJobWorker(options, {
     name: 'summarize',
     run: (taken, { isClosing }) => workRefresh(taken, { handler, isClosing, log }),
+  });
+}
+
+/** Takes erasures. */
+export function startErasureWorker(options: ErasureWorkerOptions): { close(): Promise<void> } {
+  const { handler, log } = options;
+  return startJobWorker(options, {
+    name: 'erase',
+    run: (taken, { isClosing }) => workErasure(taken, { handler, isClosing, log }),
   });
 }
 

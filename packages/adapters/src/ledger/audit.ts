@@ -39,7 +39,7 @@ export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
 const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.id AND b.state = 'pending')`;
 
 export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
-  'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.pending <> ${WAITING}` },
+  'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.erasure IS NULL AND x.pending <> ${WAITING}` },
   'lane in a wrong state': {
     id: 'x.id',
     from: `lanes x WHERE (x.state = 'idle' AND x.pending > 0) OR (x.state = 'waiting' AND x.pending = 0)
@@ -48,12 +48,14 @@ export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
   'batch in no window': {
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NULL AND NOT EXISTS (
-      SELECT 1 FROM lanes y WHERE y.id = x.lane AND y.consolidation_id = x.consolidation_id)`,
+      SELECT 1 FROM lanes y
+      WHERE y.id = x.lane AND (y.consolidation_id = x.consolidation_id OR y.erasure IS NOT NULL))`,
   },
   'batch that never ends': {
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)`,
+      AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)
+      AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
   },
 };
 

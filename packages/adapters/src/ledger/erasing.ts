@@ -4,6 +4,8 @@ import type { Erasure, ErasureState, LaneId, OwnerKind, TenantId } from '@slowwa
 interface Erasing {
   /** Picks the next rows, as `id`. */
   readonly pick: string;
+  /** What is done first: rows that stay forget what they tell of those that go. */
+  readonly changes?: readonly string[];
   /** Table and condition, in the order in which they may go. */
   readonly deletes: readonly (readonly [table: string, condition: string])[];
 }
@@ -39,7 +41,14 @@ export const ERASING: readonly Erasing[] = [
   },
   {
     pick: pick('batches'),
+    changes: [
+      `UPDATE replays SET result = NULL,
+         due_at = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 0 ELSE due_at END,
+         state = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 'discarding' ELSE state END
+       WHERE id IN (SELECT replay_id FROM replay_batches WHERE batch_id IN :ids)`,
+    ],
     deletes: [
+      ['replay_batches', 'batch_id IN :ids'],
       ['messages', 'batch_id IN :ids'],
       ['idempotency_keys', 'batch_id IN :ids'],
       ['batches', 'id IN :ids'],
@@ -55,7 +64,7 @@ export const ERASING: readonly Erasing[] = [
 ];
 
 /** Tables of the ledger that say nothing of an owner, and are not touched by an erasure. */
-export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures'] as const;
+export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures', 'replays'] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
 export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;

@@ -5,6 +5,7 @@ import { describeApply } from './ledger-suite-apply.ts';
 import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
+import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
@@ -46,6 +47,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);
+    describeContents(bench);
     describeWalks(bench);
   });
 }

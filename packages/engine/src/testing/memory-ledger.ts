@@ -2,6 +2,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
 import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
+import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
@@ -32,6 +33,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
     audit: memoryAudit(state),
+    contents: memoryContents(state),
     erasures: memoryErasures(state),
     check: async () => {},
     close: async () => {},

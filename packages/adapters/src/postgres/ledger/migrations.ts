@@ -5,6 +5,16 @@ import { SCHEMA_4 } from './schema-4.ts';
 import { SCHEMA_5 } from './schema-5.ts';
 import { SCHEMA_6 } from './schema-6.ts';
 import { SCHEMA_7 } from './schema-7.ts';
+import { SCHEMA_8 } from './schema-8.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7];
+export const MIGRATIONS: readonly string[] = [
+  SCHEMA_1,
+  SCHEMA_2,
+  SCHEMA_3,
+  SCHEMA_4,
+  SCHEMA_5,
+  SCHEMA_6,
+  SCHEMA_7,
+  SCHEMA_8,
+];

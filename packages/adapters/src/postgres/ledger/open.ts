@@ -8,6 +8,7 @@ import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
+import { contentStore } from './read/contents.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
@@ -87,6 +88,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditStore(access),
+    contents: contentStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

@@ -33,7 +33,7 @@ CREATE INDEX sources_of_event ON event_sources (event_seq);
 -- The server's own notes on a column quote values of it, and no erasure gets there. No plan needs notes on these.
 ALTER TABLE lanes ALTER owner_id SET STATISTICS 0;
 ALTER TABLE scopes ALTER key SET STATISTICS 0, ALTER user_id SET STATISTICS 0, ALTER agent_id SET STATISTICS 0, ALTER run_id SET STATISTICS 0, ALTER app_id SET STATISTICS 0, ALTER summary SET STATISTICS 0;
-ALTER TABLE batches ALTER metadata SET STATISTICS 0, ALTER failure SET STATISTICS 0, ALTER failures SET STATISTICS 0;
+ALTER TABLE batches ALTER settings SET STATISTICS 0, ALTER metadata SET STATISTICS 0, ALTER failure SET STATISTICS 0, ALTER failures SET STATISTICS 0;
 ALTER TABLE messages ALTER client_id SET STATISTICS 0, ALTER content SET STATISTICS 0, ALTER name SET STATISTICS 0;
 ALTER TABLE idempotency_keys ALTER key SET STATISTICS 0;
 ALTER TABLE consolidations ALTER failure SET STATISTICS 0, ALTER summary SET STATISTICS 0;

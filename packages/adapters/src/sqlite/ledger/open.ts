@@ -7,6 +7,7 @@ import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
+import { contentStore } from './read/contents.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
@@ -72,6 +73,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditStore(access),
+    contents: contentStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

@@ -1,5 +1,6 @@
 import type { AuditStore } from './audit.ts';
 import type { BatchStore } from './batches.ts';
+import type { ContentStore } from './contents.ts';
 import type { ErasureStore } from './erasures.ts';
 import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
@@ -41,6 +42,7 @@ export interface Ledger {
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
   readonly audit: AuditStore;
+  readonly contents: ContentStore;
   readonly erasures: ErasureStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;

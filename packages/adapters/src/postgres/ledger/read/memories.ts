@@ -33,6 +33,16 @@ export async function unprojectedMemories(sql: Sql, lane: LaneId): Promise<reado
   return loadMemories(sql, { condition, order: BY_ID }, { lane });
 }
 
+/** All of a lane, in id order. */
+export async function memoriesOfLane(
+  sql: Sql,
+  { lane, after, limit }: { lane: LaneId; after: string | null; limit: number },
+): Promise<readonly Memory[]> {
+  const condition = 'WHERE m.lane = @lane AND m.id > @after';
+  const part = { condition, limit: 'ORDER BY m.id LIMIT @limit', order: BY_ID };
+  return loadMemories(sql, part, { lane, after: after ?? '', limit });
+}
+
 /** Of all tenants, in id order. */
 export async function everyMemory(sql: Sql, after: string | null, limit: number): Promise<readonly Memory[]> {
   const part = {

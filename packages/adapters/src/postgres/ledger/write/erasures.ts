@@ -27,10 +27,11 @@ export async function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: n
   const { tenant, lane, counts } = erasureFrom(await lockErasure(sql, id));
   if (lane === null) return { more: false };
   await lockLane(sql, lane);
-  for (const { pick, deletes } of ERASING) {
+  for (const { pick, changes = [], deletes } of ERASING) {
     const picked = await sql.all<{ id: string }>(pick, { lane, limit });
     if (picked.length === 0) continue;
     const ids = picked.map((row) => row.id);
+    for (const change of changes) await sql.run(withIds(change), { ids });
     const gone: [string, number][] = [];
     for (const [table, condition] of deletes) gone.push([table, await erase(sql, { table, condition, lane, ids })]);
     await sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
@@ -43,7 +44,10 @@ export async function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: n
 
 /** What still referred to the lane would keep its row from going. */
 export async function forgetOwner(sql: Sql, id: string): Promise<void> {
-  const { lane } = await lockErasure(sql, id);
+  const { lane, tenant, owner } = erasureFrom(await lockErasure(sql, id));
+  if (owner?.kind === 'user') {
+    await sql.run(FORGET_IN_FILTERS, { tenant, userId: owner.id, nobody: cutOffOwner(id) });
+  }
   await sql.run(FORGET, { id });
   if (lane !== null) await sql.run('DELETE FROM lanes WHERE id = @lane', { lane });
 }
@@ -59,9 +63,11 @@ function erase(
   sql: Sql,
   { table, condition, lane, ids }: { table: string; condition: string; lane: LaneId; ids: readonly string[] },
 ): Promise<number> {
-  const text = `DELETE FROM ${table} WHERE ${condition.replace(':ids', '(SELECT unnest(@ids::text[]))')}`;
+  const text = `DELETE FROM ${table} WHERE ${withIds(condition)}`;
   return sql.run(text, { lane, ids });
 }
+
+const withIds = (text: string): string => text.replace(':ids', '(SELECT unnest(@ids::text[]))');
 
 /** Of two workers on one erasure, one counts after the other. */
 async function lockErasure(sql: Sql, id: string): Promise<ErasureRow> {
@@ -84,6 +90,11 @@ const CUT_OFF = `
   WHERE id = @lane`;
 
 const COUNT = `UPDATE erasures SET state = 'erasing', counts = @counts::jsonb WHERE id = @id`;
+
+/** A filter for nobody finds nothing; one without a user would find everybody. */
+const FORGET_IN_FILTERS = `
+  UPDATE replays SET filter = jsonb_set(filter, '{userId}', to_jsonb(@nobody::text))
+  WHERE tenant = @tenant AND filter->>'userId' = @userId`;
 
 const FORGET = `
   UPDATE erasures SET state = 'compacting', owner_kind = NULL, owner_id = NULL, lane = NULL WHERE id = @id`;

@@ -31,6 +31,15 @@ export function unprojectedMemories(sql: Sql, lane: LaneId): readonly Memory[] {
   return loadMemories(sql, 'WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { lane });
 }
 
+/** All of a lane, in id order. */
+export function memoriesOfLane(
+  sql: Sql,
+  { lane, after, limit }: { lane: LaneId; after: string | null; limit: number },
+): readonly Memory[] {
+  const condition = 'WHERE m.lane = @lane AND m.id > @after ORDER BY m.id LIMIT @limit';
+  return loadMemories(sql, condition, { lane, after: after ?? '', limit });
+}
+
 /** Of all tenants, in id order. */
 export function everyMemory(sql: Sql, after: string | null, limit: number): readonly Memory[] {
   return loadMemories(sql, 'WHERE m.id > @after AND l.erasure IS NULL ORDER BY m.id LIMIT @limit', {

@@ -26,10 +26,11 @@ export function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestEras
 export function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: number }): { more: boolean } {
   const { tenant, lane, counts } = load(sql, id);
   if (lane === null) return { more: false };
-  for (const { pick, deletes } of ERASING) {
+  for (const { pick, changes = [], deletes } of ERASING) {
     const picked = sql.all<{ id: string }>(pick, { lane, limit });
     if (picked.length === 0) continue;
     const ids = JSON.stringify(picked.map((row) => row.id));
+    for (const change of changes) sql.run(withIds(change), { ids });
     const gone = deletes.map(([table, condition]) => [table, erase(sql, { table, condition, lane, ids })] as const);
     sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
     count(sql, tenant, { erased: gone.find(([table]) => table === 'batches')?.[1] ?? 0 });
@@ -40,7 +41,8 @@ export function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: number 
 
 /** What still referred to the lane would keep its row from going. */
 export function forgetOwner(sql: Sql, { id }: { id: string }): void {
-  const { lane } = load(sql, id);
+  const { lane, tenant, owner } = load(sql, id);
+  if (owner?.kind === 'user') sql.run(FORGET_IN_FILTERS, { tenant, userId: owner.id, nobody: cutOffOwner(id) });
   sql.run(FORGET, { id });
   if (lane !== null) sql.run('DELETE FROM lanes WHERE id = @lane', { lane });
 }
@@ -54,9 +56,11 @@ export function finishErasures(
 
 function erase(sql: Sql, of: { table: string; condition: string; lane: LaneId; ids: string }): number {
   const { table, condition, lane, ids } = of;
-  const text = `DELETE FROM ${table} WHERE ${condition.replace(':ids', '(SELECT value FROM json_each(@ids))')}`;
+  const text = `DELETE FROM ${table} WHERE ${withIds(condition)}`;
   return sql.run(text, condition.includes('@lane') ? { lane, ids } : { ids });
 }
+
+const withIds = (text: string): string => text.replace(':ids', '(SELECT value FROM json_each(@ids))');
 
 function load(sql: Sql, id: string): Erasure {
   const row = sql.get<ErasureRow>('SELECT * FROM erasures WHERE id = @id', { id });
@@ -78,6 +82,11 @@ const CUT_OFF = `
   WHERE id = @lane`;
 
 const COUNT = `UPDATE erasures SET state = 'erasing', counts = @counts WHERE id = @id`;
+
+/** A filter for nobody finds nothing; one without a user would find everybody. */
+const FORGET_IN_FILTERS = `
+  UPDATE replays SET filter = json_set(filter, '$.userId', @nobody)
+  WHERE tenant = @tenant AND json_extract(filter, '$.userId') = @userId`;
 
 const FORGET = `
   UPDATE erasures SET state = 'compacting', owner_kind = NULL, owner_id = NULL, lane = NULL WHERE id = @id`;

@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import { ExportLine, UserParams } from '@slowwave/contracts';
+import { exportOf, type TenantId } from '@slowwave/engine';
+import { type App, notFound, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Everything there is of a user',
+  description:
+    'One JSON object per line (application/x-ndjson), read while it is sent: the user, batches, messages, memories with ' +
+    'all versions, events, consolidations with plans and raw answers, reviews, summaries. The last line has the type ' +
+    '"end" and how many there were of each: an export without it broke off.',
+  params: UserParams,
+  produces: ['application/x-ndjson'],
+  response: {
+    200: { description: 'The export', content: { 'application/x-ndjson': { schema: ExportLine } } },
+  },
+};
+
+export function exportUser(app: App, { ledger, tools, log }: ConsoleDeps): void {
+  app.get('/v1/users/:id/export', { schema }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    const userId = request.params.id;
+    const lane = await ledger.lanes.find(tenant, { kind: 'user', id: userId });
+    if (lane === null) throw notFound('user', userId);
+    const stream = Readable.from(linesOf(exportOf({ ledger, tools }, { tenant, userId, lane: lane.id })));
+    stream.on('error', (err) => log.warn({ err }, 'an export broke off'));
+    return reply.type('application/x-ndjson').send(stream as never);
+  });
+}
+
+async function* linesOf(parts: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const part of parts) yield `${JSON.stringify(part)}\n`;
+}

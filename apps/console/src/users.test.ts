@@ -1,0 +1,72 @@
+import { DEFAULT_TENANT, eraseOwner } from '@slowwave/engine';
+import { NEVER } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import { consoleBench } from './testing/bench.ts';
+
+const queue = { erase: async () => {}, forgetLane: async () => {} };
+
+test('a user is erased in the background, and the status tells how far it is', async () => {
+  const { app, engine, send } = await consoleBench();
+  await engine.post(['home: Berlin']);
+  await engine.run();
+  const answer = await send('DELETE', '/v1/users/ann');
+  expect(answer.statusCode).toBe(202);
+  const { erasure_id, state, status_url } = answer.json();
+  expect({ state, status_url }).toEqual({ state: 'requested', status_url: `/v1/erasures/${erasure_id}` });
+  expect(answer.headers.location).toBe(status_url);
+  expect((await app.inject(status_url)).json()).toMatchObject({ id: erasure_id, state: 'requested', erased_at: null });
+  await eraseOwner({ ...engine.deps, queue, settleMs: 0 })(erasure_id, NEVER);
+  const over = (await app.inject(status_url)).json();
+  expect(over).toMatchObject({ state: 'erased', counts: { batches: 1, memories: 1 }, remains: [] });
+  expect(Date.parse(over.erased_at)).toBeGreaterThanOrEqual(Date.parse(over.requested_at));
+  expect(JSON.stringify(over)).not.toContain('ann');
+});
+
+test('an erasure asked for twice is the same one', async () => {
+  const { engine, send } = await consoleBench();
+  await engine.post(['home: Berlin']);
+  const ids = [await send('DELETE', '/v1/users/ann'), await send('DELETE', '/v1/users/ann')];
+  expect(new Set(ids.map((answer) => answer.json().erasure_id)).size).toBe(1);
+});
+
+test('an erasure nobody asked for is not found', async () => {
+  const { app } = await consoleBench();
+  expect((await app.inject('/v1/erasures/ers_unknown')).json()).toMatchObject({ status: 404, code: 'not_found' });
+});
+
+test('an export has everything of the user, line by line, and says that it is complete', async () => {
+  const { app, engine, send } = await consoleBench();
+  await engine.post(['home: Berlin']);
+  await engine.run();
+  await engine.post(['home: Oslo']);
+  await engine.run();
+  await engine.post(['home: Rome'], { userId: 'bob' });
+  const { id } = (await send('POST', '/v1/memories', { memory: 'likes tea', user_id: 'ann' })).json();
+  await send('DELETE', `/v1/memories/${id}`);
+  const answer = await app.inject('/v1/users/ann/export');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['content-type']).toContain('application/x-ndjson');
+  const lines = answer.body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines[0]).toMatchObject({ type: 'user', id: 'ann' });
+  expect(lines.at(-1)).toEqual({
+    type: 'end',
+    counts: { batch: 2, message: 2, memory: 2, event: 4, consolidation: 2 },
+  });
+  const home = lines.find((line) => line.type === 'memory' && line.memory === 'home: Oslo');
+  expect(home.versions.map((version: { memory: string }) => version.memory)).toEqual(['home: Berlin', 'home: Oslo']);
+  const thought = lines.filter((line) => line.type === 'consolidation');
+  expect(thought.every(({ plan, answers }) => plan !== null && answers.length > 0)).toBe(true);
+  expect(answer.body).not.toContain('Rome');
+  const memories = await engine.deps.ledger.memories.every(null, 100);
+  for (const memory of memories.filter(({ tenant }) => tenant === DEFAULT_TENANT)) {
+    expect(answer.body.includes(memory.id)).toBe(memory.owner.id === 'ann');
+  }
+});
+
+test('an export of somebody unknown is not found', async () => {
+  const { app } = await consoleBench();
+  expect((await app.inject('/v1/users/nobody/export')).json()).toMatchObject({ status: 404, code: 'not_found' });
+});

@@ -1,0 +1,96 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Erasure,
+  type ErasureQueue,
+  eraseOwner,
+  type Ledger,
+  memoryWriter,
+  requestErasure,
+  type SearchIndex,
+} from '@slowwave/engine';
+import {
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  fakeEmbedder,
+  keyedDecide,
+  NEVER,
+} from '@slowwave/engine/testing';
+
+/** In everything that is of the user who is erased, and in nothing else. */
+export const MARKER = 'Xyzzy';
+const USER = `${MARKER}-user`;
+const OWNER = { kind: 'user', id: USER } as const;
+const TENANT = 'default' as Parameters<typeof requestErasure>[1];
+const QUEUE: ErasureQueue = { erase: async () => {}, forgetLane: async () => {} };
+
+/** Of each of the two users; enough that pages are split, and rows of both lie side by side. */
+const POSTS = 60;
+/** Long ones lie on pages of their own. */
+const LONG = 6_000;
+
+/** Two users with much to tell, in real stores: one of them is to be erased. */
+export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): Promise<EngineBench> {
+  const chat = fakeChat({
+    extract_facts: echoExtract,
+    decide_operations: keyedDecide((text) => text.split(':')[0] ?? text),
+    refresh_summary: () => ({ summary: `${MARKER} in short` }),
+  });
+  const bench = await engineBench({ chat, stores, embedder: fakeEmbedder(64) });
+  for (let i = 0; i < POSTS; i += 1) {
+    const more = i % 10 === 0 ? ` ${'and so on '.repeat(LONG / 10)}` : '';
+    await bench.post([{ content: `fact ${i % 25}: ${MARKER} ${i}${more}`, clientId: `${MARKER}-${i}`, name: MARKER }], {
+      userId: USER,
+      scope: { runId: `${MARKER}-run-${i % 3}`, appId: MARKER },
+      metadata: { note: MARKER },
+      settings: { instructions: MARKER },
+    });
+    await bench.post([`fact ${i % 25}: plain ${i}${more}`], { userId: 'bob' });
+    if (i % 20 === 19) await bench.run();
+  }
+  const writer = memoryWriter(bench.deps);
+  const memories = await stores.ledger.memories.every(null, 10_000);
+  const mine = memories.filter(({ owner }) => owner.id === USER);
+  for (const { id } of mine.slice(0, 5)) await writer.remove(TENANT, id);
+  for (const { id } of mine.slice(5, 10)) await writer.change(TENANT, id, { text: `changed: ${MARKER} ${id}` });
+  await stores.ledger.replays.create({
+    ...{
+      id: 'rpl_marked',
+      tenant: TENANT,
+      kind: 'live',
+      changes: {},
+      matched: 0,
+      batchIds: [],
+      idempotency: null,
+      now: 0,
+    },
+    filter: { states: ['parked'], userId: USER },
+  });
+  await bench.post([`waits: ${MARKER}`], { userId: USER, flush: false });
+  return bench;
+}
+
+/** Erases the marked user, as a worker does. Answers null where somebody is in the way of compacting. */
+export async function eraseMarked({ deps }: EngineBench): Promise<Erasure | null> {
+  const { id } = await requestErasure(deps, TENANT, OWNER);
+  return goOn(deps, id);
+}
+
+export async function goOn(deps: EngineBench['deps'], id: string): Promise<Erasure | null> {
+  const again = await eraseOwner({ ...deps, queue: QUEUE, settleMs: 0 })(id, NEVER);
+  return again === null ? deps.ledger.erasures.get(TENANT, id) : null;
+}
+
+/** The files below a folder that have the marker anywhere in their bytes. */
+export async function filesWithMarker(folder: string, isWanted: (path: string) => boolean = () => true) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const found: string[] = [];
+  for (const path of paths.filter(isWanted)) {
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0)); // a server removes files while we look
+    if (bytes.includes(MARKER)) found.push(path.slice(folder.length + 1));
+  }
+  return found.sort();
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { type TempDir, tempDir } from '@slowwave/testkit';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ERASING, KEPT } from '../src/ledger/erasing.ts';
+import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { eraseMarked, filesWithMarker, goOn, twoLives } from './erased-life.ts';
+
+const SPACE = { dimensions: 64, fingerprint: 'fake-64' };
+
+describe('an erasure in SQLite files', () => {
+  let folder: TempDir;
+  const closing: { close(): Promise<void> }[] = [];
+
+  beforeEach(async () => {
+    folder = await tempDir();
+  });
+  afterEach(async () => {
+    for (const one of closing.splice(0)) await one.close();
+    await folder.remove();
+  });
+
+  const open = async () => {
+    const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
+    const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SPACE });
+    closing.push(ledger, index);
+    return twoLives({ ledger, index });
+  };
+
+  it('leaves no byte of the user in any file, and everything of others', { timeout: 120_000 }, async () => {
+    const bench = await open();
+    const before = await bench.live('bob');
+    expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
+    const over = await eraseMarked(bench);
+    expect(over).toMatchObject({ state: 'erased', remains: [], counts: { batches: 61, messages: 61 } });
+    expect(await filesWithMarker(folder.path)).toEqual([]);
+    expect(await bench.live('bob')).toEqual(before);
+    const { accepted, erased, ...rest } = await bench.deps.ledger.overview.batches('default' as never);
+    expect(accepted).toBe(erased + Object.values(rest).reduce((sum, count) => sum + count, 0));
+  });
+
+  it('is not over while somebody still reads what was there before', { timeout: 120_000 }, async () => {
+    const bench = await open();
+    const reader = new Database(join(folder.path, 'ledger.db'), { readonly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM messages').get();
+    expect(await eraseMarked(bench)).toBeNull();
+    const [erasure] = await bench.deps.ledger.erasures.open(10);
+    expect(erasure?.state).toBe('compacting');
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await goOn(bench.deps, erasure?.id ?? '')).toMatchObject({ state: 'erased' });
+    expect(await filesWithMarker(folder.path)).toEqual([]);
+  });
+
+  it('knows every table there is', async () => {
+    const path = join(folder.path, 'ledger.db');
+    closing.push(await openSqliteLedger({ path, tools: systemTools }));
+    const db = new Database(path, { readonly: true });
+    const select = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    const tables = db.prepare(select).pluck().all();
+    db.close();
+    const erased = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table));
+    expect([...new Set([...erased, ...KEPT, 'lanes'])].sort()).toEqual(tables);
+  });
+});

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { ExternalId } from './common.ts';
+
+export const UserParams = z.strictObject({ id: ExternalId });
+
+export const ErasureState = z.enum(['requested', 'erasing', 'compacting', 'erased']);
+
+export const ErasureAccepted = z
+  .object({ erasure_id: z.string(), state: ErasureState, status_url: z.string() })
+  .meta({ id: 'ErasureAccepted' });
+
+export const ErasureView = z
+  .object({
+    id: z.string(),
+    state: ErasureState.describe(
+      'requested: stored, nothing of the user is consolidated or written any more; erasing: rows go; compacting: they ' +
+        'are gone, and files are rewritten; erased: over.',
+    ),
+    counts: z.record(z.string(), z.number().int()).describe('What was erased so far, by kind.'),
+    remains: z.array(z.string()).describe('What could not be overwritten at once, where, and until when.'),
+    requested_at: z.string(),
+    erased_at: z.string().nullable(),
+  })
+  .meta({ id: 'Erasure' });
+export type ErasureView = z.infer<typeof ErasureView>;
+
+/** One line of an export; its other keys depend on the type. */
+export const ExportLine = z
+  .looseObject({
+    type: z.enum(['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'end']),
+  })
+  .meta({ id: 'ExportLine' });

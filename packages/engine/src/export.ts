@@ -1,0 +1,150 @@
+import type { EngineDeps } from './deps.ts';
+import type { Paged } from './ports/ledger/page.ts';
+import { isoOf } from './text/iso.ts';
+import { memoryView } from './views/memory.ts';
+import { failureView, isoOrNull } from './views/moments.ts';
+import { scopeView } from './views/scope.ts';
+import type { LaneId, MemoryEvent, TenantId } from './words.ts';
+
+type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+export interface ExportedUser {
+  readonly tenant: TenantId;
+  readonly userId: string;
+  readonly lane: LaneId;
+}
+
+/** One thing of an export. */
+export interface ExportPart {
+  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
+  readonly [key: string]: unknown;
+}
+
+/** Rows read at once: an export of any length needs the memory of one page. */
+const PAGE = 200;
+
+/** Everything the ledger has of a user, each thing once; read while it is handed out, not as of one moment. */
+export async function* exportOf(deps: ExportDeps, of: ExportedUser): AsyncGenerator<ExportPart> {
+  const counts: Record<string, number> = {};
+  yield { type: 'user', id: of.userId, exported_at: isoOf(deps.tools.now()) };
+  for (const part of [batches, messages, memories, consolidations, reviews, summaries]) {
+    for await (const one of part(deps, of)) {
+      counts[one.type] = (counts[one.type] ?? 0) + 1;
+      yield one;
+    }
+  }
+  yield { type: 'end', counts };
+}
+
+async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const batch of pages((page) => ledger.batches.list(tenant, { userId }, page))) {
+    const { id, scope, settings, metadata, state, attempts, failure, consolidationId, acceptedAt } = batch;
+    const moments = { accepted_at: isoOf(acceptedAt), applied_at: isoOrNull(batch.appliedAt) };
+    const what = {
+      settings,
+      metadata,
+      state,
+      attempts,
+      error: failureView(failure),
+      consolidation_id: consolidationId,
+    };
+    yield { type: 'batch', id, ...scopeView(scope), ...what, ...moments };
+  }
+}
+
+async function* messages({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (let after = 0; ; ) {
+    const page = await ledger.contents.messages(lane, after, PAGE);
+    for (const { id, batchId, clientId, role, content, name, saidAt } of page) {
+      yield {
+        type: 'message',
+        id,
+        batch_id: batchId,
+        client_id: clientId,
+        role,
+        content,
+        name,
+        said_at: isoOf(saidAt.at),
+      };
+      after = saidAt.seq;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+async function* memories({ ledger }: ExportDeps, { tenant, lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (let after: string | null = null; ; ) {
+    const page: Awaited<ReturnType<typeof ledger.contents.memories>> = await ledger.contents.memories(
+      lane,
+      after,
+      PAGE,
+    );
+    for (const memory of page) {
+      yield { type: 'memory', ...memoryView(memory), versions: memory.versions.map(versionOf) };
+      for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield eventOf(event);
+      after = memory.id;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+const versionOf = ({ number, text, saidAt, validFrom, invalidAt, details }: MemoryVersionOf) => ({
+  version: number,
+  memory: text,
+  said_at: isoOf(saidAt.at),
+  valid_from: isoOf(validFrom),
+  invalid_at: isoOrNull(invalidAt),
+  details,
+});
+type MemoryVersionOf = Parameters<typeof memoryView>[0]['versions'][number];
+
+const eventOf = (event: MemoryEvent): ExportPart => ({
+  type: 'event',
+  id: event.id,
+  memory_id: event.memoryId,
+  revision: event.revision,
+  event: event.kind,
+  actor: event.actor,
+  reason: event.reason,
+  previous: event.previous,
+  memory: event.text,
+  source_ids: event.sourceIds,
+  consolidation_id: event.consolidationId,
+  said_at: isoOf(event.saidAt.at),
+  created_at: isoOf(event.recordedAt),
+});
+
+async function* consolidations({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const { id, scope, state, batchIds, createdAt } of pages((page) =>
+    ledger.thoughts.list(tenant, { userId }, page),
+  )) {
+    const [plan, answers] = [await ledger.thoughts.plan(id), await ledger.thoughts.answers(id)];
+    const thought = { plan, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
+    const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...thought };
+    yield { type: 'consolidation', id, ...scopeView(scope), ...what };
+  }
+}
+
+async function* reviews({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const { id, operation, state, note, createdAt } of pages((page) =>
+    ledger.reviews.list(tenant, { userId }, page),
+  )) {
+    yield { type: 'review', id, operation, state, note, created_at: isoOf(createdAt) };
+  }
+}
+
+async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (const { scope, summary } of await ledger.contents.summaries(lane)) {
+    yield { type: 'summary', ...scopeView(scope), summary };
+  }
+}
+
+/** Everything of a list, page by page. */
+async function* pages<T>(list: (page: { limit: number; cursor: string | null }) => Promise<Paged<T>>) {
+  for (let cursor: string | null = null, more = true; more; ) {
+    const page: Paged<T> = await list({ limit: PAGE, cursor });
+    yield* page.results;
+    cursor = page.nextCursor;
+    more = cursor !== null;
+  }
+}

@@ -18,6 +18,8 @@ export function written(result: WriteResult, id: string | null): WrittenMemory {
       throw notFound('memory', id ?? '');
     case 'conflict':
       throw overtaken();
+    case 'no_version':
+      throw problem('not_found', `memory ${id} never said anything under that version; see /v1/memories/${id}/history`);
     case 'immutable':
       throw problem(
         'immutable_memory',

@@ -41,6 +41,7 @@ export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
+export type * from './ports/undoer.ts';
 export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
@@ -80,6 +81,7 @@ export { type Comparable, containment, overlap, termSet } from './text/similarit
 export { TERMS_VERSION, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
+export { undoer } from './undo/undoer.ts';
 export { draftBatch, type Posted } from './views/draft-batch.ts';
 export { memoryView } from './views/memory.ts';
 export { failuresView, failureView, isoOrNull } from './views/moments.ts';

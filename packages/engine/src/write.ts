@@ -7,7 +7,7 @@ import { inEffect } from './rules/in-effect.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
 import { project } from './steps/project.ts';
 import { normaliseText } from './text/normalise.ts';
-import { type Memory, type MemoryEvent, ownerOf, type SaidAt, type TenantId } from './words.ts';
+import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
@@ -26,6 +26,8 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
     add: (tenant, memory) => add(deps, tenant, memory),
     change: (tenant, id, patch) =>
       attempt(deps, { tenant, id }, (memory) => refusalOf(memory, patch) ?? changed(deps, memory, patch)),
+    restore: (tenant, id, version) =>
+      attempt(deps, { tenant, id, orGone: true }, (memory) => restored(deps, memory, version)),
     remove: (tenant, id) => attempt(deps, { tenant, id }, (memory) => removed(deps, memory)),
     removeAll: async (tenant, scope) => removeAll(deps, tenant, await deps.ledger.memories.liveIds(tenant, scope)),
   };
@@ -67,12 +69,12 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
 /** Reads, changes and writes one memory; again where something else changed it in between. */
 async function attempt(
   deps: WriteDeps,
-  { tenant, id }: { tenant: TenantId; id: string },
+  { tenant, id, orGone = false }: { tenant: TenantId; id: string; orGone?: boolean },
   next: (memory: Memory) => MemoryChange | Refusal,
 ): Promise<WriteResult> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const memory = await deps.ledger.memories.get(tenant, id);
-    if (memory === null || liveVersion(memory) === null) return { kind: 'not_found' };
+    if (memory === null || !(orGone || liveVersion(memory) !== null)) return { kind: 'not_found' };
     const change = next(memory);
     if ('kind' in change) return change;
     const written = await write(deps, tenant, [change]);
@@ -134,6 +136,31 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
   return changeOf(memory, memory, event);
 }
 
+/** A former state of it said once more, now. What has expired by then holds without an end. */
+function restored(deps: WriteDeps, memory: Memory, number: number): MemoryChange | Refusal {
+  const wanted = versionSaid(memory, number);
+  if (wanted === null) return { kind: 'no_version' };
+  const live = liveVersion(memory);
+  const now = deps.tools.now();
+  const rewords = live === null || normaliseText(live.text) !== normaliseText(wanted.text);
+  if (rewords && live?.details.immutable === true) return { kind: 'immutable' };
+  const { expiresAt } = wanted.details;
+  const event = eventOf(deps, memory, {
+    kind: 'UPDATE',
+    text: wanted.text,
+    validFrom: rewords ? now : live.validFrom,
+    details: { ...wanted.details, expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt },
+    reason: `version ${number} was restored`,
+  });
+  return changeOf(memory, memory, event);
+}
+
+/** Also one that was undone: its mark is still there. */
+function versionSaid({ versions, timeline }: Memory, number: number): Pick<MemoryVersion, 'text' | 'details'> | null {
+  const said = timeline.find((mark) => mark.kind === 'said' && mark.revision === number);
+  return versions.find((version) => version.number === number) ?? (said?.kind === 'said' ? said : null);
+}
+
 const removed = (deps: WriteDeps, memory: Memory): MemoryChange =>
   changeOf(
     memory,
@@ -144,11 +171,12 @@ const removed = (deps: WriteDeps, memory: Memory): MemoryChange =>
 function eventOf(
   { tools }: WriteDeps,
   memory: Memory | null,
-  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & { readonly saidAt?: SaidAt },
+  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & Partial<Pick<MemoryEvent, 'saidAt' | 'reason'>>,
 ): MemoryEvent {
   const now = tools.now();
   return {
     saidAt: momentAfter(memory, now),
+    reason: 'written by API',
     ...said,
     id: tools.id('evt'),
     memoryId: memory?.id ?? tools.id('mem'),
@@ -156,7 +184,6 @@ function eventOf(
     actor: 'api',
     consolidationId: null,
     factId: null,
-    reason: 'written by API',
     previous: memory === null ? null : (liveVersion(memory)?.text ?? null),
     recordedAt: now,
     sourceIds: [],

@@ -28,7 +28,9 @@ export type Refusal =
   | { readonly kind: 'not_found' }
   /** Changed by somebody else in between, or not at the expected version. */
   | { readonly kind: 'conflict' }
-  | { readonly kind: 'immutable' };
+  | { readonly kind: 'immutable' }
+  /** The memory never said anything under this number. */
+  | { readonly kind: 'no_version' };
 
 export type WriteResult =
   /** In the ledger, and searchable. */
@@ -46,6 +48,8 @@ export type RemoveAllResult =
 export interface MemoryWriter {
   add(tenant: TenantId, memory: NewMemory): Promise<WriteResult>;
   change(tenant: TenantId, id: string, patch: MemoryPatch): Promise<WriteResult>;
+  /** A former version's text and details hold again, from now on; of a deleted or undone memory as well. */
+  restore(tenant: TenantId, id: string, version: number): Promise<WriteResult>;
   remove(tenant: TenantId, id: string): Promise<WriteResult>;
   /** Every live memory of an owner that also fits the other ids of the scope. */
   removeAll(tenant: TenantId, scope: Scope): Promise<RemoveAllResult>;

@@ -6,7 +6,7 @@ import type { Meter } from '../ports/meter.ts';
 import type { ChatModel, Embedder } from '../ports/models.ts';
 import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
-import { deletedAt, liveVersion } from '../rules/evolve.ts';
+import { liveVersion } from '../rules/evolve.ts';
 import { type TurnDeps, takeTurn } from '../take-turn.ts';
 import {
   type BatchSettings,
@@ -132,11 +132,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
       if (plan === null) throw new Error(`batch ${batchId} is ${batch?.state}: nothing was planned for it`);
       return plan;
     },
-    live: async (userId) =>
-      (await memories(userId))
-        .filter((memory) => deletedAt(memory) === null)
-        .map((memory) => liveVersion(memory)?.text ?? '')
-        .sort(),
+    live: async (userId) => (await memories(userId)).flatMap((memory) => liveVersion(memory)?.text ?? []).sort(),
   };
 }
 

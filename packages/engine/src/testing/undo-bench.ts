@@ -1,0 +1,56 @@
+import type { ChatModel } from '../ports/models.ts';
+import type { UndoReport, UndoResult } from '../ports/undoer.ts';
+import { undoer } from '../undo/undoer.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+import { memoryWriter } from '../write.ts';
+import { type EngineBench, engineBench, NEVER } from './engine-bench.ts';
+import { fakeChat } from './fake-models.ts';
+import { echoExtract, keyedDecide } from './scripts.ts';
+import { stateHash } from './state-hash.ts';
+
+const TENANT = DEFAULT_TENANT;
+/** "home: Oslo" is about "home". */
+const keyOf = (text: string): string => text.split(':')[0] ?? text;
+const keyedChat = fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) });
+
+/** The report of what was done. */
+export function done(result: UndoResult): UndoReport {
+  if (result.kind === 'done') return result.report;
+  throw new Error(`expected it to be done, got ${JSON.stringify(result)}`);
+}
+
+/** One user whose every word is a fact, and everything that can be taken back. */
+export async function undoBench(chat: ChatModel = keyedChat) {
+  const engine: EngineBench = await engineBench({ chat });
+  return {
+    engine,
+    ann: { kind: 'user', id: 'ann' } as const,
+    undoer: undoer(engine.deps),
+    writer: memoryWriter(engine.deps),
+    hash: async () => stateHash(await engine.memories()),
+    /** Answers with the consolidation. */
+    say: async (...texts: readonly string[]) => {
+      engine.tools.advance(1_000);
+      const batch = await engine.post(texts);
+      await engine.run();
+      engine.tools.advance(1_000);
+      return (await engine.deps.ledger.batches.get(TENANT, batch))?.consolidationId ?? '';
+    },
+    /** What a search by words finds now. */
+    found: async (word: string) => {
+      const vector = (await engine.deps.embedder.embed([word], NEVER)).vectors[0] ?? null;
+      const [hits] = await engine.deps.index.search([
+        {
+          tenant: TENANT,
+          owner: { kind: 'user', id: 'ann' },
+          filter: {},
+          visibility: { kind: 'live', now: engine.tools.now() },
+          vector,
+          terms: null,
+          limit: 10,
+        },
+      ]);
+      return (hits ?? []).map(({ point }) => point.text);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { EngineDeps } from '../deps.ts';
+import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
+import type { Undo, Undoing } from '../ports/ledger/undos.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { Difference, UndoReport, UndoResult } from '../ports/undoer.ts';
+import { evolve, liveVersion } from '../rules/evolve.ts';
+import { inEffect } from '../rules/in-effect.ts';
+import { tombstoneOf } from '../rules/tombstone.ts';
+import { undoneBy } from '../rules/undone.ts';
+import { project } from '../steps/project.ts';
+import type { Memory, MemoryEvent, TenantId } from '../words.ts';
+import type { Decision, TakenBack } from './decision.ts';
+
+type UndoDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+
+/** Said after every message of its millisecond, like an explicit write. */
+const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
+/** Memories told to the index in one go. */
+const SLICE = 200;
+const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+
+/** Takes back what was decided, in one transaction; a dry run only tells. */
+export async function carryOut(
+  deps: UndoDeps,
+  decision: Decision,
+  { tenant, dryRun }: { tenant: TenantId; dryRun: boolean },
+): Promise<UndoResult> {
+  const { ledger, log } = deps;
+  const undoing = undoingOf(deps, decision, tenant);
+  const report = reportOf(decision, undoing);
+  const { lives, what } = decision;
+  const isNothing = lives.length + what.consolidations.length + what.undos.length === 0;
+  if (dryRun || isNothing) return { kind: 'done', report: { ...report, undo: null }, searchable: true };
+  const written = await ledger.undos.write(tenant, undoing);
+  if (written.kind === 'conflict') return written;
+  const { id, kind, lane, memories, consolidations } = undoing.undo;
+  log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
+  return { kind: 'done', report, searchable: await projected(deps, undoing.changes) };
+}
+
+function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {
+  const { lane, earlier, owner, lives, what } = decision;
+  const { kindOfUndo: kind, ...takes } = what;
+  const at = tools.now();
+  const id = tools.id('und');
+  const number = earlier.length + 1;
+  const undo: Undo = { id, tenant, lane, owner, number, kind, ...takes, memories: lives.length, at };
+  const [before, after] = [undoneBy(earlier), undoneBy([...earlier, undo])];
+  const changes = lives.map((life) => changeOf(life, eventOf(tools.id('evt'), life, { decision, undo })));
+  return {
+    undo,
+    changes,
+    tombstones: lives.flatMap((life, i) => tombstonesOf(tools, life, changes[i])),
+    undone: [...after].filter((one) => !before.has(one)),
+    redone: [...before].filter((one) => !after.has(one)),
+  };
+}
+
+const changeOf = ({ memory }: TakenBack, event: MemoryEvent): MemoryChange => ({
+  memory: evolve(memory, memory, [event]),
+  expectedRevision: memory.revision,
+  events: [event],
+});
+
+function eventOf(
+  id: string,
+  { memory, retracts }: TakenBack,
+  { decision, undo }: { decision: Decision; undo: Undo },
+): MemoryEvent {
+  return {
+    id,
+    memoryId: memory.id,
+    revision: memory.revision + 1,
+    kind: 'UNDO',
+    actor: decision.actor,
+    consolidationId: null,
+    factId: null,
+    reason: decision.reason,
+    previous: textOf(memory),
+    saidAt: { at: undo.at, seq: EXPLICIT_SEQ },
+    validFrom: undo.at,
+    recordedAt: undo.at,
+    text: null,
+    details: null,
+    sourceIds: [],
+    retraction: { undoId: undo.id, retracts },
+  };
+}
+
+/** Deletions that count afterwards, and no others, block what was said before them. */
+function tombstonesOf(tools: UndoDeps['tools'], life: TakenBack, change: MemoryChange | undefined): Tombstone[] {
+  const counting = new Set(inEffect(change?.memory.timeline ?? []).map(({ revision }) => revision));
+  return life.events.filter(({ revision }) => counting.has(revision)).flatMap((event) => tombstoneOf(tools, event));
+}
+
+function reportOf({ lives, dependents }: Decision, { undo, changes, undone, redone }: Undoing): UndoReport {
+  const differences = lives.flatMap(({ memory }, i): Difference[] => {
+    const change = changes[i];
+    const [before, after] = [textOf(memory), change === undefined ? null : textOf(change.memory)];
+    return before === after ? [] : [{ memoryId: memory.id, before, after }];
+  });
+  return { undo, differences, undone, redone, dependents };
+}
+
+const textOf = (memory: Memory): string | null => liveVersion(memory)?.text ?? null;
+
+/** An index that is down is caught up later, from the outbox. */
+async function projected(deps: UndoDeps, changes: readonly MemoryChange[]): Promise<boolean> {
+  const ids = changes.map(({ memory }) => memory.id);
+  try {
+    for (let start = 0; start < ids.length; start += SLICE) {
+      await project(deps, await deps.ledger.outbox.ofMemories(ids.slice(start, start + SLICE)), NEVER);
+    }
+    return true;
+  } catch (error) {
+    deps.log.warn({ error: String(error) }, 'taken back, but not in the index yet');
+    return false;
+  }
+}

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import type { UndoResult } from '../ports/undoer.ts';
+import { extract } from '../steps/extract.ts';
+import { recall } from '../steps/recall.ts';
+import { engineBench, NEVER } from '../testing/index.ts';
+import { expectTrue } from '../testing/ledger-truths.ts';
+import { done, undoBench } from '../testing/undo-bench.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+import { undoer } from './undoer.ts';
+
+const TENANT = DEFAULT_TENANT;
+const ONCE = { cascade: false, dryRun: false };
+const ALL = { cascade: true, dryRun: false };
+
+describe('undoing a consolidation', () => {
+  it('takes back what it said, and the undo taken back brings it again, bit for bit', async () => {
+    const b = await undoBench();
+    await b.say('home: Oslo');
+    const before = await b.hash();
+    const second = await b.say('home: Bergen', 'pet: cat');
+    const after = await b.hash();
+    expect(await b.engine.live()).toEqual(['home: Bergen', 'pet: cat']);
+    const { undo, differences, undone } = done(await b.undoer.undo(TENANT, second, ONCE));
+    expect(differences.map(({ before: was, after: now }) => [was, now])).toEqual(
+      expect.arrayContaining([
+        ['home: Bergen', 'home: Oslo'],
+        ['pet: cat', null],
+      ]),
+    );
+    expect(undone).toEqual([second]);
+    expect(await b.hash()).toBe(before);
+    expect(await b.found('cat')).not.toContain('pet: cat');
+    await expectTrue(b.engine.deps.ledger);
+    const redone = done(await b.undoer.redo(TENANT, undo?.id ?? '', { dryRun: false }));
+    expect(redone.redone).toEqual([second]);
+    expect(await b.hash()).toBe(after);
+    expect(await b.found('cat')).toContain('pet: cat');
+    await expectTrue(b.engine.deps.ledger);
+  });
+
+  it('names what depends on it first, and changes nothing', async () => {
+    const b = await undoBench();
+    const first = await b.say('home: Oslo');
+    const second = await b.say('home: Bergen', 'pet: cat');
+    const third = await b.say('pet: dog');
+    const [home] = await b.engine.memories();
+    await b.writer.change(TENANT, home?.id ?? '', { text: 'home: Rome' });
+    const before = await b.hash();
+    const answer = await b.undoer.undo(TENANT, first, ONCE);
+    expect(answer).toMatchObject({ kind: 'dependents' });
+    const kinds = answer.kind === 'dependents' ? answer.dependents.map(({ kind, id }) => [kind, id]) : [];
+    expect(kinds).toEqual([
+      ['write', expect.stringMatching(/^evt_/)],
+      ['consolidation', third],
+      ['consolidation', second],
+    ]);
+    expect(await b.hash()).toBe(before);
+    const shown = done(await b.undoer.undo(TENANT, first, { cascade: false, dryRun: true }));
+    expect(shown).toMatchObject({ undo: null, undone: [first, third, second] });
+    expect(await b.hash()).toBe(before);
+  });
+
+  it('takes all that depends on it back with it, as one undo', async () => {
+    const b = await undoBench();
+    const first = await b.say('home: Oslo');
+    await b.say('home: Bergen', 'pet: cat');
+    await b.say('pet: dog');
+    await b.say('tea: green');
+    const before = await b.hash();
+    const { undo } = done(await b.undoer.undo(TENANT, first, ALL));
+    expect(await b.engine.live()).toEqual(['tea: green']);
+    done(await b.undoer.redo(TENANT, undo?.id ?? '', { dryRun: false }));
+    expect(await b.hash()).toBe(before);
+  });
+
+  it('lets a deletion it made block no longer, and again once it is redone', async () => {
+    const b = await undoBench();
+    await b.say('home: Oslo');
+    const [home] = await b.engine.memories();
+    await b.writer.remove(TENANT, home?.id ?? '');
+    const removedAt = b.engine.tools.now();
+    await b.undoer.rollback(TENANT, b.ann, { to: removedAt - 1, dryRun: false });
+    const stones = async () => {
+      const { hash } = b.engine.deps.tools;
+      return b.engine.deps.ledger.memories.tombstones(home?.lane as never, [hash('home oslo'), hash('home: oslo')]);
+    };
+    expect(await stones()).toEqual([]);
+    expect(await b.engine.live()).toEqual(['home: Oslo']);
+    const [rollback] = (await b.engine.deps.ledger.undos.list(TENANT, {}, { limit: 1, cursor: null })).results;
+    done(await b.undoer.redo(TENANT, rollback?.id ?? '', { dryRun: false }));
+    expect((await stones()).length).toBe(1);
+    expect(await b.engine.live()).toEqual([]);
+  });
+
+  it('is refused for what is not applied, unknown, undone already, or of another tenant', async () => {
+    const b = await undoBench();
+    const id = await b.say('home: Oslo');
+    expect(await b.undoer.undo(TENANT, 'con_unknown', ONCE)).toEqual({ kind: 'not_found' });
+    expect(await b.undoer.undo('other' as never, id, ONCE)).toEqual({ kind: 'not_found' });
+    const { undo } = done(await b.undoer.undo(TENANT, id, ONCE));
+    expect(await b.undoer.undo(TENANT, id, ONCE)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('undone'),
+    });
+    const redo = done(await b.undoer.redo(TENANT, undo?.id ?? '', { dryRun: false }));
+    for (const again of [undo?.id, redo.undo?.id]) {
+      expect(await b.undoer.redo(TENANT, again ?? '', { dryRun: false })).toMatchObject({ kind: 'refused' });
+    }
+    expect(await b.undoer.redo(TENANT, 'und_unknown', { dryRun: false })).toEqual({ kind: 'not_found' });
+  });
+
+  it('lets a consolidation that was decided on it meanwhile decide anew', async () => {
+    const b = await undoBench();
+    const first = await b.say('home: Oslo');
+    const { ledger } = b.engine.deps;
+    let undone: UndoResult | null = null;
+    const inBetween = {
+      ...ledger,
+      thoughts: {
+        ...ledger.thoughts,
+        storePlan: async (...[turn, plan]: Parameters<typeof ledger.thoughts.storePlan>) => {
+          undone ??= await b.undoer.undo(TENANT, first, ONCE);
+          return ledger.thoughts.storePlan(turn, plan);
+        },
+      },
+    };
+    const overtaken = await engineBench({
+      chat: b.engine.deps.chat,
+      stores: { ledger: inBetween, index: b.engine.deps.index },
+    });
+    overtaken.tools.set(b.engine.tools.now());
+    const batch = await overtaken.post(['home: Bergen']);
+    await overtaken.run();
+    expect(undone).toMatchObject({ kind: 'done' });
+    expect((await overtaken.plan(batch)).round).toBe(2);
+    expect(await b.engine.live()).toEqual(['home: Bergen']);
+    expect((await b.engine.memories()).filter(({ versions }) => versions.length > 0)).toHaveLength(1);
+  });
+
+  it('is seen by decisions before the index knows of it', async () => {
+    const b = await undoBench();
+    const first = await b.say('home: Oslo');
+    const { ledger, index } = b.engine.deps;
+    const blind = undoer({
+      ...b.engine.deps,
+      index: { ...index, withdraw: async () => Promise.reject(new Error('down')) },
+    });
+    expect(await blind.undo(TENANT, first, ONCE)).toMatchObject({ kind: 'done', searchable: false });
+    expect(await ledger.overview.outbox()).toBe(1);
+    await b.engine.post(['home: Bergen']);
+    const [nudge] = await ledger.lanes.withWork(null, 1);
+    b.engine.tools.advance(60_000);
+    const claim = await ledger.lanes.claim(
+      { lane: nudge?.lane as never, generation: nudge?.generation ?? 0 },
+      { now: b.engine.tools.now(), window: { maxTokens: 1_000, maxBatches: 9 }, newConsolidationId: 'con_x' },
+    );
+    if (claim.kind !== 'claimed') return expect.unreachable('the lane is due');
+    const rules = await ledger.settings.get(TENANT);
+    const gathered = await ledger.thoughts.gather(claim.turn, 10);
+    const extracted = await extract(b.engine.deps, { turn: claim.turn, rules, ...gathered }, NEVER);
+    expect((await recall(b.engine.deps, extracted, NEVER)).candidates).toEqual([]);
+    expect(gathered.recent).toEqual([]);
+  });
+});
+
+describe('rolling a user back', () => {
+  it('leads back to any time, and forward again', async () => {
+    const b = await undoBench();
+    const states: { at: number; hash: string }[] = [];
+    const note = async () => {
+      states.push({ at: b.engine.tools.now(), hash: await b.hash() });
+      b.engine.tools.advance(1_000);
+    };
+    await b.say('home: Oslo', 'pet: cat');
+    await note();
+    const [home] = await b.engine.memories();
+    await b.writer.change(TENANT, home?.id ?? '', { text: 'home: Rome' });
+    await note();
+    const third = await b.say('pet: dog');
+    await note();
+    await b.undoer.undo(TENANT, third, ONCE);
+    await note();
+    await b.writer.remove(TENANT, home?.id ?? '');
+    await note();
+    const last = states.at(-1)?.hash;
+    for (const { at, hash } of states.toReversed()) {
+      const { undo } = done(await b.undoer.rollback(TENANT, b.ann, { to: at, dryRun: false }));
+      expect(await b.hash()).toBe(hash);
+      await expectTrue(b.engine.deps.ledger);
+      if (undo === null) continue;
+      done(await b.undoer.redo(TENANT, undo.id, { dryRun: false }));
+      expect(await b.hash()).toBe(last);
+      b.engine.tools.advance(1_000);
+    }
+  });
+
+  it('leaves waiting batches, other users and later words alone', async () => {
+    const b = await undoBench();
+    const start = b.engine.tools.now();
+    await b.say('home: Oslo');
+    await b.engine.post(['home: Lyon'], { userId: 'bob' });
+    await b.engine.run();
+    const waiting = await b.engine.post(['pet: cat']);
+    done(await b.undoer.rollback(TENANT, b.ann, { to: start - 1, dryRun: false }));
+    expect(await b.engine.live()).toEqual([]);
+    expect(await b.engine.live('bob')).toEqual(['home: Lyon']);
+    expect(await b.engine.deps.ledger.batches.get(TENANT, waiting)).toMatchObject({ state: 'pending' });
+    await b.engine.run();
+    expect(await b.engine.live()).toEqual(['pet: cat']);
+    expect(await b.undoer.rollback(TENANT, { kind: 'user', id: 'nobody' }, { to: 0, dryRun: false })).toEqual({
+      kind: 'not_found',
+    });
+  });
+
+  it('that changes nothing leaves no trace', async () => {
+    const b = await undoBench();
+    await b.say('home: Oslo');
+    const { undo } = done(await b.undoer.rollback(TENANT, b.ann, { to: b.engine.tools.now(), dryRun: false }));
+    expect(undo).toBeNull();
+    expect((await b.engine.deps.ledger.undos.list(TENANT, {}, { limit: 9, cursor: null })).results).toEqual([]);
+  });
+});

@@ -27,7 +27,6 @@ export interface Fleet {
   readonly console: string;
   /** What it runs on, in words. */
   readonly place: string;
-  readonly redisPort: number;
   /** Where each worker tells its metrics, and the key with which it asks the model; killed ones too. */
   readonly workers: readonly string[];
   startWorker(): Promise<void>;
@@ -49,7 +48,6 @@ interface Part {
 
 interface Servers {
   readonly settings: Readonly<Record<string, string>>;
-  readonly redisPort: number;
   /** Separate programs with a ledger in PostgreSQL refuse to share the file of an index. */
   readonly oneHost: boolean;
   close(): Promise<void>;
@@ -85,7 +83,6 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       search,
       console,
       place: placeOf(options),
-      redisPort: servers.redisPort,
       get workers() {
         return workers.map(({ url }) => url);
       },
@@ -110,7 +107,6 @@ async function startServers({ ledger, qdrantUrl = null, durable = false, setting
   const redis = await startRedis();
   const postgres = ledger === 'postgres' ? await startPostgres({ durable }) : null;
   return {
-    redisPort: redis.port,
     oneHost: postgres !== null && qdrantUrl === null,
     settings: {
       ...COMMON,

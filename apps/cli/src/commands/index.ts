@@ -1,10 +1,12 @@
 import type { Command } from '../command.ts';
+import { backupCommand } from './backup.ts';
 import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
 import { flushCommand } from './flush.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
 import { rebuildQueueCommand } from './rebuild-queue.ts';
 import { replayCommand } from './replay.ts';
+import { restoreCommand } from './restore.ts';
 import { showCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { tailCommand } from './tail.ts';
@@ -20,4 +22,6 @@ export const COMMANDS: readonly Command[] = [
   doctorCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,
+  backupCommand,
+  restoreCommand,
 ];

@@ -122,6 +122,9 @@ const STANDALONE_IDLE_MS = 1_000;
 export const readStandaloneConfig = (flags: Given, environment: Given = process.env): Config =>
   readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, { ...environment, ...flags });
 
+/** For a program that is started: the environment of this one, and more. */
+export const environmentWith = (more: Given): Given => ({ ...process.env, ...more });
+
 /** Keys, and URLs that may hold a password, are never repeated. */
 const SECRET = /_(KEY|URL|ENDPOINT|HEADERS)$/;
 

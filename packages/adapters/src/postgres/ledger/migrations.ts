@@ -18,3 +18,6 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_7,
   SCHEMA_8,
 ];
+
+/** The newest schema. */
+export const SCHEMA_VERSION = MIGRATIONS.length;

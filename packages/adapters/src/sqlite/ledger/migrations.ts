@@ -22,3 +22,6 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_9,
   SCHEMA_10,
 ];
+
+/** The newest schema. */
+export const SCHEMA = MIGRATIONS.length;

@@ -28,7 +28,10 @@ import type { UndoStore } from './undos.ts';
  * current generation is stale and changes nothing; a paused lane is never claimed.
  */
 export interface Ledger {
-  /** Names this ledger for ever; an index made from another one is not believed. */
+  /**
+   * Names this ledger, for as long as nobody restores a backup of it: an index made from another one, or from a past that
+   * is no more, is not believed.
+   */
   readonly id: string;
   readonly batches: BatchStore;
   readonly lanes: LaneStore;

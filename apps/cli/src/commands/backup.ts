@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import { backUp } from '@slowwave/adapters/backup';
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { requireLedger } from '../stores.ts';
+
+export const backupCommand: Command = {
+  name: 'backup',
+  usage: '<folder>',
+  words: [1, 1],
+  on: 'stores',
+  summary: 'Copy the ledger as it is now into a new folder, while servers run.',
+  about: `Everything that was acknowledged before it began is in it. A SQLite ledger is copied by
+SQLite itself, one on PostgreSQL dumped by pg_dump. Index and queue need no backup: they are
+made from the ledger. The folder holds what users said: nobody else may read it.`,
+  options: {},
+  run: async ({ config, out, cancel, given }) => {
+    const folder = resolve(given.words[0] ?? '');
+    await requireLedger(config);
+    const progress = out.progress({ title: 'backup', unit: 'bytes' });
+    try {
+      const manifest = await backUp(config, folder, { cancel, onBytes: progress.update });
+      progress.stop();
+      const { batches, memories } = manifest.counts;
+      out.answer({ folder, manifest }, `${batches} batches and ${memories} memories are in ${folder}.`);
+      return EXIT.done;
+    } finally {
+      progress.stop();
+    }
+  },
+};

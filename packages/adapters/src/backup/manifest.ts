@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { refused } from './refused.ts';
+
+/** Goes up with every change of what a backup is made of. */
+const FORMAT = 1;
+const MANIFEST = 'manifest.json';
+/** Readable for nobody else: it holds what users said. */
+export const PRIVATE_FILE = 0o600;
+export const PRIVATE_FOLDER = 0o700;
+
+const Count = z.number().int().min(0);
+const Manifest = z.strictObject({
+  format: z.literal(FORMAT),
+  /** What the file is restored with. */
+  kind: z.enum(['sqlite', 'postgres']),
+  ledger_id: z.string().min(1),
+  schema: z.number().int().min(1),
+  /** The moment whose state it is. */
+  taken_at: z.iso.datetime(),
+  file: z.string().regex(/^[a-z.]+$/),
+  bytes: Count,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  counts: z.strictObject({ batches: Count, messages: Count, memories: Count, versions: Count, events: Count }),
+});
+export type Manifest = z.infer<typeof Manifest>;
+export type Counts = Manifest['counts'];
+
+/** Tables by the name of their count. */
+export const COUNTED: readonly (keyof Counts)[] = ['batches', 'messages', 'memories', 'versions', 'events'];
+
+/** How many bytes were read, of how many. */
+export type OnBytes = (done: number, total: number) => void;
+
+type Described = Omit<Manifest, 'format' | 'bytes' | 'sha256'>;
+
+/** Ends a backup: with its file on the disk, and a manifest that says what it is. Without one it is not complete. */
+export async function writeManifest(folder: string, described: Described): Promise<Manifest> {
+  const path = join(folder, described.file);
+  const { size } = await stat(path);
+  await synced(path);
+  const manifest: Manifest = { format: FORMAT, ...described, bytes: size, sha256: await sha256Of(path, () => {}) };
+  const draft = join(folder, `${MANIFEST}.part`);
+  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: PRIVATE_FILE, flush: true });
+  await rename(draft, join(folder, MANIFEST));
+  await synced(folder);
+  return manifest;
+}
+
+/** The manifest of a backup whose file is all there and unchanged. */
+export async function readManifest(folder: string, onBytes: OnBytes): Promise<Manifest> {
+  const manifest = parse(folder, await textOf(folder));
+  const path = join(folder, manifest.file);
+  const { size } = await stat(path).catch(() => ({ size: -1 }));
+  if (size < 0)
+    throw refused(`expected ${path}, which the manifest names, got no such file; the backup is not complete`);
+  const sha256 = size === manifest.bytes ? await sha256Of(path, onBytes) : 'another length';
+  if (sha256 === manifest.sha256) return manifest;
+  throw refused(
+    `expected ${path} as it was written (${manifest.bytes} bytes, SHA-256 ${manifest.sha256}), got ${size} bytes, ` +
+      `${sha256}; the backup is damaged, take another one`,
+  );
+}
+
+async function textOf(folder: string): Promise<string> {
+  try {
+    return await readFile(join(folder, MANIFEST), 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw refused(`expected a backup in ${folder}, got none that is complete: ${why}; name the folder of a backup`);
+  }
+}
+
+function parse(folder: string, text: string): Manifest {
+  try {
+    return Manifest.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw refused(
+      `the manifest in ${folder} cannot be read by this release: ${why}; restore it with the one that made it`,
+    );
+  }
+}
+
+async function sha256Of(path: string, onBytes: OnBytes): Promise<string> {
+  const { size } = await stat(path);
+  const hash = createHash('sha256');
+  let done = 0;
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk as Buffer);
+    done += (chunk as Buffer).length;
+    onBytes(done, size);
+  }
+  return hash.digest('hex');
+}
+
+/** On the disk: a file, or the names in a folder. */
+export async function synced(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { isoOf, type Tools } from '@slowwave/engine';
+import { Client } from 'pg';
+import { environmentWith } from '../config/index.ts';
+import { placeOf, SCHEMA_NAME, SCHEMA_VERSION } from '../postgres/index.ts';
+import { COUNTED, type Counts, type Manifest, PRIVATE_FILE, writeManifest } from './manifest.ts';
+import { refused } from './refused.ts';
+import { requireCounts } from './sqlite.ts';
+
+const FILE = 'ledger.dump';
+/** Where the former ledger is kept until the restored one is whole. */
+const FORMER = `${SCHEMA_NAME}_former`;
+
+interface PostgresBackup {
+  readonly url: string;
+  readonly folder: string;
+  readonly tools: Tools;
+  readonly cancel: AbortSignal;
+}
+
+/** A dump of the ledger's schema as it is now, by pg_dump, while others write to it. */
+export async function backUpPostgres({ url, folder, tools, cancel }: PostgresBackup): Promise<Manifest> {
+  return withClient(url, async (client) => {
+    // The dump and the counts are of one and the same moment.
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const snapshot = String((await client.query('SELECT pg_export_snapshot() AS id')).rows[0]?.id);
+    const taken = { ledger_id: await metaOf(client, 'ledger_id'), taken_at: isoOf(tools.now()) };
+    const schema = Number(await metaOf(client, 'schema'));
+    const counts = await countsOf(client);
+    const file = join(folder, FILE);
+    await mkdir(folder, { recursive: true });
+    const args = ['--format=custom', `--schema=${SCHEMA_NAME}`, '--no-owner', '--no-privileges'];
+    await program('pg_dump', [...args, `--snapshot=${snapshot}`, `--file=${file}`], { url, cancel });
+    await chmod(file, PRIVATE_FILE);
+    return writeManifest(folder, { kind: 'postgres', ...taken, schema, file: FILE, counts });
+  });
+}
+
+interface PostgresRestore {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  readonly url: string;
+  readonly force: boolean;
+  readonly tools: Tools;
+  readonly cancel: AbortSignal;
+}
+
+/**
+ * Puts a backup in the place of the ledger, under a new id, by pg_restore. The former ledger is moved aside first, and
+ * comes back when anything fails.
+ */
+export async function restorePostgres(given: PostgresRestore): Promise<string> {
+  const { manifest, folder, url, force, tools, cancel } = given;
+  if (manifest.schema > SCHEMA_VERSION) throw newer(manifest.schema);
+  return withClient(url, async (client) => {
+    const replaces = await moveAside(client, { url, force });
+    try {
+      const args = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction'];
+      await program('pg_restore', [...args, join(folder, manifest.file)], { url, cancel });
+      requireCounts(manifest, await countsOf(client));
+      const ledgerId = await rename(client, tools);
+      await client.query(`DROP SCHEMA IF EXISTS ${FORMER} CASCADE`);
+      return ledgerId;
+    } catch (error) {
+      await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA_NAME} CASCADE`);
+      if (replaces) await client.query(`ALTER SCHEMA ${FORMER} RENAME TO ${SCHEMA_NAME}`);
+      throw error;
+    }
+  });
+}
+
+/** Whether there was a ledger. */
+async function moveAside(client: Client, { url, force }: { url: string; force: boolean }): Promise<boolean> {
+  await requireAlone(client, url);
+  const { rows } = await client.query('SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY($1)', [
+    [SCHEMA_NAME, FORMER],
+  ]);
+  const names = rows.map(({ name }) => String(name));
+  if (names.length > 0 && !force) throw taken(url);
+  // A former one is left only by a restore that was killed: what stands in its place is not whole.
+  if (names.includes(FORMER)) await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA_NAME} CASCADE`);
+  else if (names.includes(SCHEMA_NAME)) await client.query(`ALTER SCHEMA ${SCHEMA_NAME} RENAME TO ${FORMER}`);
+  return names.length > 0;
+}
+
+async function requireAlone(client: Client, url: string): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS others FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'slowwave' AND pid <> pg_backend_pid()`,
+  );
+  if (rows[0]?.others === 0) return;
+  throw refused(
+    `the ledger at ${placeOf(url)} is in use by ${rows[0]?.others} connections of Slowwave; stop every server on this ` +
+      'data, then restore',
+  );
+}
+
+/** What was restored is another past: an index that was made later must not be believed. */
+async function rename(client: Client, tools: Tools): Promise<string> {
+  const ledgerId = tools.id('led');
+  const set = `INSERT INTO ${SCHEMA_NAME}.meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+  await client.query('BEGIN');
+  await client.query(set, ['restored_from', await metaOf(client, 'ledger_id')]);
+  await client.query(set, ['restored_at', String(tools.now())]);
+  await client.query(set, ['ledger_id', ledgerId]);
+  await client.query('COMMIT');
+  return ledgerId;
+}
+
+async function metaOf(client: Client, key: string): Promise<string> {
+  const { rows } = await client.query(`SELECT value FROM ${SCHEMA_NAME}.meta WHERE key = $1`, [key]);
+  return String(rows[0]?.value);
+}
+
+async function countsOf(client: Client): Promise<Counts> {
+  const counts: Partial<Record<keyof Counts, number>> = {};
+  for (const table of COUNTED) {
+    const { rows } = await client.query(`SELECT count(*)::int AS count FROM ${SCHEMA_NAME}.${table}`);
+    counts[table] = Number(rows[0]?.count);
+  }
+  return counts as Counts;
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'slowwave-cli' });
+  client.on('error', () => {}); // told by the query that fails of it
+  try {
+    await client.connect();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw refused(`expected the database at ${placeOf(url)} to answer, got: ${why}; check that it runs`, error);
+  }
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+interface Running {
+  readonly url: string;
+  readonly cancel: AbortSignal;
+}
+
+/** Runs a program of PostgreSQL. The password goes by the environment: others can read command lines. */
+async function program(name: string, args: readonly string[], { url, cancel }: Running): Promise<void> {
+  const address = new URL(url);
+  const password = decodeURIComponent(address.password);
+  address.password = '';
+  const env = environmentWith(password === '' ? {} : { PGPASSWORD: password });
+  const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
+  const child = spawn(name, [...args, `--dbname=${address.href}`], { env, stdio, signal: cancel });
+  const said = text(child.stderr);
+  const [code] = await once(child, 'close').catch((error: unknown) => {
+    throw notRun(name, error);
+  });
+  if (code !== 0) throw refused(`${name} ended with ${code}: ${(await said).trim()}`);
+}
+
+function notRun(name: string, error: unknown) {
+  const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  const got = missing ? 'no such program' : String(error);
+  return refused(
+    `expected ${name} of PostgreSQL, got: ${got}; install its client programs, of the server's version or newer ` +
+      '(Debian: apt-get install postgresql-client)',
+    error,
+  );
+}
+
+const newer = (schema: number) =>
+  refused(
+    `the backup has schema ${schema}, this release knows schemas up to ${SCHEMA_VERSION}; restore it with the release ` +
+      'that made it',
+  );
+
+const taken = (url: string) =>
+  refused(`expected no ledger at ${placeOf(url)}, got one; take a backup of it first, then replace it with --force`);

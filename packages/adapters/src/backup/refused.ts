@@ -1,0 +1,5 @@
+import { EngineError } from '@slowwave/engine';
+
+/** Nothing was changed, and trying again changes nothing: somebody has to do what the message says. */
+export const refused = (message: string, cause?: unknown): EngineError =>
+  new EngineError(message, { code: 'ledger_unavailable', retryable: false, cause });

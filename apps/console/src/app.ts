@@ -1,6 +1,7 @@
 import type { Routes } from '@slowwave/http';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
+import { deleteReplay } from './delete-replay.ts';
 import { deleteUser } from './delete-user.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { exportUser } from './export-user.ts';
@@ -37,6 +38,7 @@ export const consoleRoutes =
     postReplay(app, deps);
     listReplays(app, deps);
     getReplay(app, deps);
+    deleteReplay(app, deps);
     listReviews(app, deps);
     postReview(app, deps);
     deleteUser(app, deps);

@@ -1,5 +1,6 @@
 import type {
   Cancellation,
+  ChatModel,
   Examination,
   HowToExamine,
   LaneId,
@@ -21,6 +22,8 @@ export interface ConsoleDeps {
   readonly reviewer: Reviewer;
   readonly tools: Tools;
   readonly log: Log;
+  /** Another chat model by its name, for what-ifs; null: there is none to be asked. */
+  otherChat(model: string): ChatModel | null;
   /** A model is there that describes images. */
   readonly images: boolean;
   /** The plan of a batch, with nothing written. */

@@ -1,21 +1,27 @@
-import { ReplayView } from '@slowwave/contracts';
+import { GetReplayQuery, ReplayView } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, IdParams, notFound, requestTenant } from '@slowwave/http';
+import { type App, IdParams, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
-import { replayProgress } from './views/replay.ts';
+import { existingReplay, replayProgress } from './views/replay.ts';
+import { replayText } from './views/replay-text.ts';
 
 const schema = {
   tags: ['manage'],
-  summary: 'How far a replay is',
+  summary: 'How far a replay is, and what a what-if found',
+  description: 'With format=text as plain text, to be read by people.',
   params: IdParams,
+  querystring: GetReplayQuery,
   response: { 200: ReplayView },
 };
 
 export function getReplay(app: App, deps: ConsoleDeps): void {
-  app.get('/v1/replays/:id', { schema }, async (request) => {
-    const { id } = request.params;
-    const replay = await deps.ledger.replays.get(requestTenant(request) as TenantId, id);
-    if (replay === null) throw notFound('replay', id);
-    return replayProgress(deps, replay);
+  app.get('/v1/replays/:id', { schema }, async (request, reply) => {
+    const replay = await existingReplay(deps, requestTenant(request) as TenantId, request.params.id);
+    const view = await replayProgress(deps, replay);
+    if (request.query.format === 'json') return view;
+    return reply
+      .type('text/plain; charset=utf-8')
+      .serializer((text: unknown) => String(text))
+      .send(replayText(view) as never);
   });
 }

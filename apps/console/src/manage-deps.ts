@@ -7,12 +7,13 @@ import { replayLane } from './replay-lane.ts';
 
 /** The manage routes' dependencies over an open engine. */
 export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleDeps {
-  const { ledger, tools, log } = deps;
+  const { ledger, tools, log, otherChat } = deps;
   const nudge = schedule.nudge;
   return {
     ledger,
     tools,
     log,
+    otherChat,
     nudge,
     writer: memoryWriter(deps),
     reviewer: reviewer(deps),

@@ -1,8 +1,9 @@
 import { PostReplay, ReplayRehearsal, ReplayView } from '@slowwave/contracts';
-import { type ReplayFilter, startReplay, type TenantId } from '@slowwave/engine';
+import { type BatchState, type ReplayFilter, startReplay, type TenantId, type WhatIfChanges } from '@slowwave/engine';
 import { type App, idempotencyOf, KeyHeader, problem, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
+import { refuseUnusable } from './refuse-prompts.ts';
 import { rehearsalView, replayProgress } from './views/replay.ts';
 
 /** Batches a dry run shows. */
@@ -10,10 +11,13 @@ const SAMPLE = 20;
 
 const schema = {
   tags: ['manage'],
-  summary: 'Try parked batches again',
+  summary: 'Try parked batches again, or past ones otherwise',
   description:
-    'They wait again at their old positions, with their attempts at zero, and keep when they were said: what was said ' +
-    'since is not overwritten. Thousands are put back in slices, in the background. With dry_run nothing is changed.',
+    'Parked batches wait again at their old positions, with their attempts at zero, and keep when they were said: what ' +
+    'was said since is not overwritten. Thousands are put back in slices, in the background.\n\n' +
+    'With a change (model, mode, instructions, …) or with shadow it is a what-if: copies of the batches are consolidated ' +
+    'in a shadow space, behind all live work, and the replay tells how memories would be. Life does not notice.\n\n' +
+    'With dry_run nothing is changed.',
   headers: KeyHeader,
   body: PostReplay,
   response: { 200: z.union([ReplayRehearsal, ReplayView]), 202: ReplayView },
@@ -22,28 +26,77 @@ const schema = {
 export function postReplay(app: App, deps: ConsoleDeps): void {
   app.post('/v1/replays', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
-    const filter = filterOf(request.body.filter);
+    const changes = changesOf(request.body);
+    const filter = filterOf(request.body.filter, changes);
+    refuseUnknownModel(deps, changes);
     if (request.body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
-    const started = await startReplay(deps, { tenant, filter, key });
+    const started = await startReplay(deps, { tenant, filter, changes, key });
     if (started.kind === 'conflict') throw otherReplay(key);
+    if (started.kind === 'too_many') throw tooMany(started);
     reply.header('location', `/v1/replays/${started.replay.id}`);
-    return reply.code(started.kind === 'repeated' ? 200 : 202).send(await replayProgress(deps, started.replay));
+    const view = await replayProgress(deps, started.replay);
+    return reply.code(started.kind === 'repeated' ? 200 : 202).send(view);
   });
 }
 
-const filterOf = (filter: PostReplay['filter']): ReplayFilter => ({
-  states: [filter.state],
-  ...(filter.batch_ids !== undefined && { ids: filter.batch_ids }),
-  ...(filter.user_id !== undefined && { userId: filter.user_id }),
-  ...(filter.error_code !== undefined && { errorCode: filter.error_code }),
-  ...(filter.since !== undefined && { since: Date.parse(filter.since) }),
-  ...(filter.until !== undefined && { until: Date.parse(filter.until) }),
-});
+/** null: nothing is done otherwise, and parked batches are tried again in life. */
+function changesOf(body: PostReplay): WhatIfChanges | null {
+  const { filter: _filter, dry_run: _dry, idempotency_key: _key, shadow, ...given } = body;
+  const { decide_instructions, recall_per_fact, prompts, ...rest } = given;
+  refuseUnusable({ extract: prompts?.extract ?? null, decide: prompts?.decide ?? null });
+  const changes = {
+    ...rest,
+    ...(prompts !== undefined && { prompts }),
+    ...(decide_instructions !== undefined && { decideInstructions: decide_instructions }),
+    ...(recall_per_fact !== undefined && { recallPerFact: recall_per_fact }),
+  };
+  return shadow || Object.keys(changes).length > 0 ? (changes as WhatIfChanges) : null;
+}
+
+function filterOf(filter: PostReplay['filter'], changes: WhatIfChanges | null): ReplayFilter {
+  return {
+    states: statesOf(filter.state, changes),
+    ...(filter.batch_ids !== undefined && { ids: filter.batch_ids }),
+    ...(filter.user_id !== undefined && { userId: filter.user_id }),
+    ...(filter.error_code !== undefined && { errorCode: filter.error_code }),
+    ...(filter.since !== undefined && { since: Date.parse(filter.since) }),
+    ...(filter.until !== undefined && { until: Date.parse(filter.until) }),
+  };
+}
+
+/** What was consolidated is never consolidated again in life: it would only be confirmed, or contradict what was said since. */
+function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null): readonly BatchState[] {
+  if (changes !== null) return state === undefined ? ['consolidated', 'empty'] : [state];
+  if (state === undefined || state === 'parked') return ['parked'];
+  throw problem(
+    'invalid_request',
+    `batches that are ${state} are not consolidated again in life; add "shadow": true, or a change such as "model", to see ` +
+      'in a shadow space what would come of them',
+    { errors: [{ path: 'filter.state', message: 'expected parked, or a what-if' }] },
+  );
+}
+
+function refuseUnknownModel({ otherChat }: ConsoleDeps, changes: WhatIfChanges | null): void {
+  const { model } = changes ?? {};
+  if (model === undefined || otherChat(model) !== null) return;
+  throw problem(
+    'invalid_request',
+    `the model ${JSON.stringify(model)} cannot be asked: no server of models is configured; set OPENAI_BASE_URL or OPENAI_API_KEY`,
+    { errors: [{ path: 'model', message: 'expected builtin' }] },
+  );
+}
 
 const otherReplay = (key: string | null) =>
   problem(
     'idempotency_conflict',
     `the idempotency key ${JSON.stringify(key)} came before with another replay; ` +
       'send the first body again, or choose a new key for a new replay',
+  );
+
+const tooMany = ({ matched, most }: { matched: number; most: number }) =>
+  problem(
+    'invalid_request',
+    `${matched} batches match, and a what-if takes at most ${most}; narrow the filter by user_id, since and until, or batch_ids`,
+    { errors: [{ path: 'filter', message: `expected at most ${most} batches, got ${matched}` }] },
   );

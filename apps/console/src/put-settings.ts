@@ -1,7 +1,8 @@
 import { PutSettings, SettingsView } from '@slowwave/contracts';
-import { type CustomCall, promptMistake, type TenantId, type TenantSettings } from '@slowwave/engine';
-import { type App, problem, requestTenant } from '@slowwave/http';
+import type { TenantId } from '@slowwave/engine';
+import { type App, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
+import { refuseUnusable } from './refuse-prompts.ts';
 import { settingsFrom, settingsView } from './views/settings.ts';
 
 const schema = {
@@ -19,16 +20,4 @@ export function putSettings(app: App, { ledger }: ConsoleDeps): void {
     await ledger.settings.put(requestTenant(request) as TenantId, settings);
     return settingsView(settings);
   });
-}
-
-function refuseUnusable(prompts: TenantSettings['prompts']): void {
-  const calls: readonly CustomCall[] = ['extract', 'decide'];
-  const errors = calls.flatMap((call) => {
-    const text = prompts[call];
-    const message = text === null ? null : promptMistake(call, text);
-    return message === null ? [] : [{ path: `prompts.${call}`, message }];
-  });
-  const [first] = errors;
-  if (first === undefined) return;
-  throw problem('invalid_request', `the body is not valid: ${first.path}: ${first.message}`, { errors });
 }

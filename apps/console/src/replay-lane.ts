@@ -8,6 +8,6 @@ export const replayLane =
     if (lane === null) return 0;
     const filter = { states: ['parked'], lane: id } as const;
     const { matched } = await deps.ledger.replays.match(lane.tenant, filter, 0);
-    if (matched > 0) await startReplay(deps, { tenant: lane.tenant, filter, key: null });
+    if (matched > 0) await startReplay(deps, { tenant: lane.tenant, filter, changes: null, key: null });
     return matched;
   };

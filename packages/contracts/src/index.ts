@@ -50,6 +50,6 @@ export {
   UserView,
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
-export { ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
+export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';

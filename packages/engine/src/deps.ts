@@ -11,6 +11,8 @@ export interface EngineDeps {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly chat: ChatModel;
+  /** Another chat model at the same place, for what-ifs; null: there is none to be asked by name. */
+  readonly otherChat: (model: string) => ChatModel | null;
   /** Describes images; null: none is configured, and messages with images are refused at the door. */
   readonly imageModel: ChatModel | null;
   readonly tokenizer: Tokenizer;

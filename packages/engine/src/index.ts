@@ -47,8 +47,13 @@ export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './rebuild-index.ts';
 export { type QueueRebuilt, rebuildQueue } from './rebuild-queue.ts';
+export type { WhatIfChanges } from './replays/changes.ts';
+export type { MemoryDifference } from './replays/compare.ts';
+export type { SideResult, WhatIfResult } from './replays/result.ts';
+export { ofNoSpace, payerOf, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { sweepReplays } from './replays/sweep.ts';
+export { discardSpace } from './replays/what-if.ts';
 export { reviewer } from './review.ts';
 export {
   admitCall,

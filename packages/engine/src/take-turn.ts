@@ -5,6 +5,7 @@ import type { Turn } from './ports/ledger/lanes.ts';
 import type { TurnOutcome } from './ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { depsOf } from './replays/turn-in-space.ts';
 import { duePolicy } from './settings.ts';
 import { doubt } from './steps/doubt.ts';
 import { askForSummary } from './summarize.ts';
@@ -27,7 +28,7 @@ export const takeTurn =
     );
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
-    return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
+    return runTurn(await depsOf(deps, claim.turn), { turn: claim.turn, sure: false }, cancel);
   };
 
 /** When a turn is due, as its lane says now: messages that came in the meantime may have put it off. */

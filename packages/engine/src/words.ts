@@ -107,6 +107,7 @@ export interface Failure {
 }
 
 export type EventKind = 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
+export const EVENT_KINDS: readonly EventKind[] = ['ADD', 'UPDATE', 'DELETE', 'NONE'];
 
 /** One state of a memory's text. `number` is the revision that brought it; saidAt orders validity. */
 export interface MemoryVersion {

@@ -7,17 +7,24 @@ const BROKEN: Script = () => 'no JSON at all';
 /** "home: Berlin" is about "home". */
 const decide = keyedDecide((text) => text.split(':')[0] ?? text);
 
+/** The model that what-ifs may ask for. */
+export const OTHER_MODEL = 'other';
+
 interface BenchOptions extends Partial<ConsoleDeps> {
+  /** What the other model answers differently. */
+  readonly otherScripts?: Readonly<Record<string, Script>>;
   readonly apiKey?: string;
   /** The model answers nothing usable until it is mended: what is posted before ends parked. */
   readonly broken?: { now: boolean };
 }
 
 /** The manage routes over stores in memory. */
-export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = {}) {
+export async function consoleBench({ apiKey, broken, otherScripts, ...given }: BenchOptions = {}) {
   const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
   const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide };
-  const engine = await engineBench({ chat: fakeChat(scripts) });
+  const other = { ...fakeChat({ ...scripts, ...otherScripts }), name: OTHER_MODEL };
+  const otherChat = (model: string) => (model === OTHER_MODEL ? other : null);
+  const engine = await engineBench({ chat: fakeChat(scripts), otherChat });
   const { ledger, tools, log } = engine.deps;
   const nudged: Nudge[] = [];
   const deps: ConsoleDeps = {
@@ -26,6 +33,7 @@ export async function consoleBench({ apiKey, broken, ...given }: BenchOptions = 
     reviewer: reviewer(engine.deps),
     tools,
     log,
+    otherChat: engine.deps.otherChat,
     images: false,
     preview: (batch, cancel) => preview(engine.deps, batch, cancel),
     examine: (how) => examine(engine.deps, how),

@@ -1,34 +1,48 @@
 import type { ReplayView } from '@slowwave/contracts';
 import {
   type Batch,
+  type BatchState,
   failureView,
   isoOf,
   isoOrNull,
   type JsonObject,
   type Ledger,
+  type Owner,
   type Replay,
+  type SideResult,
   scopeView,
+  spaceOf,
+  type TenantId,
+  type WhatIfResult,
 } from '@slowwave/engine';
+import { notFound } from '@slowwave/http';
+
+interface Deps {
+  readonly ledger: Ledger;
+}
+
+export async function existingReplay({ ledger }: Deps, tenant: TenantId, id: string): Promise<Replay> {
+  const replay = await ledger.replays.get(tenant, id);
+  if (replay === null) throw notFound('replay', id);
+  return replay;
+}
 
 export const replaySummary = (replay: Replay) => ({
   id: replay.id,
+  kind: replay.kind,
   state: replay.state,
   filter: filterView(replay),
+  changes: changesView(replay),
   matched: replay.matched,
   created_at: isoOf(replay.createdAt),
   finished_at: isoOrNull(replay.finishedAt),
+  expires_at: isoOrNull(replay.expiresAt),
 });
 
 /** A replay with what has become of its batches so far. */
-export async function replayProgress({ ledger }: { ledger: Ledger }, replay: Replay): Promise<ReplayView> {
-  const {
-    pending = 0,
-    consolidating = 0,
-    consolidated = 0,
-    empty = 0,
-    parked = 0,
-    undone = 0,
-  } = await ledger.replays.states(replay.id);
+export async function replayProgress({ ledger }: Deps, replay: Replay): Promise<ReplayView> {
+  const states = replay.kind === 'live' ? await ledger.replays.states(replay.id) : await statesInSpace(ledger, replay);
+  const { pending = 0, consolidating = 0, consolidated = 0, empty = 0, parked = 0, undone = 0 } = states;
   const waiting = pending + consolidating;
   return {
     ...replaySummary(replay),
@@ -37,14 +51,27 @@ export async function replayProgress({ ledger }: { ledger: Ledger }, replay: Rep
     consolidated: consolidated + empty,
     parked,
     waiting_for: waiting === 0 ? null : await waitingFor(ledger, replay),
+    result: replay.result === null ? null : resultView(replay.result as unknown as WhatIfResult),
   };
 }
 
-/** Batches looked at for what they wait for: of the oldest, those that are through stand first. */
-const LOOKED_AT_MAX = 1_000;
+/** Those of its copies; once they are gone, those it ended with. */
+async function statesInSpace(ledger: Ledger, replay: Replay): Promise<Partial<Record<BatchState, number>>> {
+  if (replay.result !== null) return { ...(replay.result as unknown as WhatIfResult).batches };
+  return ledger.overview.batches(spaceFor(replay));
+}
+
+const spaceFor = ({ tenant, id }: Replay): TenantId => spaceOf({ tenant, replay: id });
+
+/** Batches looked at for what they wait for. */
+const LOOKED_AT_MAX = 200;
 
 async function waitingFor(ledger: Ledger, replay: Replay) {
-  const batches = await ledger.replays.batches(replay.id, LOOKED_AT_MAX);
+  const filter = { states: ['consolidating'] } as const;
+  const batches =
+    replay.kind === 'live'
+      ? await ledger.replays.batches(replay.id, LOOKED_AT_MAX)
+      : (await ledger.replays.match(spaceFor(replay), filter, LOOKED_AT_MAX)).batches;
   const held = batches.find(({ state, failure }) => state === 'consolidating' && failure !== null);
   return failureView(held?.failure ?? null);
 }
@@ -73,3 +100,38 @@ function filterView({ filter }: Replay): JsonObject {
     ...(until !== undefined && { until: isoOf(until) }),
   };
 }
+
+/** In the API's words. */
+function changesView({ changes }: Replay): JsonObject {
+  const { decideInstructions, recallPerFact, ...rest } = changes;
+  return {
+    ...rest,
+    ...(decideInstructions !== undefined && { decide_instructions: decideInstructions }),
+    ...(recallPerFact !== undefined && { recall_per_fact: recallPerFact }),
+  };
+}
+
+const resultView = ({ batches, same, added, changed, gone, differences, life, whatIf }: WhatIfResult) => ({
+  batches,
+  memories: { same, added, changed, gone },
+  differences: differences.map((difference) => ({
+    ...ownerView(difference.owner),
+    memory_id: difference.memoryId,
+    life: difference.life,
+    what_if: difference.whatIf,
+  })),
+  life: sideView(life),
+  what_if: sideView(whatIf),
+});
+
+const ownerView = ({ kind, id }: Owner) => ({
+  user_id: kind === 'user' ? id : null,
+  agent_id: kind === 'agent' ? id : null,
+  run_id: kind === 'run' ? id : null,
+});
+
+const sideView = ({ promptTokens, completionTokens, ...side }: SideResult) => ({
+  ...side,
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+});

@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens/index.ts';
 import { type Limits, openLimits } from './limits.ts';
-import { openChat, openEmbedder, openImageModel } from './models.ts';
+import { openChat, openEmbedder, openImageModel, otherChats } from './models.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { openIndex, openLedger, openQueue } from './stores.ts';
@@ -32,13 +32,15 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   ]);
   const schedule = await openSchedule({ connection, log });
   const limits = openLimits(config, log, observer);
+  const chat = limits.of(openChat(config, log));
   const imageModel = openImageModel(config, log);
   return {
     deps: {
       ledger,
       index,
       embedder,
-      chat: limits.of(openChat(config, log)),
+      chat,
+      otherChat: otherChats(config, { chat, limits, log }),
       imageModel: imageModel && limits.of(imageModel),
       tokenizer: o200kTokenizer,
       tools: systemTools,

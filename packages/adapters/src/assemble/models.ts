@@ -4,6 +4,7 @@ import type { Config } from '../config/index.ts';
 import { meteredEmbedder } from '../metrics/index.ts';
 import { openaiChat, openaiEmbedder } from '../openai/index.ts';
 import { systemTools } from '../system/index.ts';
+import type { Limits } from './limits.ts';
 import type { Observer } from './observer.ts';
 
 /**
@@ -16,6 +17,29 @@ const NEAR_EMBEDDED: NearThresholds = { vector: 0.3, keyword: 0.5, overlap: 0.1 
 
 export function openChat({ chatModel, openai }: Config, log: Log): ChatModel {
   return chatModel === null ? builtinChat() : openaiChat({ ...openai, model: chatModel, log });
+}
+
+/**
+ * Other chat models at the same place, by name, each with a breaker of its own: one that nobody knows leaves the
+ * configured one alone. null where the place cannot be asked for another.
+ */
+export function otherChats({ openai }: Config, { chat, limits, log }: Opened): (model: string) => ChatModel | null {
+  const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
+  const isServer = openai.apiKey !== null || openai.baseUrl !== null;
+  return (model) => {
+    const known = opened.get(model);
+    if (known !== undefined || !isServer) return known ?? null;
+    const other = limits.of(openaiChat({ ...openai, model, log }));
+    opened.set(model, other);
+    return other;
+  };
+}
+
+interface Opened {
+  /** The configured model. */
+  readonly chat: ChatModel;
+  readonly limits: Pick<Limits, 'of'>;
+  readonly log: Log;
 }
 
 export const openImageModel = ({ imageModel, openai }: Config, log: Log): ChatModel | null =>

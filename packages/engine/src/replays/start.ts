@@ -3,6 +3,7 @@ import type { Replay, ReplayFilter } from '../ports/ledger/replays.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { canonical } from '../views/canonical.ts';
 import type { TenantId } from '../words.ts';
+import { storedChanges, type WhatIfChanges } from './changes.ts';
 import { putBack } from './live.ts';
 
 export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
@@ -13,30 +14,41 @@ export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'>
 export interface AskedReplay {
   readonly tenant: TenantId;
   readonly filter: ReplayFilter;
+  /** null: parked batches are tried again; else past ones are, in a shadow space, with these changes. */
+  readonly changes: WhatIfChanges | null;
   /** The idempotency key; null: none. */
   readonly key: string | null;
 }
 
 export type StartedReplay =
   | { readonly kind: 'started' | 'repeated'; readonly replay: Replay }
-  /** The key came before with another filter. */
-  | { readonly kind: 'conflict' };
+  /** The key came before with another body. */
+  | { readonly kind: 'conflict' }
+  /** More batches than one what-if takes. */
+  | { readonly kind: 'too_many'; readonly matched: number; readonly most: number };
+
+/** Batches one what-if takes: an evening's worth of reading, and next to nothing beside the work of a day. */
+export const WHAT_IF_MAX = 500;
 
 /**
- * Parked batches are tried again. The first slice of them waits again when this resolves, so that small replays need
+ * Parked batches are tried again, or past ones in a space of their own. The first slice of them waits again when this resolves, so that small replays need
  * nobody else; the sweep of the workers goes on with the rest.
  */
-export async function startReplay(deps: ReplayDeps, { tenant, filter, key }: AskedReplay): Promise<StartedReplay> {
+export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise<StartedReplay> {
   const { ledger, tools } = deps;
+  const { tenant, filter, changes, key } = asked;
   const id = tools.id('rpl');
-  const { matched } = await ledger.replays.match(tenant, filter, 0);
+  const { matched, batches } = await ledger.replays.match(tenant, filter, changes === null ? 0 : WHAT_IF_MAX);
+  if (changes !== null && matched > WHAT_IF_MAX) return { kind: 'too_many', matched, most: WHAT_IF_MAX };
   const created = await ledger.replays.create({
-    ...{ id, tenant, kind: 'live', filter, changes: {}, matched, batchIds: [], now: tools.now() },
-    idempotency: key === null ? null : { key, bodyHash: tools.hash(canonical(['live', filter])) },
+    ...{ id, tenant, kind: changes === null ? 'live' : 'what_if', filter, matched, now: tools.now() },
+    changes: storedChanges(changes ?? {}),
+    batchIds: batches.map((batch) => batch.id),
+    idempotency: key === null ? null : { key, bodyHash: tools.hash(canonical([filter, changes])) },
   });
   if (created.kind === 'conflict') return created;
   if (created.kind === 'repeated') return { kind: 'repeated', replay: await stored(deps, tenant, created.id) };
-  await putBack(deps, id);
+  if (changes === null) await putBack(deps, id);
   return { kind: 'started', replay: await stored(deps, tenant, id) };
 }
 

@@ -1,7 +1,7 @@
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { workLive } from './live.ts';
-import type { ReplayDeps } from './start.ts';
+import { type WhatIfDeps, workWhatIf } from './what-if.ts';
 
 /** Longer than any one look at a replay takes; a worker that dies in the middle keeps others away so long. */
 const LEASE_MS = 60_000;
@@ -10,13 +10,14 @@ const LEASE_MS = 60_000;
  * Goes on with every replay that is due, one after the other; each belongs to one worker at a time. All of their work can
  * be done again: what a worker that died has left half done, the next one ends. Answers with how many there were.
  */
-export async function sweepReplays(deps: ReplayDeps, cancel: Cancellation): Promise<number> {
+export async function sweepReplays(deps: WhatIfDeps, cancel: Cancellation): Promise<number> {
   const { ledger, tools, log } = deps;
   for (let count = 0; ; count += 1) {
     const now = tools.now();
     const replay: Replay | null = cancel.aborted ? null : await ledger.replays.take(now, now + LEASE_MS);
     if (replay === null) return count;
-    await workLive(deps, replay, cancel).catch((error: unknown) => {
+    const work = replay.kind === 'live' ? workLive : workWhatIf;
+    await work(deps, replay, cancel).catch((error: unknown) => {
       if (!cancel.aborted)
         log.warn({ replay: replay.id, error: String(error) }, 'a replay stands still; it is gone on with in a minute');
     });

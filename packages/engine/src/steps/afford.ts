@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
+import { payerOf } from '../replays/space.ts';
 import { budgetWait, hasBudget, usedUp } from '../rules/budget.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { LaneId, TenantId } from '../words.ts';
@@ -12,7 +13,7 @@ export async function afford(
   if (!hasBudget(rules.budgets)) return;
   const now = tools.now();
   const [ofTenant, ofLane] = await Promise.all([
-    ledger.overview.usageOfDay({ tenant }, now),
+    ledger.overview.usageOfDay({ tenant: payerOf(tenant) }, now),
     ledger.overview.usageOfDay({ lane }, now),
   ]);
   const over = usedUp(rules, { tenant: ofTenant, lane: ofLane });

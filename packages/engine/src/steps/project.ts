@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { spaceIn } from '../replays/space.ts';
 import { pointsOf, textsOf, withdrawalsOf } from '../rules/standing.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { embedTexts } from './embed.ts';
@@ -25,7 +26,7 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const now = tools.now();
   const seqs = group.entries.map((entry) => entry.seq);
   const accepted = await ledger.outbox.clear(seqs, now);
-  meter.searchable(accepted.map((at) => now - at));
+  if (spaceIn(group.tenant) === null) meter.searchable(accepted.map((at) => now - at));
 }
 
 /**

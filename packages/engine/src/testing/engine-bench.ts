@@ -55,6 +55,8 @@ export interface PostOptions {
 
 export interface BenchOptions {
   readonly chat: ChatModel;
+  /** None, unless given. */
+  readonly otherChat?: (model: string) => ChatModel | null;
   readonly embedder?: Embedder;
   /** In memory, unless given. */
   readonly stores?: { readonly ledger: Ledger; readonly index: SearchIndex };
@@ -96,6 +98,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     ledger,
     index,
     chat: options.chat,
+    otherChat: options.otherChat ?? (() => null),
     imageModel: options.imageModel ?? null,
     tokenizer: estimatingTokenizer,
     embedder,

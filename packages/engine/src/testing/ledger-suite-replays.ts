@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NewReplay, ReplayFilter } from '../ports/ledger/replays.ts';
+import { spaceOf } from '../replays/space.ts';
 import type { BatchState, LaneId } from '../words.ts';
-import { added, confirmed, deleted, home, scope } from './builders.ts';
+import { added, confirmed, deleted, home, scope, storedAnswer } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -162,6 +163,36 @@ export function describeReplays(bench: () => Bench): void {
       await store(b);
       const { id } = await created(b, { kind: 'what_if', batchIds: [batch.id, 'bat_unknown'] });
       expect((await b.ledger.replays.batches(id, 10)).map((one) => one.id)).toEqual([batch.id]);
+    });
+  });
+
+  describe('a shadow space', () => {
+    const SPACE = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
+
+    it('is in no figure of the service or of its tenant', async () => {
+      const b = bench();
+      await store(b, { tenant: SPACE, flush: true });
+      b.tools.advance(MINUTE);
+      const { overview } = b.ledger;
+      expect(await overview.backlog(null, 10)).toBe(0);
+      expect(await overview.oldestDue(b.tools.now())).toBeNull();
+      expect(await overview.ownerCount(TENANT)).toBe(0);
+      expect((await overview.batches(TENANT)).accepted).toBe(0);
+      expect((await overview.batches(SPACE)).accepted).toBe(1);
+      expect(await b.ledger.lanes.due(b.tools.now(), 10), 'but it is worked on').toHaveLength(1);
+    });
+
+    it('counts what it asks of models to its tenant', async () => {
+      const b = bench();
+      await store(b, { tenant: SPACE, flush: true });
+      const turn = await nextTurn(b, { tenant: SPACE });
+      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      const { calls, promptTokens } = await b.ledger.overview.usageOf(turn.consolidationId);
+      expect(calls).toBe(1);
+      expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 1, promptTokens });
+      const day = await b.ledger.overview.usageOfDay({ tenant: TENANT }, b.tools.now());
+      expect(day).toMatchObject([{ calls: 1, promptTokens }]);
+      expect(await b.ledger.overview.usageOfDay({ tenant: OTHER_TENANT }, b.tools.now())).toEqual([]);
     });
   });
 

@@ -1,4 +1,5 @@
 import type { BatchCounts, OverviewStore, OwnerSummary, UsageTotals } from '../ports/ledger/overview.ts';
+import { payerOf, spaceIn } from '../replays/space.ts';
 import { dayOf } from '../rules/budget.ts';
 import { liveVersion } from '../rules/evolve.ts';
 import type { BatchState, Memory, TenantId } from '../words.ts';
@@ -11,7 +12,9 @@ export function memoryOverview(state: State): OverviewStore {
     batches: async (tenant) => batchCounts(state, tenant),
     backlog: async (tenant, atMost) => {
       const open = [...state.batches.values()].filter(
-        (batch) => (tenant ?? batch.tenant) === batch.tenant && ['pending', 'consolidating'].includes(batch.state),
+        (batch) =>
+          (tenant === null ? spaceIn(batch.tenant) === null : tenant === batch.tenant) &&
+          ['pending', 'consolidating'].includes(batch.state),
       );
       return Math.min(atMost, open.length);
     },
@@ -20,9 +23,11 @@ export function memoryOverview(state: State): OverviewStore {
       const versions = memories.reduce((sum, memory) => sum + memory.versions.length, 0);
       return { live: memories.filter(isLive).length, versions };
     },
-    usage: async (tenant) => totals(state.calls.filter((call) => call.tenant === tenant)),
+    usage: async (tenant) => totals(state.calls.filter((call) => payerOf(call.tenant) === tenant)),
     usageOfDay: async (of, at) => {
-      const mine = state.calls.filter((call) => ('lane' in of ? call.lane === of.lane : call.tenant === of.tenant));
+      const mine = state.calls.filter((call) =>
+        'lane' in of ? call.lane === of.lane : payerOf(call.tenant) === of.tenant,
+      );
       const today = mine.filter((call) => dayOf(call.at) === dayOf(at));
       const byModel = [...Map.groupBy(today, (call) => call.model)].map(([model, calls]) => ({
         model,
@@ -38,7 +43,8 @@ export function memoryOverview(state: State): OverviewStore {
     ownerCount: async (tenant) => lanesOf(state, tenant).length,
     outbox: async () => state.outbox.size,
     oldestDue: async (now) => {
-      const due = [...state.lanes.values()].flatMap((lane) => lane.dueAt ?? []).filter((dueAt) => dueAt <= now);
+      const lanes = [...state.lanes.values()].filter((lane) => spaceIn(lane.tenant) === null);
+      const due = lanes.flatMap((lane) => lane.dueAt ?? []).filter((dueAt) => dueAt <= now);
       return due.length === 0 ? null : Math.min(...due);
     },
   };

@@ -35,16 +35,17 @@ export interface OwnerSummary {
 
 export interface OverviewStore {
   batches(tenant: TenantId): Promise<BatchCounts>;
-  /** Batches that wait or are being consolidated, of one tenant or of all; counts no further than `atMost`. */
+  /** Batches that wait or are being consolidated, of one tenant or of all but shadow spaces; counts no further than `atMost`. */
   backlog(tenant: TenantId | null, atMost: number): Promise<number>;
   memories(tenant: TenantId): Promise<{ live: number; versions: number }>;
+  /** With what its shadow spaces have used. */
   usage(tenant: TenantId): Promise<UsageTotals>;
   usageOf(consolidationId: string): Promise<UsageTotals>;
-  /** What each model was asked on the UTC day of `at`: for a whole tenant, or for one lane. Ordered by model. */
+  /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one lane. Ordered by model. */
   usageOfDay(of: { tenant: TenantId } | { lane: LaneId }, at: Millis): Promise<readonly UsageOfModel[]>;
   owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   outbox(): Promise<number>;
-  /** When the oldest due work became due; null when none is. Across tenants: a health figure. */
+  /** When the oldest due work became due; null when none is. Across tenants, without shadow spaces: a health figure. */
   oldestDue(now: Millis): Promise<Millis | null>;
 }

@@ -1,4 +1,12 @@
-import type { DueMark, Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import {
+  type DueMark,
+  type Lane,
+  type LaneId,
+  type Nudge,
+  type Owner,
+  ofNoSpace,
+  type TenantId,
+} from '@slowwave/engine';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
@@ -39,7 +47,8 @@ const SELECT_DUE = `
   ORDER BY due_at, id LIMIT @limit`;
 
 const SELECT_OLDEST_DUE = `
-  SELECT due_at FROM lanes WHERE state <> 'idle' AND NOT paused AND due_at <= @now ORDER BY due_at LIMIT 1`;
+  SELECT due_at FROM lanes
+  WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND ${ofNoSpace('tenant')} ORDER BY due_at LIMIT 1`;
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes

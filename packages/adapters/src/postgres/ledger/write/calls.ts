@@ -1,4 +1,4 @@
-import { dayOf, type LaneId, type SummaryCall, type TenantId } from '@slowwave/engine';
+import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
@@ -10,12 +10,13 @@ export async function countCall(
 ): Promise<void> {
   const { tenant, lane, consolidationId } = of;
   await sql.run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
-  await sql.run(ADD_TO_DAY, { tenant, day: dayOf(at), model, failed: failed ? 1 : 0, ...usage });
+  const payer = payerOf(tenant);
+  await sql.run(ADD_TO_DAY, { tenant: payer, day: dayOf(at), model, failed: failed ? 1 : 0, ...usage });
   await count(sql, [
-    { tenant, name: 'calls', value: 1 },
-    { tenant, name: 'failed_calls', value: failed ? 1 : 0 },
-    { tenant, name: 'prompt_tokens', value: usage.promptTokens },
-    { tenant, name: 'completion_tokens', value: usage.completionTokens },
+    { tenant: payer, name: 'calls', value: 1 },
+    { tenant: payer, name: 'failed_calls', value: failed ? 1 : 0 },
+    { tenant: payer, name: 'prompt_tokens', value: usage.promptTokens },
+    { tenant: payer, name: 'completion_tokens', value: usage.completionTokens },
   ]);
 }
 

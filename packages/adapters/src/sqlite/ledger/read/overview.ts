@@ -6,6 +6,7 @@ import {
   type LaneId,
   type Millis,
   type OwnerSummary,
+  ofNoSpace,
   type Page,
   type Paged,
   type TenantId,
@@ -97,7 +98,7 @@ const COUNT_OPEN_OF_TENANT = `
 
 const COUNT_OPEN = `
   SELECT count(*) AS open FROM (
-    SELECT 1 FROM batches WHERE state IN ('pending', 'consolidating') LIMIT @atMost
+    SELECT 1 FROM batches WHERE state IN ('pending', 'consolidating') AND ${ofNoSpace('tenant')} LIMIT @atMost
   )`;
 
 const SELECT_OWNERS = `

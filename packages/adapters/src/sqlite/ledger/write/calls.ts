@@ -1,4 +1,4 @@
-import { dayOf, type LaneId, type SummaryCall, type TenantId } from '@slowwave/engine';
+import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
@@ -14,9 +14,10 @@ export function countCall(sql: Sql, { tenant, lane, consolidationId }: Caller, c
   const { step, model, usage, at } = call;
   const failed = call.failed ? 1 : 0;
   sql.run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
-  sql.run(ADD_TO_DAY, { tenant, day: dayOf(at), model, failed, ...usage });
+  const payer = payerOf(tenant);
+  sql.run(ADD_TO_DAY, { tenant: payer, day: dayOf(at), model, failed, ...usage });
   const { promptTokens, completionTokens } = usage;
-  count(sql, tenant, {
+  count(sql, payer, {
     calls: 1,
     failed_calls: failed,
     prompt_tokens: promptTokens,

@@ -1,0 +1,65 @@
+import type { ReplayView } from '@slowwave/contracts';
+
+type Result = NonNullable<ReplayView['result']>;
+type Difference = Result['differences'][number];
+type Side = Result['life'];
+
+/** A replay as plain text, to be read by people. */
+export function replayText(view: ReplayView): string {
+  const lines = [
+    `${view.kind === 'live' ? 'Replay' : 'What-if'} ${view.id}: ${view.state}`,
+    ...changesOf(view),
+    `Batches: ${view.matched} matched, ${view.waiting} waiting, ${view.consolidated} consolidated, ${view.parked} parked`,
+    ...(view.waiting_for === null ? [] : [`Waiting for: ${view.waiting_for.code}, ${view.waiting_for.message}`]),
+    ...(view.result === null ? [] : resultLines(view.result)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function changesOf({ changes, kind }: ReplayView): string[] {
+  if (kind === 'live') return [];
+  const entries = Object.entries(changes ?? {});
+  if (entries.length === 0) return ['With: nothing changed'];
+  return entries.map(([name, value]) => `With: ${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+}
+
+function resultLines({ memories, differences, life, what_if }: Result): string[] {
+  const { same, added, changed, gone } = memories;
+  const shown = differences.length < added + changed + gone ? [`… the first ${differences.length} are shown`] : [];
+  return [
+    '',
+    `Memories: ${added} added, ${changed} changed, ${gone} gone, ${same} the same`,
+    ...[...Map.groupBy(differences, ownerOf)].flatMap(([owner, own]) => ['', owner, ...own.flatMap(differenceLines)]),
+    ...shown,
+    '',
+    ...table(life, what_if),
+  ];
+}
+
+const ownerOf = ({ user_id, agent_id, run_id }: Difference): string =>
+  user_id !== null ? `user ${user_id}` : agent_id !== null ? `agent ${agent_id}` : `run ${run_id}`;
+
+function differenceLines({ life, what_if }: Difference): string[] {
+  if (life === null) return [`  + ${what_if}`];
+  if (what_if === null) return [`  - ${life}`];
+  return [`  ~ ${life}`, `    → ${what_if}`];
+}
+
+function table(life: Side, whatIf: Side): string[] {
+  const rows: [string, string | number, string | number][] = [
+    ['', 'in life', 'what-if'],
+    ...(['ADD', 'UPDATE', 'DELETE', 'NONE'] as const).map((kind): [string, number, number] => [
+      kind,
+      life.operations[kind],
+      whatIf.operations[kind],
+    ]),
+    ['consolidations', life.consolidations, whatIf.consolidations],
+    ['model calls', life.calls, whatIf.calls],
+    ['prompt tokens', life.prompt_tokens, whatIf.prompt_tokens],
+    ['completion tokens', life.completion_tokens, whatIf.completion_tokens],
+    ['cost', costOf(life), costOf(whatIf)],
+  ];
+  return rows.map(([name, a, b]) => `${name.padEnd(18)}${String(a).padStart(12)}${String(b).padStart(12)}`.trimEnd());
+}
+
+const costOf = ({ cost }: Side): string => (cost === null ? 'unknown' : cost.toFixed(4));

@@ -1,0 +1,158 @@
+import type { EngineDeps } from '../deps.ts';
+import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { Life, Replay } from '../ports/ledger/replays.ts';
+import { evolve, type Home } from '../rules/evolve.ts';
+import { textOfContent } from '../rules/messages.ts';
+import { textsOf } from '../rules/standing.ts';
+import { tombstoneOf } from '../rules/tombstone.ts';
+import { duePolicy } from '../settings.ts';
+import { estimateTokens } from '../text/tokens.ts';
+import {
+  type LaneId,
+  type Memory,
+  type MemoryEvent,
+  type Message,
+  ownerOf,
+  type SaidAt,
+  type TenantId,
+} from '../words.ts';
+import { changedRules, changesFrom, type WhatIfChanges } from './changes.ts';
+import { asIfAll, type LaneInLife, livesBefore } from './lives.ts';
+import { copyId, spaceOf } from './space.ts';
+import type { ReplayDeps } from './start.ts';
+
+export type PrepareDeps = ReplayDeps & Pick<EngineDeps, 'embedder' | 'settings'>;
+
+/** A lane of a what-if that is being set up. */
+interface Setup {
+  readonly replay: Replay;
+  readonly life: LaneInLife;
+  readonly space: TenantId;
+  readonly lane: LaneId;
+}
+
+/** What the tenant has chosen, with the changes: for all lanes of the space. */
+export async function prepareRules({ ledger }: PrepareDeps, replay: Replay): Promise<void> {
+  const rules = await ledger.settings.get(replay.tenant);
+  const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
+  await ledger.settings.put(space, changedRules(rules, changesFrom(replay.changes)));
+}
+
+/**
+ * Copies one lane into the space: first its memories as they were before its batches, then the batches, which are due at
+ * once. All of it can be done again: what is there already is left as it is.
+ */
+export async function prepareLane(deps: PrepareDeps, replay: Replay, life: LaneInLife): Promise<void> {
+  const { ledger, tools } = deps;
+  const [first] = life.batches;
+  if (first === undefined) return;
+  const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
+  const owner = ownerOf(first.scope);
+  const setup: Setup = { replay, life, space, lane: await ledger.memories.laneOf(space, owner, tools.now()) };
+  for await (const page of livesBefore(deps, life)) await seed(deps, setup, page);
+  for (const batch of life.batches) await copyBatch(deps, setup, batch);
+}
+
+async function seed(deps: PrepareDeps, setup: Setup, page: readonly Life[]): Promise<void> {
+  const { ledger, tools } = deps;
+  const all = page.map((one) => seedOf(setup, one));
+  const known = await ledger.memories.many(
+    setup.space,
+    all.map(({ memory }) => memory.id),
+  );
+  const there = new Set(known.map(({ id }) => id));
+  const changes = all.filter(({ memory }) => !there.has(memory.id));
+  if (changes.length === 0) return;
+  await copyVectors(
+    deps,
+    setup,
+    changes.map(({ memory }) => memory),
+  );
+  const tombstones = changes.flatMap(({ events }) => events.flatMap((event) => tombstoneOf(tools, event)));
+  const written = await ledger.memories.write(setup.space, { changes, tombstones, now: tools.now() });
+  if (written.kind === 'conflict')
+    throw new Error(`replay ${setup.replay.id} is being set up by another worker as well`);
+}
+
+/** A memory as its events had made it, as a memory of the space. */
+function seedOf({ replay, space, lane }: Setup, { memory, events }: Life): MemoryChange {
+  const copies = asIfAll(events).map((event) => eventOf(event, replay.id));
+  const home: Home = { tenant: space, lane, owner: memory.owner, scope: memory.scope };
+  return { memory: evolve(home, null, copies), expectedRevision: 0, events: copies };
+}
+
+/** It names no messages: those that it came from are not in the space. */
+const eventOf = (event: MemoryEvent, replay: string): MemoryEvent => ({
+  ...event,
+  id: copyId(event.id, replay),
+  memoryId: copyId(event.memoryId, replay),
+  consolidationId: null,
+  saidAt: saidBefore(event.saidAt),
+  details: event.details === null ? null : { ...event.details, sourceIds: [] },
+  sourceIds: [],
+  ...(event.retraction !== undefined && {
+    retraction: { ...event.retraction, undoId: copyId(event.retraction.undoId, replay) },
+  }),
+});
+
+/** More than a lane has messages. */
+const ALL_MESSAGES = 1_000_000_000;
+
+/** Messages of the space are numbered anew: what came before them in life comes before them there, in the same moment too. */
+const saidBefore = ({ at, seq }: SaidAt): SaidAt => ({ at, seq: seq > ALL_MESSAGES ? seq : seq - ALL_MESSAGES });
+
+/** What was embedded in life is not paid for again. */
+async function copyVectors(
+  { ledger, embedder, tools }: PrepareDeps,
+  { life, lane }: Setup,
+  memories: readonly Memory[],
+): Promise<void> {
+  const hashes = [...new Set(memories.flatMap(textsOf))].map((text) => tools.hash(text));
+  const vectors = await ledger.thoughts.vectors(life.lane, embedder.fingerprint, hashes);
+  await ledger.thoughts.storeVectors(lane, embedder.fingerprint, vectors);
+}
+
+async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Batch): Promise<void> {
+  const { ledger, settings, tools, nudge, log } = deps;
+  const messages = await messagesOf(deps, batch);
+  const copy: NewBatch = {
+    id: copyId(batch.id, replay.id),
+    tenant: space,
+    scope: batch.scope,
+    settings: changedBatch(batch, changesFrom(replay.changes)),
+    metadata: batch.metadata,
+    messages: messages.map(({ id, clientId, role, content, name, saidAt }) => ({
+      ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at },
+    })),
+    tokens: messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
+    acceptedAt: tools.now(),
+    flush: true,
+    priority: 'backfill',
+    idempotency: { key: batch.id, bodyHash: batch.id },
+  };
+  const appended = await ledger.batches.append(copy, duePolicy(await ledger.settings.get(space), settings.due));
+  if (appended.kind !== 'stored' || appended.nudge === null) return;
+  await nudge([appended.nudge]).catch((error: unknown) => {
+    log.warn(
+      { replay: replay.id, error: String(error) },
+      'a turn of a what-if was not scheduled; the sweep will do it',
+    );
+  });
+}
+
+const changedBatch = ({ settings }: Batch, { mode }: WhatIfChanges): Batch['settings'] => ({
+  ...settings,
+  mode: mode ?? settings.mode,
+});
+
+/** The messages of a batch, as a turn of it alone would gather them. */
+async function messagesOf({ ledger }: PrepareDeps, batch: Batch): Promise<readonly Message[]> {
+  const turn: Turn = {
+    ...{ tenant: batch.tenant, lane: batch.lane, owner: ownerOf(batch.scope), scope: batch.scope },
+    ...{ settings: batch.settings, batchIds: [batch.id], consolidationId: batch.consolidationId ?? '' },
+    ...{ generation: 0, epoch: 0, attempts: 0, claimedAt: batch.acceptedAt },
+  };
+  return (await ledger.thoughts.gather(turn, 0)).messages;
+}

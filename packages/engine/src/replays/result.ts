@@ -1,0 +1,172 @@
+import type { EngineDeps } from '../deps.ts';
+import type { Batch } from '../ports/ledger/batches.ts';
+import type { Replay } from '../ports/ledger/replays.ts';
+import { evolve, type Home, liveVersion } from '../rules/evolve.ts';
+import {
+  EVENT_KINDS,
+  type EventKind,
+  type Memory,
+  type MemoryEvent,
+  ownerOf,
+  type Scope,
+  type TenantId,
+} from '../words.ts';
+import { compare, type Held, type MemoryDifference } from './compare.ts';
+import { asIfAll, type LaneInLife, lanesInLife, livesBefore, saysAnything } from './lives.ts';
+import { copyId, originOf, spaceOf } from './space.ts';
+
+/** What one side did with the batches, and what it cost. */
+export interface SideResult {
+  readonly operations: Readonly<Record<EventKind, number>>;
+  readonly consolidations: number;
+  readonly calls: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** null: a model that was asked has no price. */
+  readonly cost: number | null;
+}
+
+/** What a what-if found: how memories would be, had its batches been consolidated so. */
+export interface WhatIfResult {
+  readonly batches: { readonly consolidated: number; readonly empty: number; readonly parked: number };
+  readonly same: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly gone: number;
+  /** The first of them, DIFFERENCES_KEPT at most. */
+  readonly differences: readonly MemoryDifference[];
+  readonly life: SideResult;
+  readonly whatIf: SideResult;
+}
+
+/** A result is read by people; past this they look at the numbers. */
+const DIFFERENCES_KEPT = 500;
+const PAGE = 200;
+
+type ResultDeps = Pick<EngineDeps, 'ledger'>;
+
+/** Compares what the batches did in life with what their copies did in the space. */
+export async function resultOf(deps: ResultDeps, replay: Replay, batches: readonly Batch[]): Promise<WhatIfResult> {
+  const { ledger } = deps;
+  const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
+  const lanes = await lanesInLife(deps, batches, replay.createdAt);
+  let same = 0;
+  const differences: MemoryDifference[] = [];
+  for (const lane of lanes) {
+    const [first] = lane.batches;
+    if (first === undefined) continue;
+    const life = await heldInLife(deps, lane);
+    const whatIf = await heldInSpace(deps, { space, scope: first.scope, known: life.known });
+    const compared = compare(ownerOf(first.scope), { life: life.held, whatIf });
+    same += compared.same;
+    differences.push(...compared.differences);
+  }
+  const { consolidated, empty, parked } = await ledger.overview.batches(space);
+  return {
+    batches: { consolidated, empty, parked },
+    same,
+    added: differences.filter(({ life }) => life === null).length,
+    changed: differences.filter(({ life, whatIf }) => life !== null && whatIf !== null).length,
+    gone: differences.filter(({ whatIf }) => whatIf === null).length,
+    differences: differences.slice(0, DIFFERENCES_KEPT),
+    ...(await sidesOf(deps, { lanes, space, replay })),
+  };
+}
+
+/** What holds after the batches, had nothing else happened since the first of them. `known`: what was there before. */
+async function heldInLife(deps: ResultDeps, lane: LaneInLife): Promise<{ held: Held[]; known: ReadonlySet<string> }> {
+  const own = Map.groupBy(lane.own.values(), (event) => event.memoryId);
+  const held: Held[] = [];
+  const known = new Set<string>();
+  for await (const page of livesBefore(deps, lane)) {
+    for (const { memory, events } of page) {
+      known.add(memory.id);
+      held.push(...heldOf(memory, [...events, ...(own.get(memory.id) ?? [])], memory.id));
+    }
+  }
+  const fresh = [...own.keys()].filter((id) => !known.has(id));
+  const [tenant] = lane.batches.map((batch) => batch.tenant);
+  const memories = tenant === undefined ? [] : await deps.ledger.memories.many(tenant, fresh);
+  for (const memory of memories) held.push(...heldOf(memory, own.get(memory.id) ?? [], null));
+  return { held, known };
+}
+
+/** A memory as some of its events make it; none where it does not hold. */
+function heldOf(home: Home & { readonly id: string }, events: readonly MemoryEvent[], origin: string | null): Held[] {
+  if (!saysAnything(events)) return [];
+  const memory = evolve(home, null, asIfAll(events));
+  return viewOf(memory, origin);
+}
+
+function viewOf(memory: Memory, origin: string | null): Held[] {
+  const version = liveVersion(memory);
+  if (version === null) return [];
+  return [{ origin, id: memory.id, text: version.text, sources: new Set(version.details.sourceIds.map(originOf)) }];
+}
+
+/** What holds in the space. */
+async function heldInSpace(
+  { ledger }: ResultDeps,
+  { space, scope, known }: { space: TenantId; scope: Scope; known: ReadonlySet<string> },
+): Promise<Held[]> {
+  const owner = ownerOf(scope);
+  const whole: Scope = { userId: null, agentId: null, runId: null, appId: null, [`${owner.kind}Id`]: owner.id };
+  const held: Held[] = [];
+  for (let cursor: string | null = null; ; ) {
+    // As of the beginning of time: what has expired by now has not expired in life either, where only events are looked at.
+    const { results, nextCursor } = await ledger.memories.list(space, whole, 0, { limit: PAGE, cursor });
+    for (const memory of results)
+      held.push(...viewOf(memory, known.has(originOf(memory.id)) ? originOf(memory.id) : null));
+    if (nextCursor === null) return held;
+    cursor = nextCursor;
+  }
+}
+
+async function sidesOf(
+  deps: ResultDeps,
+  { lanes, space, replay }: { lanes: readonly LaneInLife[]; space: TenantId; replay: Replay },
+): Promise<Pick<WhatIfResult, 'life' | 'whatIf'>> {
+  const batches = lanes.flatMap((lane) => lane.batches);
+  const copied = await Promise.all(batches.map(({ id }) => deps.ledger.batches.events(space, copyId(id, replay.id))));
+  const lived = new Set(batches.flatMap(({ consolidationId }) => consolidationId ?? []));
+  return {
+    life: await sideOf(
+      deps,
+      lanes.flatMap(({ own }) => [...own.values()]),
+      lived,
+    ),
+    whatIf: await sideOf(deps, copied.flat(), await consolidationsOf(deps, space)),
+  };
+}
+
+async function consolidationsOf({ ledger }: ResultDeps, space: TenantId): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (let cursor: string | null = null; ; ) {
+    const { results, nextCursor } = await ledger.thoughts.list(space, {}, { limit: PAGE, cursor });
+    for (const { id } of results) ids.add(id);
+    if (nextCursor === null) return ids;
+    cursor = nextCursor;
+  }
+}
+
+/** Events count once, however many batches they came from; of consolidations all is counted, whoever shares them. */
+async function sideOf(
+  { ledger }: ResultDeps,
+  events: readonly MemoryEvent[],
+  consolidations: ReadonlySet<string>,
+): Promise<SideResult> {
+  const distinct = [...new Map(events.map((event) => [event.id, event])).values()];
+  const operations = Object.fromEntries(
+    EVENT_KINDS.map((kind) => [kind, distinct.filter((event) => event.kind === kind).length]),
+  ) as Record<EventKind, number>;
+  const sum = { calls: 0, promptTokens: 0, completionTokens: 0 };
+  let cost: number | null = 0;
+  for (const id of consolidations) {
+    const [usage, plan] = await Promise.all([ledger.overview.usageOf(id), ledger.thoughts.plan(id)]);
+    sum.calls += usage.calls;
+    sum.promptTokens += usage.promptTokens;
+    sum.completionTokens += usage.completionTokens;
+    if (plan !== null) cost = cost === null || plan.cost === null ? null : cost + plan.cost;
+  }
+  return { operations, consolidations: consolidations.size, ...sum, cost };
+}

@@ -1,0 +1,111 @@
+import type { EngineDeps } from '../deps.ts';
+import { requestErasure } from '../erase.ts';
+import type { Replay } from '../ports/ledger/replays.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
+import type { JsonObject, Millis, TenantId } from '../words.ts';
+import { lanesInLife } from './lives.ts';
+import { type PrepareDeps, prepareLane, prepareRules } from './prepare.ts';
+import { resultOf } from './result.ts';
+import { spaceOf } from './space.ts';
+import { WHAT_IF_MAX } from './start.ts';
+
+/** A space that nobody discards goes by itself after a week. */
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+/** How often it is looked whether the copies are through. */
+const LOOK_AGAIN_MS = 2_000;
+/** Nobody else sets up the same space for so long after each lane. */
+const LEASE_MS = 60_000;
+/** Rows of one kind that go in one transaction. */
+const SLICE = 50;
+const OWNERS = 100;
+
+export type WhatIfDeps = PrepareDeps & Pick<EngineDeps, 'index'>;
+
+/** What a worker does with a what-if that is due. */
+export async function workWhatIf(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
+  switch (replay.state) {
+    case 'preparing':
+      return prepare(deps, replay, cancel);
+    case 'running':
+      return lookWhether(deps, replay);
+    case 'done':
+    case 'failed':
+      return void (await discardSpace(deps, replay));
+    case 'discarding':
+      return removeSpace(deps, replay);
+    case 'discarded':
+      return;
+  }
+}
+
+/** The space is to be removed, whatever it is doing. false: it is gone, or about to be, already. */
+export async function discardSpace(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  { id, state }: Replay,
+): Promise<boolean> {
+  if (state === 'discarding' || state === 'discarded') return false;
+  return ledger.replays.move(id, { from: state, to: 'discarding', dueAt: tools.now() });
+}
+
+async function prepare(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
+  const { ledger, tools } = deps;
+  const go = (to: 'preparing' | 'running', dueAt: Millis): Promise<boolean> =>
+    ledger.replays.move(replay.id, { from: 'preparing', to, dueAt });
+  await prepareRules(deps, replay);
+  const batches = await ledger.replays.batches(replay.id, WHAT_IF_MAX);
+  for (const lane of await lanesInLife(deps, batches, replay.createdAt)) {
+    if (cancel.aborted) return;
+    await prepareLane(deps, replay, lane);
+    // Somebody may have discarded it meanwhile.
+    if (!(await go('preparing', tools.now() + LEASE_MS))) return;
+  }
+  await go('running', tools.now());
+}
+
+async function lookWhether(deps: WhatIfDeps, replay: Replay): Promise<void> {
+  const { ledger, tools, log } = deps;
+  const { pending, consolidating } = await ledger.overview.batches(spaceFor(replay));
+  const now = tools.now();
+  if (pending + consolidating > 0) {
+    await ledger.replays.move(replay.id, { from: 'running', to: 'running', dueAt: now + LOOK_AGAIN_MS });
+    return;
+  }
+  const result = await resultOf(deps, replay, await ledger.replays.batches(replay.id, WHAT_IF_MAX));
+  const expiresAt = now + KEPT_MS;
+  const done = { from: 'running', to: 'done', dueAt: expiresAt, expiresAt, finishedAt: now } as const;
+  await ledger.replays.move(replay.id, { ...done, result: JSON.parse(JSON.stringify(result)) as JsonObject });
+  log.info({ replay: replay.id, added: result.added, changed: result.changed, gone: result.gone }, 'a what-if is done');
+}
+
+/** Every lane of it is erased as an owner's would be; when none is left, the space is gone. */
+async function removeSpace(deps: WhatIfDeps, replay: Replay): Promise<void> {
+  const { ledger, tools, log } = deps;
+  const space = spaceFor(replay);
+  const { results } = await ledger.overview.owners(space, { limit: OWNERS, cursor: null });
+  if (results.length === 0) {
+    await ledger.settings.put(space, DEFAULT_SETTINGS);
+    await ledger.replays.move(replay.id, { from: 'discarding', to: 'discarded', dueAt: null, expiresAt: null });
+    log.info({ replay: replay.id }, 'a shadow space is gone');
+    return;
+  }
+  for (const { owner } of results) await removeOwner(deps, space, owner);
+  // Who was still setting it up may have added something: looked at once more.
+  await ledger.replays.move(replay.id, { from: 'discarding', to: 'discarding', dueAt: tools.now() });
+}
+
+/** Its bytes need not be overwritten at once: what they say is said in life, too. */
+async function removeOwner(
+  deps: WhatIfDeps,
+  space: TenantId,
+  owner: Parameters<typeof requestErasure>[2],
+): Promise<void> {
+  const { ledger, index, tools } = deps;
+  const { id, lane } = await requestErasure(deps, space, owner);
+  if (lane !== null) await index.forget({ tenant: space, owner, lane });
+  while ((await ledger.erasures.slice(id, SLICE)).more);
+  await ledger.erasures.forgetOwner(id);
+  await ledger.erasures.finish([id], { remains: [], now: tools.now() });
+}
+
+const spaceFor = ({ tenant, id }: Replay): TenantId => spaceOf({ tenant, replay: id });

@@ -13,11 +13,16 @@ import { getSettings } from './get-settings.ts';
 import { listConsolidations } from './list-consolidations.ts';
 import { listReplays } from './list-replays.ts';
 import { listReviews } from './list-reviews.ts';
+import { listUndos } from './list-undos.ts';
 import { patchMemory } from './patch-memory.ts';
 import { postMemory } from './post-memory.ts';
 import { postPreview } from './post-preview.ts';
+import { postRedo } from './post-redo.ts';
 import { postReplay } from './post-replay.ts';
+import { postRestore } from './post-restore.ts';
 import { postReview } from './post-review.ts';
+import { postRollback } from './post-rollback.ts';
+import { postUndo } from './post-undo.ts';
 import { putSettings } from './put-settings.ts';
 import { queuePages } from './queues/pages.ts';
 
@@ -29,6 +34,7 @@ export const consoleRoutes =
   async (app) => {
     postMemory(app, deps);
     patchMemory(app, deps);
+    postRestore(app, deps);
     deleteMemory(app, deps);
     deleteMemories(app, deps);
     listConsolidations(app, deps);
@@ -39,6 +45,10 @@ export const consoleRoutes =
     listReplays(app, deps);
     getReplay(app, deps);
     deleteReplay(app, deps);
+    postUndo(app, deps);
+    postRollback(app, deps);
+    postRedo(app, deps);
+    listUndos(app, deps);
     listReviews(app, deps);
     postReview(app, deps);
     deleteUser(app, deps);

@@ -12,6 +12,7 @@ import type {
   Plan,
   Reviewer,
   Tools,
+  Undoer,
 } from '@slowwave/engine';
 import type { Queue } from 'bullmq';
 
@@ -20,6 +21,7 @@ export interface ConsoleDeps {
   readonly ledger: Ledger;
   readonly writer: MemoryWriter;
   readonly reviewer: Reviewer;
+  readonly undoer: Undoer;
   readonly tools: Tools;
   readonly log: Log;
   /** Another chat model by its name, for what-ifs; null: there is none to be asked. */

@@ -1,7 +1,7 @@
 import type { OpenEngine } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import { QUEUES } from '@slowwave/contracts';
-import { examine, memoryWriter, preview, reviewer } from '@slowwave/engine';
+import { examine, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
@@ -17,6 +17,7 @@ export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleD
     nudge,
     writer: memoryWriter(deps),
     reviewer: reviewer(deps),
+    undoer: undoer(deps),
     images: deps.imageModel !== null,
     preview: (batch, cancel) => preview(deps, batch, cancel),
     examine: (how) => examine(deps, how),

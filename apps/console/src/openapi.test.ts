@@ -5,8 +5,10 @@ import { consoleBench } from './testing/bench.ts';
 const ROUTES = [
   '/v1/memories',
   '/v1/memories/{id}',
+  '/v1/memories/{id}/restore',
   '/v1/consolidations',
   '/v1/consolidations/{id}',
+  '/v1/consolidations/{id}/undo',
   '/v1/consolidations/preview',
   '/v1/doctor',
   '/v1/replays',
@@ -14,8 +16,11 @@ const ROUTES = [
   '/v1/reviews',
   '/v1/reviews/{id}',
   '/v1/settings',
+  '/v1/undos',
+  '/v1/undos/{id}/redo',
   '/v1/users/{id}',
   '/v1/users/{id}/export',
+  '/v1/users/{id}/rollback',
   '/v1/erasures/{id}',
 ];
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DependentView } from './undos.ts';
 
 /** Every error code the API answers with, and its HTTP status. Codes are stable; texts may change. */
 export const ERROR_STATUS = {
@@ -14,6 +15,7 @@ export const ERROR_STATUS = {
   idempotency_conflict: 409,
   version_conflict: 409,
   conflict: 409,
+  has_dependents: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   immutable_memory: 422,
@@ -36,6 +38,7 @@ export const Problem = z
     detail: z.string(),
     instance: z.string().optional(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    dependents: z.array(DependentView).optional().describe('Of has_dependents: what would have to be undone as well.'),
   })
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof Problem>;

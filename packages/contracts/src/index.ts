@@ -53,3 +53,14 @@ export { type Payload, QUEUES, type QueueName } from './queues.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
+export {
+  DependentView,
+  ListUndosQuery,
+  PostRedo,
+  PostRestore,
+  PostRollback,
+  PostUndo,
+  UndoList,
+  UndoReport,
+  UndoView,
+} from './undos.ts';

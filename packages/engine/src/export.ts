@@ -1,10 +1,11 @@
 import type { EngineDeps } from './deps.ts';
 import type { Paged } from './ports/ledger/page.ts';
+import { newestOrNull } from './rules/evolve.ts';
 import { isoOf } from './text/iso.ts';
 import { memoryView } from './views/memory.ts';
 import { failureView, isoOrNull } from './views/moments.ts';
 import { scopeView } from './views/scope.ts';
-import type { LaneId, MemoryEvent, TenantId } from './words.ts';
+import type { LaneId, Memory, MemoryEvent, TenantId } from './words.ts';
 
 type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
@@ -80,13 +81,17 @@ async function* memories({ ledger }: ExportDeps, { tenant, lane }: ExportedUser)
       PAGE,
     );
     for (const memory of page) {
-      yield { type: 'memory', ...memoryView(memory), versions: memory.versions.map(versionOf) };
+      yield { type: 'memory', ...shown(memory), versions: memory.versions.map(versionOf) };
       for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield eventOf(event);
       after = memory.id;
     }
     if (page.length < PAGE) return;
   }
 }
+
+/** What is undone as a whole says nothing any more; its events still do. */
+const shown = (memory: Memory) =>
+  newestOrNull(memory) === null ? { id: memory.id, ...scopeView(memory.scope), memory: null } : memoryView(memory);
 
 const versionOf = ({ number, text, saidAt, validFrom, invalidAt, details }: MemoryVersionOf) => ({
   version: number,
@@ -110,6 +115,7 @@ const eventOf = (event: MemoryEvent): ExportPart => ({
   memory: event.text,
   source_ids: event.sourceIds,
   consolidation_id: event.consolidationId,
+  retracts: event.retraction?.retracts ?? [],
   said_at: isoOf(event.saidAt.at),
   created_at: isoOf(event.recordedAt),
 });

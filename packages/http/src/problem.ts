@@ -7,6 +7,7 @@ export interface InputMistake {
 
 interface Extras {
   readonly errors?: readonly InputMistake[];
+  readonly dependents?: Problem['dependents'];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -16,6 +17,7 @@ export class ProblemError extends Error {
   readonly code: ErrorCode;
   readonly statusCode: number;
   readonly errors: readonly InputMistake[];
+  readonly dependents: Problem['dependents'];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, detail: string, extras: Extras = {}) {
@@ -24,6 +26,7 @@ export class ProblemError extends Error {
     this.code = code;
     this.statusCode = ERROR_STATUS[code];
     this.errors = extras.errors ?? [];
+    this.dependents = extras.dependents;
     this.headers = extras.headers ?? {};
   }
 }
@@ -46,6 +49,7 @@ export function problemBody(error: ProblemError, instance: string): Problem {
     code: error.code,
     detail: error.message,
     instance,
+    ...(error.dependents !== undefined && { dependents: error.dependents }),
     ...(error.errors.length > 0 && { errors: error.errors.map(({ path, message }) => ({ path, message })) }),
   };
 }

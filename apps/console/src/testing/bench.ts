@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer } from '@slowwave/engine';
+import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer, undoer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
@@ -31,6 +31,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
     ledger,
     writer: memoryWriter(engine.deps),
     reviewer: reviewer(engine.deps),
+    undoer: undoer(engine.deps),
     tools,
     log,
     otherChat: engine.deps.otherChat,

@@ -1,6 +1,7 @@
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
 import { deletedAt, evolve } from '../rules/evolve.ts';
+import { inEffect } from '../rules/in-effect.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
@@ -91,7 +92,9 @@ async function tombstoneProblem(
   { ledger, tools }: { readonly ledger: Ledger; readonly tools: Pick<Tools, 'hash'> },
 ): Promise<string | null> {
   if (deletedAt(memory) === null) return null;
-  const previous = events.findLast(({ kind }) => kind === 'DELETE')?.previous ?? null;
+  const counting = new Set(inEffect(memory.timeline).map(({ revision }) => revision));
+  const last = events.findLast(({ kind, revision }) => kind === 'DELETE' && counting.has(revision));
+  const previous = last?.previous ?? null;
   if (previous === null) return null;
   const stones = await ledger.memories.tombstones(memory.lane, [tools.hash(normaliseText(previous))]);
   return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted and may come back by a replay';

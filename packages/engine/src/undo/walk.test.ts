@@ -30,7 +30,7 @@ it.each([1, 2, 3, 4, 5, 6])(
     const random = seeded(seed);
     const walk: Walk = { b: await undoBench(), dice: (limit) => Math.floor(random() * limit), states: [] };
     await walk.b.say('home: 0');
-  for (let i = 0; i < STEPS; i += 1) {
+    for (let i = 0; i < STEPS; i += 1) {
       walk.states.push({ at: walk.b.engine.tools.now(), hash: await walk.b.hash() });
       walk.b.engine.tools.advance(1_000);
       await step(walk);

@@ -1,0 +1,20 @@
+import { ListUndosQuery, UndoList } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { undoView } from './views/undo.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Undos, rollbacks and redos, newest first',
+  querystring: ListUndosQuery,
+  response: { 200: UndoList },
+};
+
+export function listUndos(app: App, { ledger }: ConsoleDeps): void {
+  app.get('/v1/undos', { schema }, async (request) => {
+    const { user_id } = request.query;
+    const filter = user_id === undefined ? {} : { userId: user_id };
+    return listed(await ledger.undos.list(requestTenant(request) as TenantId, filter, pageOf(request.query)), undoView);
+  });
+}

@@ -1,0 +1,25 @@
+import { MemoryView, PostRestore } from '@slowwave/contracts';
+import { memoryView, type TenantId } from '@slowwave/engine';
+import { type App, IdParams, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { written } from './refusals.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Bring a version of a memory back',
+  description:
+    'Its text and details hold again, from now on; also where the memory was deleted or undone. A version that has ' +
+    'expired comes back without an end.',
+  params: IdParams,
+  body: PostRestore,
+  response: { 200: MemoryView, 202: MemoryView },
+};
+
+export function postRestore(app: App, { writer }: ConsoleDeps): void {
+  app.post('/v1/memories/:id/restore', { schema }, async (request, reply) => {
+    const { id } = request.params;
+    const result = await writer.restore(requestTenant(request) as TenantId, id, request.body.version);
+    const { memory, searchable } = written(result, id);
+    return reply.code(searchable ? 200 : 202).send(memoryView(memory));
+  });
+}

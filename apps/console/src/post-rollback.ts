@@ -1,0 +1,37 @@
+import { PostRollback, UndoReport, UserParams } from '@slowwave/contracts';
+import { isoOf, type Millis, type TenantId } from '@slowwave/engine';
+import { type App, problem, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { takenBack } from './taken-back.ts';
+
+const schema = {
+  tags: ['manage'],
+  summary: 'Roll a user back to a time',
+  description:
+    'All memories of the user are what they were then, by the time they were recorded at (not by when things were said ' +
+    'or held): what consolidations, explicit writes and undos did since is undone by further events. Batches that wait ' +
+    'are not touched. It can be taken back.',
+  params: UserParams,
+  body: PostRollback,
+  response: { 200: UndoReport, 202: UndoReport },
+};
+
+export function postRollback(app: App, { undoer, tools }: ConsoleDeps): void {
+  app.post('/v1/users/:id/rollback', { schema }, async (request, reply) => {
+    const { id } = request.params;
+    const to = Date.parse(request.body.to);
+    refuseFuture(to, tools.now());
+    const owner = { kind: 'user', id } as const;
+    const how = { to, dryRun: request.body.dry_run };
+    const result = await undoer.rollback(requestTenant(request) as TenantId, owner, how);
+    const { code, report } = takenBack(result, { kind: 'user', id });
+    return reply.code(code).send(report);
+  });
+}
+
+function refuseFuture(to: Millis, now: Millis): void {
+  if (to <= now) return;
+  throw problem('invalid_request', `expected a time that is past, got ${isoOf(to)}; it is ${isoOf(now)}`, {
+    errors: [{ path: 'to', message: 'expected a time that is past' }],
+  });
+}

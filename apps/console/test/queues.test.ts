@@ -98,6 +98,29 @@ test('an unknown job and an unknown queue are not found', async () => {
   expect((await put('other/lane_x~1/retry')).json()).toMatchObject({ status: 404, code: 'not_found' });
 });
 
+test('while the queue is away its pages say so, and work again when it is back', async () => {
+  const first = await startRedis();
+  const away = queueFor(redisConnection(first.url), NAME);
+  await vi.waitFor(() => away.count(), { timeout: 20_000 });
+  const { app } = await consoleBench({ queues: [away], replayLane: async () => 0, apiKey: KEY });
+  const ask = (method: 'GET' | 'PUT', path: string) => app.inject({ method, url: `/queues${path}`, headers: withKey });
+  await first.stop();
+  for (const answer of [await ask('GET', '/api/queues'), await ask('PUT', `/api/queues/${NAME}/retry/failed`)]) {
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect(answer.json()).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      message: expect.stringContaining('queue'),
+    });
+  }
+  expect((await ask('GET', '/')).statusCode).toBe(200);
+  const second = await startRedis({ port: first.port });
+  await vi.waitFor(async () => expect((await ask('GET', '/api/queues')).statusCode).toBe(200), { timeout: 20_000 });
+  await away.close();
+  await second.stop();
+});
+
 test.each([
   ['PUT', `${NAME}/empty`],
   ['PUT', `${NAME}/obliterate`],

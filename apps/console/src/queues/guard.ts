@@ -1,3 +1,4 @@
+import { checkQueue } from '@slowwave/adapters/bullmq';
 import { PROBLEM_TYPE, problem, report } from '@slowwave/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleDeps } from '../deps.ts';
@@ -12,9 +13,12 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
  */
 export function guard(deps: ConsoleDeps, basePath: string): Hook {
   return async (request, reply) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return;
+    const path = request.routeOptions.url?.slice(basePath.length);
     try {
-      return await act(deps, request.routeOptions.url?.slice(basePath.length), { request, reply });
+      // The library's errors do not say that a server is away; the page itself is there without it.
+      if (path?.startsWith('/api/') === true) await Promise.all(deps.queues.map(checkQueue));
+      if (request.method === 'GET' || request.method === 'HEAD') return;
+      return await act(deps, path, { request, reply });
     } catch (error) {
       const told = report(error, request, deps.log);
       return reply

@@ -1,5 +1,6 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { TurnOrder } from './order/turn-order.ts';
+import { callQueue } from './unavailable.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
@@ -32,3 +33,7 @@ export function queueFor(connection: QueueConnection, name: string): Queue {
   queue.on('error', () => {}); // without a listener the library prints every reconnect to the console
   return queue;
 }
+
+/** Resolves when the queue's server answers; throws EngineError 'queue_unavailable' when it does not. */
+export const checkQueue = (queue: Queue): Promise<void> =>
+  callQueue(queue.name, async () => void (await queue.isPaused()));

@@ -1,4 +1,4 @@
-export { type QueueConnection, queueFor } from './connection.ts';
+export { checkQueue, type QueueConnection, queueFor } from './connection.ts';
 export { type OpenedErasureQueue, openErasureQueue } from './erasure-queue.ts';
 export { type OpenedFollowUps, openFollowUps } from './follow-ups.ts';
 export { pgliteConnection } from './pglite-connection.ts';

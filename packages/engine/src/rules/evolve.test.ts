@@ -57,6 +57,17 @@ describe('a memory', () => {
     );
   });
 
+  // With work that grows faster than the square of the changes this would not end within the time of a test.
+  it('may change hundreds of times, one event at a time', () => {
+    const changes = Array.from({ length: 600 }, (_, i) => ({
+      ...{ kind: 'UPDATE' as const, text: `Lives in ${i % 7}`, minute: i, resolved: 0 },
+    }));
+    let memory: Memory | null = null;
+    for (const event of eventsOf(changes)) memory = evolve(HOME, memory, [event]);
+    expect(memory?.versions).toHaveLength(600);
+    expect(memory && liveVersion(memory)?.text).toBe(`Lives in ${599 % 7}`);
+  });
+
   it('holds what was said last, unless that was its deletion', () => {
     fc.assert(
       fc.property(life, (events) => {

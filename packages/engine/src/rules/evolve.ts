@@ -126,25 +126,47 @@ function retractsOf({ id, revision, retraction }: MemoryEvent): readonly number[
 const inSaidOrder = (timeline: readonly Mark[]): Spoken[] =>
   [...inEffect(timeline)].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
 
-/** A version in the making, or the deletion between two. */
-type Stretch = { readonly kind: 'run'; readonly run: Said[] } | { readonly kind: 'deletion'; readonly at: Millis };
+/** A version in the making, or the deletion between two. All marks of a run say the same: `text`, normalised. */
+type Stretch =
+  | { readonly kind: 'run'; readonly text: string; readonly run: Said[] }
+  | { readonly kind: 'deletion'; readonly at: Millis };
 
-/** Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. */
+/**
+ * Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. It
+ * ends where anything said later begins to hold or deletes it, at the earliest of them: no two overlap.
+ */
 function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
+  const versions: MemoryVersion[] = [];
+  let end: Millis | null = null;
+  let supersededBy: number | null = null;
+  for (const stretch of stretchesOf(timeline).toReversed()) {
+    if (stretch.kind === 'deletion') {
+      end = earlier(end, stretch.at);
+      continue;
+    }
+    const version = versionOf(stretch.run);
+    versions.push({ ...version, invalidAt: end === null ? null : Math.max(version.validFrom, end), supersededBy });
+    end = earlier(end, version.validFrom);
+    supersededBy = version.number;
+  }
+  return versions.sort((a, b) => a.number - b.number);
+}
+
+const earlier = (a: Millis | null, b: Millis): Millis => Math.min(a ?? b, b);
+
+function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
   const stretches: Stretch[] = [];
   for (const mark of inSaidOrder(timeline)) {
     const last = stretches.at(-1);
     if (mark.kind === 'deleted') stretches.push({ kind: 'deletion', at: mark.saidAt.at });
-    else if (last?.kind === 'run' && last.run.some(({ text }) => sameText(text, mark.text))) last.run.push(mark);
-    else stretches.push({ kind: 'run', run: [mark] });
+    else if (last?.kind === 'run' && saysTheSame(last, mark)) last.run.push(mark);
+    else stretches.push({ kind: 'run', text: normaliseText(mark.text), run: [mark] });
   }
-  const versions = stretches.flatMap((stretch, i) =>
-    stretch.kind === 'run' ? [closed(versionOf(stretch.run), stretches.slice(i + 1))] : [],
-  );
-  return versions.sort((a, b) => a.number - b.number);
+  return stretches;
 }
 
-const sameText = (a: string, b: string): boolean => a === b || normaliseText(a) === normaliseText(b);
+const saysTheSame = ({ text, run }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean =>
+  run[0]?.text === mark.text || text === normaliseText(mark.text);
 
 /**
  * The mark said first gives wording and times, the last that is no mere confirmation the details; the one that arrived
@@ -166,12 +188,4 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     details: { ...details, sourceIds },
     recordedAt: giver.recordedAt,
   };
-}
-
-/** A version ends where anything said later begins to hold or deletes it, at the earliest of them: no two overlap. */
-function closed(version: MemoryVersion, later: readonly Stretch[]): MemoryVersion {
-  const runs = later.flatMap((stretch) => (stretch.kind === 'run' ? [versionOf(stretch.run)] : []));
-  const ends = later.map((stretch) => (stretch.kind === 'deletion' ? stretch.at : versionOf(stretch.run).validFrom));
-  const invalidAt = ends.length === 0 ? null : Math.max(version.validFrom, Math.min(...ends));
-  return { ...version, invalidAt, supersededBy: runs[0]?.number ?? null };
 }

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
 import type { OpenSetup, Setup } from './setups.ts';
 
-/** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 60 to 90 s. */
-const AFTER_CRASH_MS = 110_000;
+/** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 22 to 38 s. */
+const AFTER_CRASH_MS = 80_000;
 
 /** What holds however Slowwave is run. */
 export function describeWay(name: string, open: OpenSetup): void {

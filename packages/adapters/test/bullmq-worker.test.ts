@@ -112,6 +112,29 @@ describe('the worker of turns', () => {
     await schedule.close();
   });
 
+  test('whatever is kept in the server is on one node of a cluster', async () => {
+    const schedule = await open();
+    const worker = work(async () => DONE);
+    await schedule.nudge([nudgeOf('a')]);
+    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    const keys = await client.keys('*');
+    expect(keys.length).toBeGreaterThan(3);
+    expect(keys.filter((key) => !key.startsWith('{slowwave}:'))).toEqual([]);
+    await Promise.all([worker.close(), schedule.close()]);
+  });
+
+  test('of completed turns the last thousand are kept', async () => {
+    const schedule = await open();
+    const worker = work(async () => DONE);
+    const turns = Array.from({ length: 1_100 }, (_, i) => nudgeOf(`n${i}`));
+    await schedule.nudge(turns);
+    await vi.waitFor(async () => expect(await client.zcard('{slowwave}:consolidate:completed')).toBe(1_000), PATIENCE);
+    await vi.waitFor(async () => expect((await schedule.jobs()).prioritized).toBe(0), PATIENCE);
+    expect(await client.zcard('{slowwave}:consolidate:completed')).toBe(1_000);
+    expect(await client.keys('{slowwave}:consolidate:lane_*')).toHaveLength(1_000);
+    await Promise.all([worker.close(), schedule.close()]);
+  });
+
   test('four workers close together and every running turn is worked by somebody else', async () => {
     const schedule = await open();
     const lanes = Array.from({ length: 20 }, (_, i) => nudgeOf(String(i)));

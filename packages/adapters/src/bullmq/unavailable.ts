@@ -22,8 +22,13 @@ export async function callQueue<T>(place: string, call: () => Promise<T>): Promi
 export function unavailable(place: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new EngineError(
-    `expected the queue at ${place} to answer, got: ${reason}; check that it runs and can be reached from here`,
-    { code: 'queue_unavailable', retryable: true, countsAsTry: false, cause: error },
-  );
+  const advice = /certificate/i.test(reason)
+    ? 'name the certificate of the authority that signed its own in NODE_EXTRA_CA_CERTS'
+    : 'check that it runs and can be reached from here';
+  return new EngineError(`expected the queue at ${place} to answer, got: ${reason}; ${advice}`, {
+    code: 'queue_unavailable',
+    retryable: true,
+    countsAsTry: false,
+    cause: error,
+  });
 }

@@ -131,9 +131,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_MAX_PENDING_TOTAL: Count(1, 1_000_000_000).default(1_000_000).describe('…and of all tenants together.'),
   SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
-    .default(60_000)
+    .default(30_000)
     .describe(
-      'A worker that was silent this long is taken for dead, and within half as long again others take over its work.',
+      'A worker that was silent this long is taken for dead, and within a quarter as long again others take over its work.',
     ),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed tries before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)

@@ -108,6 +108,44 @@ describe('slowwave beside a server', () => {
     expect(err).toContain('1 of 1 batches');
   });
 
+  it('undo lists what depends on it first; what it takes back, redo brings again, and rollback goes by time', async () => {
+    const consolidation = async (id: string): Promise<string> =>
+      (await run('show', id, '--json')).json().batch.consolidation_id;
+    const memories = async (): Promise<number> => {
+      const headers = { authorization: `Bearer ${KEY}` };
+      const answer = await fetch(`${server.url}/v1/memories?user_id=fay`, { headers });
+      return ((await answer.json()) as { results: unknown[] }).results.length;
+    };
+    const first = await consolidation(await server.say('fay', 'I like tea.'));
+    const between = new Date().toISOString();
+    await server.say('fay', 'I like tea.');
+    const refused = await run('undo', first);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/depends on it.*\n {2}consolidation con_/) });
+    expect((await run('undo', first, '--dry-run')).out).toContain('Nothing was changed.');
+    expect(await memories()).toBe(1);
+    const undone = await run('undo', first, '--cascade', '--json');
+    expect(undone.code).toBe(0);
+    expect(await memories()).toBe(0);
+    const redone = await run('redo', undone.json().undo.id);
+    expect(redone).toMatchObject({ code: 0, out: expect.stringContaining('To take it back: slowwave redo') });
+    expect(await memories()).toBe(1);
+    expect((await run('rollback', 'fay', '--to', between)).code).toBe(0);
+    expect((await run('rollback', 'fay')).code).toBe(2);
+    expect((await run('doctor')).code).toBe(0);
+  });
+
+  it('what-if shows the difference and lets nothing of it stay; erase lets nothing of a user stay', async () => {
+    await server.say('eve', 'I like tea.');
+    const shown = await run('what-if', '--user', 'eve', '--mode', 'add_only');
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Memories: 0 added, 0 changed') });
+    expect(await run('erase', 'eve')).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+    const erased = await run('erase', 'eve', '--yes', '--json');
+    expect(erased.code).toBe(0);
+    expect(erased.json()).toMatchObject({ state: 'erased', counts: { batches: 1 } });
+    expect((await run('batches', '--user', 'eve', '--json')).json().batches).toEqual([]);
+    expect((await run('doctor')).code).toBe(0);
+  });
+
   it('beside a standalone server the ledger is read, but not changed', async () => {
     const offline = ['--offline', '--data-dir', folder.path];
     const { batches } = (await slowwave(['batches', '--user', 'ann', '--json', ...offline])).json();

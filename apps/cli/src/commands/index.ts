@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { backupCommand } from './backup.ts';
 import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
+import { eraseCommand } from './erase.ts';
 import { flushCommand } from './flush.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
 import { rebuildQueueCommand } from './rebuild-queue.ts';
@@ -10,6 +11,8 @@ import { restoreCommand } from './restore.ts';
 import { showCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { tailCommand } from './tail.ts';
+import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
+import { whatIfCommand } from './what-if.ts';
 
 /** Everything the program can do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
@@ -19,6 +22,11 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   flushCommand,
   replayCommand,
+  whatIfCommand,
+  undoCommand,
+  rollbackCommand,
+  redoCommand,
+  eraseCommand,
   doctorCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,

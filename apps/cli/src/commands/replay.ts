@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayView } from '@slowwave/contracts';
-import { type Ask, withApi } from '../api/ask.ts';
+import { withApi } from '../api/ask.ts';
 import { momentOf } from '../arguments.ts';
 import { type Call, type Command, isOffline } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { followReplay } from './follow-replay.ts';
 
 export const replayCommand: Command = {
   name: 'replay',
@@ -30,7 +30,7 @@ with 3 when some of them are parked again.`,
         return EXIT.done;
       }
       const followed = !call.given.flag('no-wait') && !isOffline(call);
-      const done = followed ? await follow(call, ask, asked) : asked;
+      const done = followed ? await followReplay(call, ask, { title: 'replay', begun: asked }) : asked;
       call.out.answer(done, followed ? ended(done) : `Replay ${done.id} of ${done.matched} batches has begun.`);
       return followed && (done.parked > 0 || done.state !== 'done') ? EXIT.findings : EXIT.done;
     }),
@@ -46,23 +46,6 @@ function filterOf({ given }: Call): object {
   };
   const named = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== null));
   return words.length === 0 ? named : { ...named, batch_ids: words };
-}
-
-const POLL_MS = 500;
-const OVER = ['done', 'failed', 'discarded'];
-
-async function follow({ out, cancel }: Call, ask: Ask, begun: ReplayView): Promise<ReplayView> {
-  const progress = out.progress({ title: 'replay', unit: 'batches' });
-  try {
-    for (let replay = begun; ; ) {
-      progress.update(replay.consolidated + replay.parked, replay.matched, replay.state);
-      if (OVER.includes(replay.state)) return replay;
-      await sleep(POLL_MS, null, { signal: cancel });
-      replay = await ask<ReplayView>({ method: 'GET', path: `/v1/replays/${replay.id}` });
-    }
-  } finally {
-    progress.stop();
-  }
 }
 
 const ended = ({ id, state, consolidated, parked, matched }: ReplayView): string =>

@@ -1,0 +1,77 @@
+import type { UndoReport } from '@slowwave/contracts';
+import { type Ask, withApi } from '../api/ask.ts';
+import { momentOf } from '../arguments.ts';
+import type { Call, Command } from '../command.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { takenBackText } from './taken-back.ts';
+
+const DRY_RUN = { 'dry-run': { value: null, about: 'Only say what would change.' } };
+
+export const undoCommand: Command = {
+  name: 'undo',
+  usage: '<consolidation id>',
+  words: [1, 1],
+  on: 'server or ledger',
+  summary: 'Undo a consolidation. What came later and depends on it is listed first.',
+  about: 'Nothing of the history goes, and an undo can be taken back: slowwave redo.',
+  options: { cascade: { value: null, about: 'Undo what depends on it as well.' }, ...DRY_RUN },
+  run: (call) => {
+    const path = `/v1/consolidations/${encodeURIComponent(call.given.words[0] ?? '')}/undo`;
+    return withApi(call, { writes: true }, async (ask) => {
+      const shown = await report(ask, path, { cascade: false, dry_run: true });
+      if (call.given.flag('dry-run')) return answer(call, shown);
+      const cascade = call.given.flag('cascade');
+      if (shown.dependents.length > 0 && !cascade) throw dependsOn(shown);
+      return answer(call, await report(ask, path, { cascade, dry_run: false }));
+    });
+  },
+};
+
+export const rollbackCommand: Command = {
+  name: 'rollback',
+  usage: '<user id>',
+  words: [1, 1],
+  on: 'server or ledger',
+  summary: 'Make all memories of a user what they were at a time.',
+  about: `By the time they were recorded, not when things were said. Nothing of the history goes, and
+it can be taken back: slowwave redo.`,
+  options: { to: { value: 'MOMENT', about: 'The time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d ago.' }, ...DRY_RUN },
+  run: (call) => {
+    const to = momentOf(call.given, 'to');
+    if (to === null) throw new UsageError('expected --to, the time to go back to', 'rollback');
+    const path = `/v1/users/${encodeURIComponent(call.given.words[0] ?? '')}/rollback`;
+    const body = { to, dry_run: call.given.flag('dry-run') };
+    return withApi(call, { writes: true }, async (ask) => answer(call, await report(ask, path, body)));
+  },
+};
+
+export const redoCommand: Command = {
+  name: 'redo',
+  usage: '<undo id>',
+  words: [1, 1],
+  on: 'server or ledger',
+  summary: 'Take an undo or a rollback back.',
+  about: '',
+  options: DRY_RUN,
+  run: (call) => {
+    const path = `/v1/undos/${encodeURIComponent(call.given.words[0] ?? '')}/redo`;
+    const body = { dry_run: call.given.flag('dry-run') };
+    return withApi(call, { writes: true }, async (ask) => answer(call, await report(ask, path, body)));
+  },
+};
+
+const report = (ask: Ask, path: string, body: object): Promise<UndoReport> => ask({ method: 'POST', path, body });
+
+function answer({ out }: Call, taken: UndoReport): number {
+  out.answer(taken, takenBackText(taken));
+  return EXIT.done;
+}
+
+function dependsOn({ dependents }: UndoReport): CommandError {
+  const list = dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
+  return new CommandError(
+    `what came later depends on it, and nothing was changed:\n${list}\nLook at all that would change with --dry-run, then ` +
+      'undo it all with --cascade.',
+    EXIT.failed,
+  );
+}

@@ -1,0 +1,56 @@
+import type { ReplayView } from '@slowwave/contracts';
+import { withApi } from '../api/ask.ts';
+import { momentOf, oneOf } from '../arguments.ts';
+import type { Call, Command } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { followReplay } from './follow-replay.ts';
+
+export const whatIfCommand: Command = {
+  name: 'what-if',
+  usage: '[batch id…]',
+  words: [0, 1_000],
+  on: 'server or ledger',
+  summary: 'Consolidate past batches once more, with another model or other words, and show the difference.',
+  about: `Nothing that is remembered changes: it happens in a space of its own, which goes when the
+difference is told. A worker has to run.`,
+  options: {
+    user: { value: 'ID', about: 'Only batches of a user.' },
+    since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
+    until: { value: 'MOMENT', about: 'Only those accepted before.' },
+    model: { value: 'NAME', about: 'Another chat model at the same place.' },
+    mode: { value: 'MODE', about: 'decide or add_only, in place of what the batches asked for.' },
+    instructions: { value: 'TEXT', about: 'In place of the settings.' },
+    keep: { value: null, about: 'Keep the space, to look around in it.' },
+  },
+  run: (call) =>
+    withApi(call, { writes: true }, async (ask, api) => {
+      const body = { filter: filterOf(call), ...changesOf(call), shadow: true };
+      const begun = await ask<ReplayView>({ method: 'POST', path: '/v1/replays', body });
+      const done = await followReplay(call, ask, { title: 'what-if', begun });
+      const path = `/v1/replays/${done.id}`;
+      const { body: text } = await api.ask({ method: 'GET', path: `${path}?format=text` });
+      if (!call.given.flag('keep')) await ask({ method: 'DELETE', path });
+      call.out.answer(done, String(text));
+      return done.state === 'done' ? EXIT.done : EXIT.failed;
+    }),
+};
+
+function filterOf({ given }: Call): object {
+  const { words } = given;
+  return present({
+    batch_ids: words.length === 0 ? null : words,
+    user_id: given.text('user'),
+    since: momentOf(given, 'since'),
+    until: momentOf(given, 'until'),
+  });
+}
+
+const changesOf = ({ given }: Call): object =>
+  present({
+    model: given.text('model'),
+    mode: oneOf(given, 'mode', ['decide', 'add_only']),
+    instructions: given.text('instructions'),
+  });
+
+const present = (fields: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

@@ -14,8 +14,8 @@ export interface Provider {
   storm(fault: Fault | null): void;
   /** Does something when a process makes a call; resolves with whether that came within the time. */
   atCall(border: Border): Promise<boolean>;
-  /** Every call that was answered as it should be. */
-  answered(): readonly AnsweredCall[];
+  /** Every call, in the order in which they came. */
+  asked(): readonly AskedCall[];
   close(): Promise<void>;
 }
 
@@ -30,13 +30,16 @@ interface Border {
   reach(member: string): void;
 }
 
-export interface AnsweredCall {
+export interface AskedCall {
   readonly member: string;
+  /** embed for the embedder. */
   readonly name: string;
   /** Of the whole question. */
   readonly hash: string;
+  /** What is asked about: messages or facts. */
+  readonly texts: readonly string[];
   readonly askedAt: number;
-  /** When the answer was out; null when the connection ended before. */
+  /** When its sound answer was out; null when it got none. */
   readonly answeredAt: number | null;
 }
 
@@ -46,9 +49,15 @@ const DIMENSIONS = 64; // enough to tell a few texts apart
 
 interface State {
   readonly random: Random;
-  readonly answered: { member: string; call: RecordedCall }[];
+  readonly asked: Noted[];
   readonly armed: Set<Armed>;
   storm: Fault | null;
+}
+
+interface Noted extends Omit<AskedCall, 'answeredAt'> {
+  /** null: an embedding, which is not looked at further. */
+  readonly recorded: RecordedCall | null;
+  sound: boolean;
 }
 
 interface Armed extends Border {
@@ -56,7 +65,7 @@ interface Armed extends Border {
 }
 
 export async function startProvider(members: readonly string[], random: Random): Promise<Provider> {
-  const state: State = { random, answered: [], armed: new Set(), storm: null };
+  const state: State = { random, asked: [], armed: new Set(), storm: null };
   const servers = new Map<string, ModelServer>();
   for (const member of members) servers.set(member, await startFor(state, member));
   return {
@@ -65,7 +74,7 @@ export async function startProvider(members: readonly string[], random: Random):
       state.storm = fault;
     },
     atCall: (border) => arm(state, border),
-    answered: () => state.answered.map(({ member, call }) => answeredCall(member, call)),
+    asked: () => state.asked.map(askedCall),
     close: async () => {
       await Promise.all([...servers.values()].map((server) => server.close()));
     },
@@ -75,7 +84,7 @@ export async function startProvider(members: readonly string[], random: Random):
 async function startFor(state: State, member: string): Promise<ModelServer> {
   const server = await startModelServer({
     dimensions: DIMENSIONS,
-    script: (call) => answerChat(state, { member, call, recorded: server.calls.at(-1) }),
+    script: (call) => answerChat(state, { member, call, recorded: server.calls.at(-1) ?? null }),
     embeddingScript: (call) => answerEmbedding(state, member, call),
   });
   return server;
@@ -84,22 +93,28 @@ async function startFor(state: State, member: string): Promise<ModelServer> {
 interface Asked {
   readonly member: string;
   readonly call: ScriptedCall;
-  readonly recorded: RecordedCall | undefined;
+  readonly recorded: RecordedCall | null;
 }
 
 function answerChat(state: State, { member, call, recorded }: Asked): Reply {
+  const { name, request } = call;
+  const about = { member, name, hash: hashOf(request), texts: textsOf(call) };
+  const entry: Noted = { ...about, askedAt: Date.now(), recorded, sound: false };
+  state.asked.push(entry);
   if (reached(state, member, call.name) === 'before') return { drop: true };
   const reply = answerOf(call);
   if (!('json' in reply)) return reply;
   if (state.storm !== null && state.random.chance(STORM_SHARE)) return spoiled(state.storm, JSON.stringify(reply.json));
-  if (recorded !== undefined) state.answered.push({ member, call: recorded });
+  entry.sound = true;
   return reply;
 }
 
 /** Faults of the answer's text have no meaning for vectors. */
 const OF_EMBEDDINGS: readonly Fault[] = ['rate_limited', 'server_error', 'timeout', 'dropped', 'cut_off'];
 
-function answerEmbedding(state: State, member: string, _call: EmbeddingCall): Raw | null {
+function answerEmbedding(state: State, member: string, { texts, request }: EmbeddingCall): Raw | null {
+  const noted = { member, name: 'embed', hash: hashOf(request), texts, askedAt: Date.now(), recorded: null };
+  state.asked.push({ ...noted, sound: false });
   if (reached(state, member, 'embed') === 'before') return { drop: true };
   const { storm } = state;
   if (storm === null || !OF_EMBEDDINGS.includes(storm) || !state.random.chance(STORM_SHARE)) return null;
@@ -133,12 +148,20 @@ function arm(state: State, border: Border): Promise<boolean> {
   return promise;
 }
 
-function answeredCall(member: string, call: RecordedCall): AnsweredCall {
-  return {
-    member,
-    name: call.name,
-    hash: createHash('sha256').update(JSON.stringify(call.request)).digest('hex'),
-    askedAt: call.at,
-    answeredAt: call.aborted ? null : call.endedAt,
-  };
+function askedCall({ recorded, sound, ...call }: Noted): AskedCall {
+  const isOut = sound && recorded !== null && !recorded.aborted;
+  return { ...call, answeredAt: isOut ? recorded.endedAt : null };
+}
+
+const hashOf = (request: unknown): string => createHash('sha256').update(JSON.stringify(request)).digest('hex');
+
+/** The new messages of an extraction, or the facts of a decision. */
+function textsOf({ input }: ScriptedCall): string[] {
+  const { messages = [], facts = [] } = (input ?? {}) as { messages?: Said[]; facts?: Said[] };
+  return [...messages, ...facts].map(({ content, text }) => content ?? text ?? '');
+}
+
+interface Said {
+  readonly content?: string;
+  readonly text?: string;
 }

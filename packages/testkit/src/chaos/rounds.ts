@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Finding } from './checks/finding.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
-import { checkTotals, checkUser } from './checks/user.ts';
-import { type Fault, faultsOf } from './faults/index.ts';
+import { askDoctor, checkTotals } from './checks/totals.ts';
+import { checkUser } from './checks/user.ts';
+import type { Fault, Telling } from './faults/fault.ts';
+import { faultsOf } from './faults/index.ts';
 import { type Tongue, talk } from './load.ts';
 import { quiet, untilEnded } from './quiet.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -87,7 +89,7 @@ export async function runRounds(stage: Stage, course: Course): Promise<Outcome> 
     );
   }
   await lookAtAll(run);
-  const calls = stage.provider.answered();
+  const calls = stage.provider.asked().filter(({ name, answeredAt }) => name !== 'embed' && answeredAt !== null);
   return {
     injected: run.injected,
     findings: run.findings,
@@ -133,12 +135,18 @@ const kindsOf = ({ stage, course }: Run): Fault[] =>
 async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
   const { stage, injected, disturbances, findings } = run;
   await sleep(random.between(0, FAULT_WITHIN_MS));
-  const from = Date.now();
-  let kind: string = fault.kind;
-  try {
-    await fault.run(stage, random, (other) => {
+  let from = Date.now();
+  let { kind } = fault;
+  const telling: Telling = {
+    begins: () => {
+      from = Date.now();
+    },
+    instead: (other) => {
       kind = other;
-    });
+    },
+  };
+  try {
+    await fault.run(stage, random, telling);
   } catch (error) {
     findings.push({ kind: 'process', what: `${fault.kind}: ${String(error)}` });
   }
@@ -153,12 +161,12 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
 async function look({ stage, stories, findings, disturbances }: Run, talked: readonly Story[]): Promise<void> {
   const left = await quiet(stage);
   if (left !== null) findings.push({ kind: 'stuck', what: left });
-  findings.push(...(await checkTotals(stage, stories)));
+  findings.push(...(await checkTotals(stage, stories)), ...(await askDoctor(stage)));
   for (const story of talked) findings.push(...(await checkUser(stage, story)));
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }
-  findings.push(...checkPaid(stage.provider.answered(), disturbances).filter(isNewTo(findings)));
+  findings.push(...checkPaid(stage.provider.asked(), disturbances).filter(isNewTo(findings)));
 }
 
 const isNewTo =

@@ -14,5 +14,6 @@ export type FindingKind =
   | 'index'
   | 'leak'
   | 'paid twice'
+  | 'doctor'
   | 'stuck'
   | 'process';

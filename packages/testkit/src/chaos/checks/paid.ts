@@ -1,4 +1,4 @@
-import type { AnsweredCall } from '../provider.ts';
+import type { AskedCall } from '../provider.ts';
 import type { Finding } from './finding.ts';
 
 /** A time in which an answer that had come could be lost before it was stored. */
@@ -9,23 +9,45 @@ export interface Disturbance {
 
 /** Longer than it takes to store an answer, also on a busy machine. */
 const STORE_MS = 1_000;
+/** Which calls show that a step before them was finished. */
+const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['embed', 'decide_operations'] };
 
-/** A question that was answered in full is not asked again, unless something went wrong before its answer was stored. */
-export function checkPaid(calls: readonly AnsweredCall[], disturbances: readonly Disturbance[]): Finding[] {
-  const byQuestion = new Map<string, AnsweredCall[]>();
-  for (const call of calls) byQuestion.set(call.hash, [...(byQuestion.get(call.hash) ?? []), call]);
+/**
+ * A question that was answered in full is not asked again, unless something went wrong before its answer was stored.
+ * Stored it was when the next step was seen to begin, or nothing disturbed it for long enough.
+ */
+export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Disturbance[]): Finding[] {
+  const answered = calls.filter(({ answeredAt }) => answeredAt !== null);
+  const byQuestion = Map.groupBy(answered, ({ hash }) => hash);
   return [...byQuestion.values()].flatMap((asked) =>
     asked.slice(1).flatMap((again, i): Finding[] => {
       const first = asked[i];
-      if (first === undefined || !isPaidTwice(first, again, disturbances)) return [];
-      const what = `${again.name}, answered to ${first.member}, was asked again by ${again.member} ${again.askedAt - (first.answeredAt ?? 0)} ms later`;
-      return [{ kind: 'paid twice', what }];
+      if (first === undefined || !isFinished(first, again, { calls, disturbances })) return [];
+      const after = again.askedAt - (first.answeredAt ?? 0);
+      const what = `${again.name}, answered to ${first.member}, was asked again by ${again.member} ${after} ms later`;
+      return [{ kind: 'paid twice', what: `${what}: ${again.texts.join(', ')}` }];
     }),
   );
 }
 
-function isPaidTwice(first: AnsweredCall, again: AnsweredCall, disturbances: readonly Disturbance[]): boolean {
-  const { answeredAt } = first;
-  if (answeredAt === null || again.askedAt <= answeredAt + STORE_MS) return false;
-  return !disturbances.some(({ from, to }) => from < answeredAt + STORE_MS && to > answeredAt - STORE_MS);
+interface Ground {
+  readonly calls: readonly AskedCall[];
+  readonly disturbances: readonly Disturbance[];
+}
+
+/** Whether the first answer was stored when its question came again. */
+function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances }: Ground): boolean {
+  const { answeredAt, name, texts } = first;
+  if (answeredAt === null || again.askedAt <= answeredAt) return false;
+  const later = LATER[name] ?? [];
+  const wentOn = calls.some(
+    (call) =>
+      later.includes(call.name) &&
+      call.member === first.member &&
+      call.askedAt >= answeredAt &&
+      call.askedAt < again.askedAt &&
+      call.texts.some((text) => texts.includes(text)),
+  );
+  const disturbed = disturbances.some(({ from, to }) => from < answeredAt + STORE_MS && to > answeredAt - STORE_MS);
+  return wentOn || (!disturbed && again.askedAt > answeredAt + STORE_MS);
 }

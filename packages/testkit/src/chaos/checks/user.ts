@@ -1,4 +1,4 @@
-import { insist, read, readAll } from '../api.ts';
+import { insist, readAll } from '../api.ts';
 import type { Stage } from '../stage.ts';
 import { holding, type Story, type ToldBatch } from '../story.ts';
 import type { Finding } from './finding.ts';
@@ -152,17 +152,3 @@ async function checkIndex({ urls }: Stage, story: Story, live: readonly Live[]):
 
 const shown = (memories: readonly Live[]): string[] =>
   memories.map(({ id, memory, version }) => `${id} v${version} ${memory}`);
-
-/** Counts of everything; `expected` is what was acknowledged. */
-export async function checkTotals(stage: Stage, stories: readonly Story[]): Promise<Finding[]> {
-  const { batches } = await read<{ batches: Record<string, number> }>(`${stage.urls.search}/v1/stats`);
-  const told = stories.flatMap((story) => story.batches);
-  const poison = told.filter((batch) => batch.poison).length;
-  const findings: Finding[] = [];
-  if (batches.gap !== 0) findings.push({ kind: 'gap', what: `the counts do not add up: ${JSON.stringify(batches)}` });
-  if (batches.accepted !== told.length || batches.parked !== poison) {
-    const what = `${told.length} batches were acknowledged, ${poison} of them refused by the model; the counts are ${JSON.stringify(batches)}`;
-    findings.push({ kind: (batches.accepted ?? 0) > told.length ? 'doubled' : 'lost', what });
-  }
-  return findings;
-}

@@ -8,8 +8,15 @@ export interface Fault {
   readonly modes: readonly Mode[];
   /** Whether an answer that had just arrived may be lost by it. */
   readonly interrupts: boolean;
-  /** Tells when it came to another kind than it was meant to. */
-  run(stage: Stage, random: Random, instead: (kind: string) => void): Promise<void>;
+  run(stage: Stage, random: Random, telling: Telling): Promise<void>;
+}
+
+/** What a fault tells of itself. */
+export interface Telling {
+  /** It waited until now; only what is to come is its doing. */
+  begins(): void;
+  /** It came to another kind than it was meant to. */
+  instead(kind: string): void;
 }
 
 export const EVERYWHERE: readonly Mode[] = ['sqlite', 'postgres', 'embedded'];

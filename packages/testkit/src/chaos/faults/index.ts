@@ -4,8 +4,6 @@ import { PROCESS_FAULTS } from './processes.ts';
 import { STORE_FAULTS } from './stores.ts';
 import { MODEL_FAULTS } from './storms.ts';
 
-export type { Fault } from './fault.ts';
-
 /** Every kind of fault that a mode can have. */
 export const faultsOf = (mode: Mode): readonly Fault[] =>
   [...PROCESS_FAULTS, ...STORE_FAULTS, ...MODEL_FAULTS].filter(({ modes }) => modes.includes(mode));

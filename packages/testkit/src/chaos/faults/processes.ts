@@ -41,15 +41,19 @@ const atBorder = (kind: string, call: string, when: 'before' | 'after'): Fault =
   kind,
   modes: EVERYWHERE,
   interrupts: true,
-  run: async ({ provider, workers }, random, instead) => {
+  run: async ({ provider, workers }, random, { begins, instead }) => {
     const reached = await provider.atCall({
       members: workers.map(({ name }) => name),
       call,
       when: when === 'before' ? 'before' : { afterMs: random.between(AFTER_ANSWER_MS.from, AFTER_ANSWER_MS.to) },
       withinMs: BORDER_WITHIN_MS,
-      reach: (name) => named(workers, name).strike(),
+      reach: (name) => {
+        begins();
+        named(workers, name).strike();
+      },
     });
     if (!reached) {
+      begins();
       random.pick(workers).strike();
       instead(killed.kind);
     }
@@ -70,7 +74,7 @@ const paused: Fault = {
   kind: 'worker paused past its lock',
   modes: EVERYWHERE,
   interrupts: true,
-  run: async ({ provider, workers, takeOverMs }, random) => {
+  run: async ({ provider, workers, takeOverMs }, random, { begins }) => {
     let pausing: Promise<void> | null = null;
     const pauseMs = takeOverMs * 2 + random.between(0, takeOverMs);
     await provider.atCall({
@@ -79,9 +83,11 @@ const paused: Fault = {
       when: { afterMs: random.between(AFTER_ANSWER_MS.from, AFTER_ANSWER_MS.to) },
       withinMs: BORDER_WITHIN_MS,
       reach: (name) => {
+        begins();
         pausing = named(workers, name).pause(pauseMs);
       },
     });
+    if (pausing === null) begins();
     await (pausing ?? random.pick(workers).pause(pauseMs));
   },
 };

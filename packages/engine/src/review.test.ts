@@ -3,6 +3,7 @@ import type { ReviewedKind } from './plan.ts';
 import { reviewer } from './review.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from './testing/index.ts';
+import { undoer } from './undo/undoer.ts';
 import { DEFAULT_TENANT } from './words.ts';
 import { memoryWriter } from './write.ts';
 
@@ -107,6 +108,15 @@ describe('an operation that waits for a person', () => {
       'made immutable',
       'immutable',
       async (b: Bench, id: string) => void (await b.writer.change(DEFAULT_TENANT, id, { immutable: true })),
+    ],
+    [
+      'undone',
+      'gone',
+      async (b: Bench, id: string) => {
+        const events = await b.engine.deps.ledger.undos.events(DEFAULT_TENANT, [id]);
+        const how = { cascade: false, dryRun: false };
+        await undoer(b.engine.deps).undo(DEFAULT_TENANT, events[0]?.consolidationId ?? '', how);
+      },
     ],
   ])('is stale when its memory was %s in the meantime, and says why', async (_what, note, meddle) => {
     const b = await reviewBench(['UPDATE']);

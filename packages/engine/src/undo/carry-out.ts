@@ -15,6 +15,8 @@ type UndoDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'lo
 
 /** Said after every message of its millisecond, like an explicit write. */
 const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
+/** One transaction of so many memories holds other writes up for about three seconds on SQLite; callers wait five. */
+const MEMORIES_MAX = 10_000;
 /** Memories told to the index in one go. */
 const SLICE = 200;
 const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
@@ -31,6 +33,7 @@ export async function carryOut(
   const { lives, what } = decision;
   const isNothing = lives.length + what.consolidations.length + what.undos.length === 0;
   if (dryRun || isNothing) return { kind: 'done', report: { ...report, undo: null }, searchable: true };
+  if (lives.length > MEMORIES_MAX) return { kind: 'refused', why: tooLarge(lives.length) };
   const written = await ledger.undos.write(tenant, undoing);
   if (written.kind === 'conflict') return written;
   const { id, kind, lane, memories, consolidations } = undoing.undo;
@@ -55,6 +58,9 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
     redone: [...before].filter((one) => !after.has(one)),
   };
 }
+
+const tooLarge = (memories: number): string =>
+  `it would change ${memories} memories at once, at most ${MEMORIES_MAX} can be; roll back in steps, to later times first`;
 
 const changeOf = ({ memory }: TakenBack, event: MemoryEvent): MemoryChange => ({
   memory: evolve(memory, memory, [event]),

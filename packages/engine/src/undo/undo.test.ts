@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UndoResult } from '../ports/undoer.ts';
 import { extract } from '../steps/extract.ts';
 import { recall } from '../steps/recall.ts';
-import { engineBench, NEVER } from '../testing/index.ts';
+import { added, engineBench, home, NEVER } from '../testing/index.ts';
 import { expectTrue } from '../testing/ledger-truths.ts';
 import { done, undoBench } from '../testing/undo-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
@@ -210,6 +210,17 @@ describe('rolling a user back', () => {
     expect(await b.undoer.rollback(TENANT, { kind: 'user', id: 'nobody' }, { to: 0, dryRun: false })).toEqual({
       kind: 'not_found',
     });
+  });
+
+  it('is refused where it is too much for one transaction, and says how to do it in steps', async () => {
+    const b = await undoBench();
+    const { memories } = b.engine.deps.ledger;
+    const at = home(await memories.laneOf(TENANT, b.ann, b.engine.tools.now()));
+    const changes = Array.from({ length: 10_001 }, () => added(b.engine.tools, at));
+    await memories.write(TENANT, { changes, tombstones: [], now: b.engine.tools.now() });
+    const answer = await b.undoer.rollback(TENANT, b.ann, { to: 0, dryRun: false });
+    expect(answer).toMatchObject({ kind: 'refused', why: expect.stringContaining('in steps') });
+    expect((await memories.liveIds(TENANT, at.scope)).length).toBe(10_001);
   });
 
   it('that changes nothing leaves no trace', async () => {

@@ -90,6 +90,16 @@ describe('a gate fails', () => {
       'where the outdated text is',
       { answers: world.questions.map((question) => ({ question, found: ['Ann lives in Oslo'] })) },
     ],
+    [
+      'G8',
+      'where what was undone still holds',
+      {
+        histories: new Map([
+          ...RIGHT.histories,
+          ['home', [...home, { ...home[1], event: 'UNDO', version: 3, memory: null, retracts: [2] }]],
+        ]),
+      },
+    ],
     ['G8', 'where events lead elsewhere', { histories: new Map([...RIGHT.histories, ['home', home.slice(0, 1)]]) }],
     [
       'G8',

@@ -42,5 +42,7 @@ export { describeSearchIndex, type SearchIndexFixture } from './search-index-sui
 export { point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
 export type { KeywordStatistics } from './search-index-suite-statistics.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';
+export { undoBench } from './undo-bench.ts';
+export { walkUndos } from './undo-walk.ts';
 export { batchesOf, perfectChat, play } from './world-bench.ts';
 export { pick, seeded, shuffled, type World, type WorldOptions, world } from './worlds.ts';

@@ -1,9 +1,8 @@
-import type { ChatModel } from '../ports/models.ts';
 import type { UndoReport, UndoResult } from '../ports/undoer.ts';
 import { undoer } from '../undo/undoer.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { memoryWriter } from '../write.ts';
-import { type EngineBench, engineBench, NEVER } from './engine-bench.ts';
+import { type BenchOptions, type EngineBench, engineBench, NEVER } from './engine-bench.ts';
 import { fakeChat } from './fake-models.ts';
 import { echoExtract, keyedDecide } from './scripts.ts';
 import { stateHash } from './state-hash.ts';
@@ -20,8 +19,8 @@ export function done(result: UndoResult): UndoReport {
 }
 
 /** One user whose every word is a fact, and everything that can be taken back. */
-export async function undoBench(chat: ChatModel = keyedChat) {
-  const engine: EngineBench = await engineBench({ chat });
+export async function undoBench(given: Partial<BenchOptions> = {}) {
+  const engine: EngineBench = await engineBench({ chat: keyedChat, ...given });
   return {
     engine,
     ann: { kind: 'user', id: 'ann' } as const,
@@ -54,3 +53,5 @@ export async function undoBench(chat: ChatModel = keyedChat) {
     },
   };
 }
+
+export type UndoBench = Awaited<ReturnType<typeof undoBench>>;

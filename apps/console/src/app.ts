@@ -20,6 +20,7 @@ import { postPreview } from './post-preview.ts';
 import { postRedo } from './post-redo.ts';
 import { postReplay } from './post-replay.ts';
 import { postRestore } from './post-restore.ts';
+import { postRetentionPreview } from './post-retention-preview.ts';
 import { postReview } from './post-review.ts';
 import { postRollback } from './post-rollback.ts';
 import { postUndo } from './post-undo.ts';
@@ -54,6 +55,7 @@ export const consoleRoutes =
     deleteUser(app, deps);
     getErasure(app, deps);
     exportUser(app, deps);
+    postRetentionPreview(app, deps);
     getSettings(app, deps);
     putSettings(app, deps);
     await app.register(queuePages(deps));

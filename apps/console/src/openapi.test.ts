@@ -22,6 +22,7 @@ const ROUTES = [
   '/v1/users/{id}/export',
   '/v1/users/{id}/rollback',
   '/v1/erasures/{id}',
+  '/v1/retention/preview',
 ];
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {

@@ -29,6 +29,7 @@ const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch => ({
   ...(body.metadata !== undefined && { metadata: body.metadata as JsonObject }),
   ...(body.categories !== undefined && { category: categoryOf(body.categories) }),
   ...(body.immutable !== undefined && { immutable: body.immutable }),
+  ...(body.pinned !== undefined && { pinned: body.pinned }),
   ...(body.expires_at !== undefined && { expiresAt: body.expires_at === null ? null : Date.parse(body.expires_at) }),
   ...(body.version !== undefined && { expectedVersion: body.version }),
 });

@@ -30,6 +30,7 @@ const newMemory = (body: PostMemory): NewMemory => ({
   metadata: (body.metadata ?? {}) as JsonObject,
   category: categoryOf(body.categories ?? []),
   immutable: body.immutable,
+  pinned: body.pinned,
   validFrom: momentOf(body.valid_from),
   expiresAt: momentOf(body.expires_at),
 });

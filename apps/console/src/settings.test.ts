@@ -13,6 +13,8 @@ const DEFAULTS = {
   due: {},
   prices: {},
   budgets: { tokens_per_day: null, cost_per_day: null, user_tokens_per_day: null, user_cost_per_day: null },
+  retention: { messages_days: null, plans_days: null },
+  forgetting: { max_age_days: null, unconfirmed_days: null, max_memories: null },
 };
 
 const CHOSEN = {
@@ -26,6 +28,8 @@ const CHOSEN = {
   due: { tokens: 500, idle_ms: 0, max_age_ms: 1_000 },
   prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
   budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
+  retention: { messages_days: 90, plans_days: 30 },
+  forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
 };
 
 test('settings are the defaults until they are put, then what was put', async () => {
@@ -59,6 +63,8 @@ test('what is put reaches the engine', async () => {
 test.each([
   ['an unknown field', { language: 'en' }, 'language'],
   ['an unknown field further in', { due: { idle: 5 } }, 'due.idle'],
+  ['no day at all', { retention: { messages_days: 0 } }, 'retention.messages_days'],
+  ['half a memory', { forgetting: { max_memories: 1.5 } }, 'forgetting.max_memories'],
   ['a budget below zero', { budgets: { tokens_per_day: -1 } }, 'budgets.tokens_per_day'],
   ['a prompt without its placeholder', { prompts: { extract: 'Find facts.' } }, 'prompts.extract'],
   ['a prompt with an unknown placeholder', { prompts: { decide: 'Use {{x}}.' } }, 'prompts.decide'],

@@ -70,3 +70,29 @@ test('an export of somebody unknown is not found', async () => {
   const { app } = await consoleBench();
   expect((await app.inject('/v1/users/nobody/export')).json()).toMatchObject({ status: 404, code: 'not_found' });
 });
+
+test('what retention and forgetting would take is told before anything is taken', async () => {
+  const { engine, send } = await consoleBench();
+  await engine.post(['home: Oslo']);
+  await engine.run();
+  engine.tools.advance(10 * 86_400_000);
+  const body = { retention: { messages_days: 5 }, forgetting: { max_age_days: 5 } };
+  const none = { batches: 0, consolidations: 0, memories: { age: 0, unconfirmed: 0, budget: 0 } };
+  expect((await send('POST', '/v1/retention/preview', {})).json()).toEqual(none);
+  const wanted = { batches: 1, consolidations: 0, memories: { age: 1, unconfirmed: 0, budget: 0 } };
+  expect((await send('POST', '/v1/retention/preview', body)).json()).toEqual(wanted);
+  const chosen = (await send('PUT', '/v1/settings', body)).json();
+  expect(chosen.retention).toEqual({ messages_days: 5, plans_days: null });
+  expect(chosen.forgetting).toEqual({ max_age_days: 5, unconfirmed_days: null, max_memories: null });
+  expect((await send('POST', '/v1/retention/preview', {})).json()).toEqual(wanted);
+  expect(await engine.live()).toEqual(['home: Oslo']);
+});
+
+test('a memory is pinned and unpinned', async () => {
+  const { send } = await consoleBench();
+  const memory = (await send('POST', '/v1/memories', { memory: 'no nuts', user_id: 'ann', pinned: true })).json();
+  expect(memory.pinned).toBe(true);
+  const patched = await send('PATCH', `/v1/memories/${memory.id}`, { memory: 'no nuts at all' });
+  expect(patched.json()).toMatchObject({ memory: 'no nuts at all', pinned: true });
+  expect((await send('PATCH', `/v1/memories/${memory.id}`, { pinned: false })).json().pinned).toBe(false);
+});

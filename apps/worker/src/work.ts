@@ -20,12 +20,16 @@ import {
   sweepErasures,
   sweepOutbox,
   sweepReplays,
+  sweepRetention,
   takeTurn,
   turnDueAt,
 } from '@slowwave/engine';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
 const SWEEP_MS = 1_000;
+
+/** What is kept for days needs no haste, and looking for it reads every memory of a tenant that forgets. */
+const RETENTION_MS = 3_600_000;
 
 /** Nobody waits for a summary: most of the models' time is for turns. */
 const TURNS_PER_SUMMARY = 4;
@@ -60,6 +64,11 @@ export async function startWork(
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
     repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
     repeat(deps, stopping.signal, async () => void (await sweepErasures(deps, erasures))),
+    repeat(
+      deps,
+      stopping.signal,
+      hourly(() => sweepRetention(deps, stopping.signal)),
+    ),
   ];
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
@@ -107,4 +116,14 @@ async function repeat({ log }: EngineDeps, stopping: AbortSignal, task: () => Pr
     });
     await sleep(SWEEP_MS, null, { signal: stopping }).catch(() => {});
   }
+}
+
+/** Does it the first time at once, then once an hour; after a failure again at once. */
+function hourly(task: () => Promise<void>): () => Promise<void> {
+  let next = 0;
+  return async () => {
+    if (performance.now() < next) return;
+    await task();
+    next = performance.now() + RETENTION_MS;
+  };
 }

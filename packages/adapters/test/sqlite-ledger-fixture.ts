@@ -96,6 +96,9 @@ function following(current: () => Ledger): Ledger {
     get contents() {
       return current().contents;
     },
+    get retention() {
+      return current().retention;
+    },
     get erasures() {
       return current().erasures;
     },

@@ -12,6 +12,7 @@ const ConsolidationSummary = ScopeView.extend({
   error: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
   created_at: z.string(),
   applied_at: z.string().nullable(),
+  removed_at: z.string().nullable().describe('When retention removed its plan and its answers.'),
 });
 
 /** A plan: what was read, thought, decided and changed, and its cost. */

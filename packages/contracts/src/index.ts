@@ -51,6 +51,7 @@ export {
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
+export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
 export {

@@ -26,6 +26,7 @@ export const MemoryView = ScopeView.extend({
   metadata: Metadata,
   categories: z.array(z.string()),
   immutable: z.boolean(),
+  pinned: z.boolean().optional().describe('No policy forgets it. Not told by searches.'),
   said_at: z.string(),
   valid_from: z.string(),
   invalid_at: z.string().nullable(),
@@ -123,6 +124,7 @@ export const PostMemory = z
     metadata: Metadata.optional(),
     categories: z.array(z.string().min(1).max(64)).max(10).optional(),
     immutable: z.boolean().default(false),
+    pinned: z.boolean().default(false).describe('No policy of forgetting touches it.'),
     valid_from: Moment.optional(),
     expires_at: Moment.optional(),
   })
@@ -136,6 +138,7 @@ export const PatchMemory = z
     metadata: Metadata.optional(),
     categories: z.array(z.string().min(1).max(64)).max(10).optional(),
     immutable: z.boolean().optional(),
+    pinned: z.boolean().optional(),
     expires_at: Moment.nullable().optional(),
     version: z.int().min(1).optional().describe('Only change it if this is still the current version.'),
   })

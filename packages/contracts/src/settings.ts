@@ -36,6 +36,31 @@ const Price = z.number().min(0).max(PRICE_MAX);
 const DayLimit = z.number().min(0).nullable().default(null);
 const ModelPrice = z.strictObject({ prompt: Price, completion: Price });
 
+/** A hundred years; null: for ever. */
+const Days = z.int().min(1).max(36_500).nullable().default(null);
+const MEMORIES_MAX = 1_000_000;
+
+export const RetentionBody = z
+  .strictObject({
+    messages_days: Days.describe('The content of messages, once they are consolidated.'),
+    plans_days: Days.describe('Plans, and the raw answers of models.'),
+  })
+  .describe('How long what was said and thought is kept. Memories, their versions and events stay.');
+
+export const ForgettingBody = z
+  .strictObject({
+    max_age_days: Days.describe('Memories that were not changed for so long.'),
+    unconfirmed_days: Days.describe('Memories that were neither changed nor said again for so long.'),
+    max_memories: z
+      .int()
+      .min(1)
+      .max(MEMORIES_MAX)
+      .nullable()
+      .default(null)
+      .describe('Of each user, agent or run; the least confirmed go first, of those the oldest.'),
+  })
+  .describe('Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back.');
+
 /** The whole of a tenant's settings: what is left out is as by default. */
 export const PutSettings = z
   .strictObject({
@@ -87,6 +112,8 @@ export const PutSettings = z
       })
       .prefault({})
       .describe('What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped.'),
+    retention: RetentionBody.prefault({}),
+    forgetting: ForgettingBody.prefault({}),
   })
   .meta({ id: 'PutSettings' });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -111,6 +138,12 @@ export const SettingsView = z
       cost_per_day: z.number().nullable(),
       user_tokens_per_day: z.number().nullable(),
       user_cost_per_day: z.number().nullable(),
+    }),
+    retention: z.object({ messages_days: z.number().nullable(), plans_days: z.number().nullable() }),
+    forgetting: z.object({
+      max_age_days: z.number().nullable(),
+      unconfirmed_days: z.number().nullable(),
+      max_memories: z.number().nullable(),
     }),
   })
   .meta({ id: 'Settings' });

@@ -28,6 +28,7 @@ export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
 export type * from './ports/ledger/replays.ts';
+export { REMOVED, type RemovalSlice, type RetentionStore } from './ports/ledger/retention.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';
 export type * from './ports/ledger/summaries.ts';
@@ -54,6 +55,7 @@ export { ofNoSpace, payerOf, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { sweepReplays } from './replays/sweep.ts';
 export { discardSpace } from './replays/what-if.ts';
+export { previewRetention, type RetentionPreview, sweepRetention } from './retain.ts';
 export { reviewer } from './review.ts';
 export {
   admitCall,
@@ -72,7 +74,15 @@ export { replayPriority } from './rules/replay-priority.ts';
 export { scan } from './rules/scan.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, visible } from './rules/visible.ts';
-export { type Budgets, DEFAULT_SETTINGS, duePolicy, type ModelPrice, type TenantSettings } from './settings.ts';
+export {
+  type Budgets,
+  DEFAULT_SETTINGS,
+  duePolicy,
+  type ForgettingPolicy,
+  type ModelPrice,
+  type Retention,
+  type TenantSettings,
+} from './settings.ts';
 export { project } from './steps/project.ts';
 export { refreshSummary } from './summarize.ts';
 export { laneSweep, sweepOutbox } from './sweep.ts';

@@ -21,6 +21,25 @@ export interface TenantSettings {
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** What a day may cost. What comes later waits for the next one; nothing is dropped. */
   readonly budgets: Budgets;
+  /** How many days what was said and thought is kept, beside what was remembered of it. null: for ever. */
+  readonly retention: Retention;
+  /** Which memories are forgotten by themselves. null: none for that reason. */
+  readonly forgetting: ForgettingPolicy;
+}
+
+export interface Retention {
+  readonly messagesDays: number | null;
+  /** Plans and the answers of models. */
+  readonly plansDays: number | null;
+}
+
+export interface ForgettingPolicy {
+  /** Since a memory was last changed. */
+  readonly maxAgeDays: number | null;
+  /** Since a memory was last said, for the first time or again. */
+  readonly unconfirmedDays: number | null;
+  /** Of each user, agent or run: the least confirmed go first, of those the oldest. */
+  readonly maxMemories: number | null;
 }
 
 /** By UTC day; null: no limit. Those of users count for each owner alone, of whatever kind. */
@@ -48,6 +67,8 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   due: {},
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
+  retention: { messagesDays: null, plansDays: null },
+  forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
 };
 
 /** When the tenant's lanes are due: its own word where it has one, else the process's. */

@@ -135,6 +135,8 @@ export interface VersionDetails {
   readonly sourceIds: readonly string[];
   readonly metadata: JsonObject;
   readonly immutable: boolean;
+  /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
+  readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
 }
 
@@ -181,9 +183,9 @@ export interface Memory {
 
 /**
  * The actor of an event: a consolidation, an explicit write by API, a person who approved what a consolidation wished, an
- * undo, or a rollback.
+ * undo, a rollback, or a tenant's policy of forgetting.
  */
-export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback';
+export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | 'policy';
 
 /** What an event takes back: earlier events of the same memory, by their revisions. */
 export interface Retraction {

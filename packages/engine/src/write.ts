@@ -17,7 +17,10 @@ const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
 /** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;
 /** Deletions in one transaction: long work goes in slices, so that others can write in between. */
-const SLICE = 100;
+export const SLICE = 100;
+/** Who writes, and why. */
+type By = Pick<MemoryEvent, 'actor' | 'reason'>;
+const BY_API: By = { actor: 'api', reason: 'written by API' };
 const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /** Explicit writes: the same events and the same way to the index as a consolidation, without a model. */
@@ -58,6 +61,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
       sourceIds: [],
       metadata: wanted.metadata,
       immutable: wanted.immutable,
+      ...(wanted.pinned === true && { pinned: true }),
       expiresAt: wanted.expiresAt,
     },
   });
@@ -87,7 +91,7 @@ async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string
   let count = 0;
   let unprojected = false;
   for (let start = 0; start < ids.length; start += SLICE) {
-    const removedSlice = await removeSlice(deps, tenant, ids.slice(start, start + SLICE));
+    const removedSlice = await removeSlice(deps, tenant, { ids: ids.slice(start, start + SLICE) });
     if (removedSlice.kind === 'conflict') return removedSlice;
     if (removedSlice.kind === 'unprojected') unprojected = true;
     count += removedSlice.count;
@@ -95,13 +99,18 @@ async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string
   return { kind: unprojected ? 'unprojected' : 'written', count };
 }
 
-async function removeSlice(deps: WriteDeps, tenant: TenantId, ids: readonly string[]): Promise<RemoveAllResult> {
+/** Live ones of at most a slice of memories go; `by` is in their events. */
+export async function removeSlice(
+  deps: WriteDeps,
+  tenant: TenantId,
+  { ids, by = BY_API }: { readonly ids: readonly string[]; readonly by?: By },
+): Promise<RemoveAllResult> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const live = (await deps.ledger.memories.many(tenant, ids)).filter((memory) => liveVersion(memory) !== null);
     const written = await write(
       deps,
       tenant,
-      live.map((memory) => removed(deps, memory)),
+      live.map((memory) => removed(deps, memory, by)),
     );
     if (written.kind !== 'conflict') return { kind: written.kind, count: live.length };
   }
@@ -130,6 +139,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
       category: patch.category === undefined ? details.category : patch.category,
       metadata: patch.metadata ?? details.metadata,
       immutable: patch.immutable ?? details.immutable,
+      ...(patch.pinned !== undefined && { pinned: patch.pinned }),
       expiresAt: patch.expiresAt === undefined ? details.expiresAt : patch.expiresAt,
     },
   });
@@ -161,12 +171,10 @@ function versionSaid({ versions, timeline }: Memory, number: number): Pick<Memor
   return versions.find((version) => version.number === number) ?? (said?.kind === 'said' ? said : null);
 }
 
-const removed = (deps: WriteDeps, memory: Memory): MemoryChange =>
-  changeOf(
-    memory,
-    memory,
-    eventOf(deps, memory, { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now() }),
-  );
+function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange {
+  const event = { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now() } as const;
+  return changeOf(memory, memory, { ...eventOf(deps, memory, event), ...by });
+}
 
 function eventOf(
   { tools }: WriteDeps,
@@ -176,12 +184,11 @@ function eventOf(
   const now = tools.now();
   return {
     saidAt: momentAfter(memory, now),
-    reason: 'written by API',
+    ...BY_API,
     ...said,
     id: tools.id('evt'),
     memoryId: memory?.id ?? tools.id('mem'),
     revision: (memory?.revision ?? 0) + 1,
-    actor: 'api',
     consolidationId: null,
     factId: null,
     previous: memory === null ? null : (liveVersion(memory)?.text ?? null),

@@ -20,6 +20,7 @@ export const consolidationSummary = (consolidation: Consolidation) => ({
   error: failureView(consolidation.failure),
   created_at: isoOf(consolidation.createdAt),
   applied_at: isoOrNull(consolidation.appliedAt),
+  removed_at: isoOrNull(consolidation.removedAt ?? null),
 });
 
 export const consolidationView = (

@@ -1,5 +1,5 @@
 import type { PutSettings, SettingsView } from '@slowwave/contracts';
-import type { TenantSettings } from '@slowwave/engine';
+import type { ForgettingPolicy, Retention, TenantSettings } from '@slowwave/engine';
 
 export const settingsView = (settings: TenantSettings): SettingsView => {
   const { tokens, idleMs, maxAgeMs } = settings.due;
@@ -22,6 +22,12 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       cost_per_day: settings.budgets.costPerDay,
       user_tokens_per_day: settings.budgets.userTokensPerDay,
       user_cost_per_day: settings.budgets.userCostPerDay,
+    },
+    retention: { messages_days: settings.retention.messagesDays, plans_days: settings.retention.plansDays },
+    forgetting: {
+      max_age_days: settings.forgetting.maxAgeDays,
+      unconfirmed_days: settings.forgetting.unconfirmedDays,
+      max_memories: settings.forgetting.maxMemories,
     },
   };
 };
@@ -48,5 +54,18 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
       userTokensPerDay: body.budgets.user_tokens_per_day,
       userCostPerDay: body.budgets.user_cost_per_day,
     },
+    retention: retentionFrom(body.retention),
+    forgetting: forgettingFrom(body.forgetting),
   };
 };
+
+export const retentionFrom = (body: PutSettings['retention']): Retention => ({
+  messagesDays: body.messages_days,
+  plansDays: body.plans_days,
+});
+
+export const forgettingFrom = (body: PutSettings['forgetting']): ForgettingPolicy => ({
+  maxAgeDays: body.max_age_days,
+  unconfirmedDays: body.unconfirmed_days,
+  maxMemories: body.max_memories,
+});

@@ -7,6 +7,7 @@ export interface NewMemory {
   readonly metadata: JsonObject;
   readonly category: string | null;
   readonly immutable: boolean;
+  readonly pinned?: boolean;
   /** When it began to hold; null: now. */
   readonly validFrom: Millis | null;
   readonly expiresAt: Millis | null;
@@ -18,6 +19,7 @@ export interface MemoryPatch {
   readonly metadata?: JsonObject;
   readonly category?: string | null;
   readonly immutable?: boolean;
+  readonly pinned?: boolean;
   readonly expiresAt?: Millis | null;
   /** Change it only if this is still its newest version. */
   readonly expectedVersion?: number;

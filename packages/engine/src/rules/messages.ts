@@ -1,3 +1,4 @@
+import { REMOVED } from '../ports/ledger/retention.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { Content, Message } from '../words.ts';
 import { maskSecrets, type SecretKind } from './junk/secrets.ts';
@@ -15,7 +16,8 @@ export const imagesOf = (content: Content): readonly string[] =>
   typeof content === 'string' ? [] : content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 
 /** Empty messages make models invent. */
-export const isWorthReading = (message: Message): boolean => textOfContent(message.content).trim() !== '';
+export const isWorthReading = (message: Message): boolean =>
+  message.content !== REMOVED && textOfContent(message.content).trim() !== '';
 
 /** A message as it is read: images described, secrets masked, nothing unprintable. */
 export interface Spoken {

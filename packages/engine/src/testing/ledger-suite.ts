@@ -14,6 +14,7 @@ import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
 import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
+import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
@@ -48,6 +49,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeTenants(bench);
     describeErasures(bench);
     describeContents(bench);
+    describeRetention(bench);
     describeWalks(bench);
   });
 }

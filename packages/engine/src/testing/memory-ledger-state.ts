@@ -117,6 +117,8 @@ export interface State {
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
+  /** Batches whose messages retention has removed. */
+  readonly stripped: Set<string>;
   /** Batches that were erased, by tenant. */
   readonly erased: Map<TenantId, number>;
 }
@@ -146,6 +148,7 @@ export function emptyState(tools: Tools): State {
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
+    stripped: new Set(),
     erased: new Map(),
   };
 }

@@ -9,6 +9,7 @@ import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
 import { memoryReplays } from './memory-ledger-replays.ts';
+import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
 import { memorySettings } from './memory-ledger-settings.ts';
 import { emptyState } from './memory-ledger-state.ts';
@@ -34,6 +35,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     overview: memoryOverview(state),
     audit: memoryAudit(state),
     contents: memoryContents(state),
+    retention: memoryRetention(state),
     erasures: memoryErasures(state),
     check: async () => {},
     close: async () => {},

@@ -1,5 +1,6 @@
 import type { MemoryView } from '@slowwave/contracts';
 import { newest } from '../rules/evolve.ts';
+import { isPinned } from '../rules/pinned.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Memory } from '../words.ts';
 import { isoOrNull } from './moments.ts';
@@ -17,6 +18,7 @@ export function memoryView(memory: Memory): MemoryView {
     metadata: details.metadata,
     categories: details.category === null ? [] : [details.category],
     immutable: details.immutable,
+    pinned: isPinned(memory),
     said_at: isoOf(version.saidAt.at),
     valid_from: isoOf(version.validFrom),
     invalid_at: isoOrNull(version.invalidAt),

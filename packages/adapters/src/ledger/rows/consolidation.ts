@@ -11,6 +11,7 @@ export interface ConsolidationRow extends ScopeColumns {
   readonly failure: string | null;
   readonly created_at: number;
   readonly applied_at: number | null;
+  readonly stripped_at: number | null;
 }
 
 /** Consolidations with their scope's columns; add a WHERE on `c`. */
@@ -29,6 +30,7 @@ export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
   failure: row.failure === null ? null : JSON.parse(row.failure),
   createdAt: row.created_at,
   appliedAt: row.applied_at,
+  ...(row.stripped_at !== null && { removedAt: row.stripped_at }),
 });
 
 export interface AnswerRow {

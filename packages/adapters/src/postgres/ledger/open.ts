@@ -9,6 +9,7 @@ import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
+import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
@@ -89,6 +90,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     overview: overviewStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
+    retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

@@ -8,6 +8,7 @@ import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
+import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
@@ -74,6 +75,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     overview: overviewStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
+    retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

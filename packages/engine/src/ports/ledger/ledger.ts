@@ -7,6 +7,7 @@ import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
 import type { ReplayStore } from './replays.ts';
+import type { RetentionStore } from './retention.ts';
 import type { ReviewStore } from './reviews.ts';
 import type { SettingsStore } from './settings.ts';
 import type { SummaryStore } from './summaries.ts';
@@ -46,6 +47,7 @@ export interface Ledger {
   readonly overview: OverviewStore;
   readonly audit: AuditStore;
   readonly contents: ContentStore;
+  readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;

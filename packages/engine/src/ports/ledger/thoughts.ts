@@ -50,6 +50,8 @@ export interface Consolidation {
   readonly failure: Failure | null;
   readonly createdAt: Millis;
   readonly appliedAt: Millis | null;
+  /** When retention removed its plan and answers, if it did. */
+  readonly removedAt?: Millis;
 }
 
 export interface ThoughtStore {

@@ -7,6 +7,7 @@ import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
 import { advanceReplay, createReplay, moveReplay, takeReplay } from './replays.ts';
+import { removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
@@ -36,6 +37,8 @@ export const WRITES = {
   raiseLane,
   refillOutbox,
   release,
+  removeMessages,
+  removePlans,
   replay,
   requestErasure,
   settleReview,

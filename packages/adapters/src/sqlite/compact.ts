@@ -4,10 +4,10 @@ import Database from 'better-sqlite3';
 import type { Sql } from './ledger/sql.ts';
 
 /**
- * Above this a file is not rewritten at once: nobody else can write to it meanwhile, and 256 MB take two seconds where
- * others give up after five.
+ * Above this a file is not rewritten at once: nobody else can write to it meanwhile, and 100 MB take two seconds on a
+ * busy machine, where others give up after five.
  */
-const REWRITE_MAX_BYTES = 256 * 2 ** 20;
+const REWRITE_MAX_BYTES = 100 * 2 ** 20;
 /** Others' transactions last milliseconds; who takes longer is a backup, and is waited for by asking again. */
 const PATIENCE_MS = 250;
 

@@ -19,6 +19,7 @@ export const noisy: Bench = {
   flags: {
     noise: { usual: '5000', help: 'Batches of the noisy one.' },
     spread: { usual: '1', help: 'Lanes of the noisy one: 1 is one user, more are an import of many users.' },
+    priority: { usual: 'live', help: 'Of the noise: live, or backfill as an import says of itself.' },
     quiet: { usual: '100', help: 'Quiet users.' },
     seconds: { usual: '30', help: 'How long the quiet ones post, alone and beside the noise.' },
     pause: { usual: '3', help: 'How often each quiet user posts, in seconds.' },
@@ -48,6 +49,7 @@ export const noisy: Bench = {
 const optionsOf = (given: Given) => ({
   noise: given.number('noise'),
   spread: given.number('spread'),
+  priority: given.choice('priority', ['live', 'backfill']),
   quiet: given.number('quiet', { max: 10_000 }),
   seconds: given.number('seconds', { max: 3_600 }),
   pause: given.number('pause', { max: 60 }),
@@ -63,7 +65,7 @@ interface Stage {
 }
 
 async function measure({ options, running }: Stage, progress: Progress) {
-  const { noise, spread, quiet } = options;
+  const { noise, spread, priority, quiet } = options;
   const ingest = apiAt(running.ingest, null);
   const search = apiAt(running.search, null);
   await whisper(ingest, { ...options, seconds: options.pause, name: 'warm' });
@@ -72,7 +74,7 @@ async function measure({ options, running }: Stage, progress: Progress) {
   const alone = await whisper(ingest, { ...options, name: 'alone' });
   await untilQuiet(search, { withinMs: WITHIN_MS });
   progress('quiet users beside the noise');
-  const noisePosted = makeNoise(ingest, { noise, spread });
+  const noisePosted = makeNoise(ingest, { noise, spread, priority });
   const beside = await whisper(ingest, { ...options, name: 'beside' });
   await noisePosted;
   const { pending, consolidating } = await countsOf(search);
@@ -84,7 +86,7 @@ async function measure({ options, running }: Stage, progress: Progress) {
   const during = await waitsOf(ingest, beside, progress);
   const ratio = quantile(during, P95) / quantile(before, P95);
   return {
-    title: `noisy: ${quiet} quiet users beside ${noise} batches in ${spread} lanes, ${options.workers} worker processes, on ${running.place}`,
+    title: `noisy: ${quiet} quiet users beside ${noise} ${priority} batches in ${spread} lanes, ${options.workers} worker processes, on ${running.place}`,
     figures: [
       ...timesOf('searchable, alone', before),
       ...timesOf('searchable, beside the noise', during),
@@ -135,13 +137,19 @@ async function whisper(api: Api, { name, quiet, seconds, pause }: Whisper): Prom
   return ids;
 }
 
-async function makeNoise(api: Api, { noise, spread }: { noise: number; spread: number }): Promise<void> {
+interface Noise {
+  readonly noise: number;
+  readonly spread: number;
+  readonly priority: string;
+}
+
+async function makeNoise(api: Api, { noise, spread, priority }: Noise): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let i = next++; i < noise; i = next++) {
       const user_id = `noisy-${i % spread}`;
       const messages = [{ role: 'user', content: `${user_id} says thing number ${i}, and nobody asked` }];
-      await api.post('/v1/batches', { user_id, messages, flush: true });
+      await api.post('/v1/batches', { user_id, messages, priority, flush: true });
     }
   };
   await Promise.all(Array.from({ length: NOISE_CONNECTIONS }, worker));

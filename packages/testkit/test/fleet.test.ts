@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiAt } from '../src/api.ts';
-import { checkCalls } from '../src/fleet/calls.ts';
+import { askedAgain, checkCalls } from '../src/fleet/calls.ts';
 import { checkFleet } from '../src/fleet/checks.ts';
 import { killInTheMiddle } from '../src/fleet/crash.ts';
 import { gatherFleetEvidence } from '../src/fleet/evidence.ts';
@@ -15,15 +15,6 @@ const BATCHES = 5;
 const QUIET_WITHIN_MS = 120_000;
 /** Long enough that no worker of a busy machine is silent for so long while it lives. */
 const TAKE_OVER_MS = '5000';
-
-/** Questions that were asked more than once. */
-function askedAgain(calls: ModelServer['calls']): number {
-  const asked = calls.filter(({ name }) => name !== 'refresh_summary');
-  return (
-    asked.length -
-    new Set(asked.map(({ name, input }) => `${name} ${JSON.stringify(input?.messages ?? input?.facts)}`)).size
-  );
-}
 
 let model: ModelServer;
 beforeEach(async () => {

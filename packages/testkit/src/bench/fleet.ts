@@ -1,5 +1,5 @@
 import { apiAt } from '../api.ts';
-import { checkCalls } from '../fleet/calls.ts';
+import { askedAgain, checkCalls } from '../fleet/calls.ts';
 import { type Check, checkFleet } from '../fleet/checks.ts';
 import { killInTheMiddle } from '../fleet/crash.ts';
 import { gatherFleetEvidence } from '../fleet/evidence.ts';
@@ -96,7 +96,7 @@ async function measure({ options, running, model }: Stage, progress: Progress) {
       { what: 'consolidations', value: perSecond(consolidations, doneMs), unit: '/s' },
       { what: 'batches per consolidation', value: all / consolidations, unit: '' },
       { what: 'model calls', value: model.calls.length, unit: '' },
-      { what: 'model calls cut off by the kill', value: model.calls.filter(({ aborted }) => aborted).length, unit: '' },
+      { what: 'asked again because of the kill', value: askedAgain(model.calls), unit: '' },
       { what: 'took', value: doneMs / SECOND_MS, unit: 's' },
     ],
     verdicts: [...checkFleet(evidence), ...checkCalls(model.calls)].map(verdictOf),

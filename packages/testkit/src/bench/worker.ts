@@ -6,6 +6,7 @@ import { fleetModel, userOf } from '../fleet/said.ts';
 import type { RecordedCall } from '../model-server/endpoints.ts';
 import { type ModelServer, startModelServer } from '../model-server/server.ts';
 import type { Bench, Given, Progress } from './bench.ts';
+import { cpuTimes, cpuUse } from './cpu.ts';
 import { type Sample, scrape, total } from './scrape.ts';
 
 const TARGET = 0.95;
@@ -94,7 +95,10 @@ async function measure(stage: Stage, progress: Progress) {
         misses: [],
       },
     ],
-    remarks: ['What a lane does beside waiting for the model is what keeps it from 100 %.'],
+    remarks: [
+      'What a lane does beside waiting for the model is what keeps it from 100 %.',
+      `Processors: ${percent(window.cpu.busy)} busy, ${percent(window.cpu.ours)} with the workers; a machine that is full makes lanes wait.`,
+    ],
   };
 }
 
@@ -127,12 +131,14 @@ interface Window {
   readonly turns: number;
   readonly before: readonly Sample[];
   readonly after: readonly Sample[];
+  readonly cpu: ReturnType<typeof cpuUse>;
 }
 
 async function measured({ options, running, model }: Stage, progress: Progress): Promise<Window> {
   await untilCalled(model, options.lanes);
   await sleep(RAMP_S * SECOND_MS);
   const before = await scrape(running.workers);
+  const cpuBefore = await cpuTimes(running.pids());
   const began = Date.now();
   for (let second = 0; second < options.seconds; second += 1) {
     progress(`measured ${second} of ${options.seconds} s`);
@@ -140,6 +146,7 @@ async function measured({ options, running, model }: Stage, progress: Progress):
   }
   const ended = Date.now();
   const after = await scrape(running.workers);
+  const cpu = cpuUse(cpuBefore, await cpuTimes(running.pids()));
   const { pending } = await countsOf(apiAt(running.search, null));
   if (pending === 0) throw new ServerError('the backlog was worked off before the time was up: nothing can be said');
   const calls = model.calls.filter(
@@ -151,6 +158,7 @@ async function measured({ options, running, model }: Stage, progress: Progress):
     turns: difference({ before, after }, 'slowwave_consolidations_total'),
     before,
     after,
+    cpu,
   };
 }
 
@@ -160,6 +168,8 @@ async function untilCalled(model: ModelServer, times: number): Promise<void> {
       throw new ServerError(`the model was asked ${model.calls.length} times in ${STALLED_MS / SECOND_MS} s`);
   }
 }
+
+const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
 
 const difference = (
   { before, after }: Pick<Window, 'before' | 'after'>,
@@ -203,6 +213,7 @@ function breakdown(window: Window, { lanes }: Stage['options']) {
       .filter(({ step }) => step !== 'extract' && step !== 'decide')
       .map(({ step, seconds }) => perTurn(step, seconds)),
     perTurn('between two turns: queue, claim', (lanes * window.ms) / SECOND_MS - all),
+    { what: 'processor time of the workers, per consolidation', value: window.cpu.ms / window.turns, unit: 'ms' },
     { what: 'event loop of a worker late by, median', value: delay('0.50'), unit: 'ms' },
     { what: 'event loop of a worker late by, 99 of 100', value: delay('0.99'), unit: 'ms' },
   ];

@@ -5,6 +5,14 @@ import { usersIn } from './said.ts';
 /** Of consolidations; a summary may be refreshed beside one. */
 const CONSOLIDATING = new Set(['extract_facts', 'decide_operations']);
 
+/** How many questions were asked anew: by a worker that went on where another had died. */
+export function askedAgain(calls: readonly RecordedCall[]): number {
+  const asked = calls.filter(({ name }) => CONSOLIDATING.has(name));
+  // Beside its subject a question tells the time, which goes on.
+  const subjects = asked.map(({ name, input }) => `${name} ${JSON.stringify(input?.messages ?? input?.facts)}`);
+  return asked.length - new Set(subjects).size;
+}
+
 /** Whether the model was ever asked about one lane from two places at once, or about two lanes in one call. */
 export function checkCalls(calls: readonly RecordedCall[]): readonly Check[] {
   const asked = calls

@@ -29,6 +29,8 @@ export interface Fleet {
   readonly place: string;
   /** Where each worker tells its metrics, and the key with which it asks the model; killed ones too. */
   readonly workers: readonly string[];
+  /** Of the workers that run. */
+  pids(): readonly number[];
   startWorker(): Promise<void>;
   /** kill -9 of the n-th worker. */
   killWorker(n: number): Promise<void>;
@@ -42,6 +44,7 @@ type Program = 'ingest' | 'search' | 'console' | 'worker';
 
 interface Part {
   readonly url: string;
+  pid(): number | null;
   start(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -86,6 +89,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       get workers() {
         return workers.map(({ url }) => url);
       },
+      pids: () => workers.flatMap((each) => each.pid() ?? []),
       startWorker: async () => void (await add(workers, 'worker')),
       killWorker: (n) => worker(n).kill(),
       restartWorker: (n) => worker(n).start(),
@@ -141,6 +145,7 @@ async function part(program: Program, { settings, oneHost }: Servers): Promise<P
   let running: Service | null = null;
   return {
     url,
+    pid: () => running?.pid ?? null,
     start: async () => {
       running = await spawnService({
         main: oneHost ? new URL('one-host/main.ts', import.meta.url) : new URL(`apps/${program}/src/main.ts`, ROOT),

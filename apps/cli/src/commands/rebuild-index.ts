@@ -1,9 +1,9 @@
 import { rebuildOwnIndex } from '@slowwave/adapters/assemble';
-import type { RebuildProgress } from '@slowwave/engine';
-import type { Command } from '../command.ts';
+import { examine, type Finding, type RebuildProgress, type Rebuilt } from '@slowwave/engine';
+import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { Progress } from '../output/progress.ts';
-import { withStores } from '../stores.ts';
+import { type Stores, withStores } from '../stores.ts';
 
 export const rebuildIndexCommand: Command = {
   name: 'rebuild index',
@@ -13,33 +13,50 @@ export const rebuildIndexCommand: Command = {
   summary: 'Build the index anew from the ledger, beside the one in use.',
   about: `Works on the stores that the settings name, while servers run: searches use the old
 index until the new one is complete. Stopped anywhere and started again, it goes on.
+In the end it is compared with the ledger; it ends with 3 if they differ.
 
 After a change of the embedding model run it with the new settings, then restart all
 servers with them.`,
   options: {
+    'no-verify': { value: null, about: 'Do not compare the new index with the ledger at the end.' },
     'keep-old': { value: null, about: 'Qdrant: do not delete the collection that was used before.' },
   },
-  run: ({ config, out, cancel, given }) =>
-    withStores(config, async ({ ledger, embedder, log }) => {
+  run: (call) =>
+    withStores(call.config, async (stores) => {
       const began = performance.now();
-      const progress = out.progress({ title: 'rebuild index', unit: 'memories' });
-      try {
-        const total = await ledger.audit.memories();
-        const how = { cancel, onProgress: shown(progress, total), keepOld: given.flag('keep-old') };
-        const { memories, points, resumed } = await rebuildOwnIndex(config, { ledger, embedder, log }, how);
-        progress.stop();
-        const ms = Math.round(performance.now() - began);
-        const went = resumed ? ' It went on where an earlier try had stopped.' : '';
-        out.answer(
-          { memories, points, resumed, ms },
-          `The index is built anew: ${memories} memories in ${(ms / 1_000).toFixed(1)} s.${went}`,
-        );
-        return EXIT.done;
-      } finally {
-        progress.stop();
-      }
+      const { memories, points, resumed } = await rebuild(call, stores);
+      const findings = call.given.flag('no-verify') ? [] : await verify(call, stores);
+      const ms = Math.round(performance.now() - began);
+      const went = resumed ? ' It went on where an earlier try had stopped.' : '';
+      const text = `The index is built anew: ${memories} memories in ${(ms / 1_000).toFixed(1)} s.${went}`;
+      const differs = findings.map(({ what }) => `\nIt differs from the ledger: ${what}. Run it again.`).join('');
+      call.out.answer({ memories, points, resumed, ms, findings }, text + differs);
+      return findings.length === 0 ? EXIT.done : EXIT.findings;
     }),
 };
+
+async function rebuild({ config, out, cancel, given }: Call, { ledger, embedder, log }: Stores): Promise<Rebuilt> {
+  const progress = out.progress({ title: 'rebuild index', unit: 'memories' });
+  try {
+    const total = await ledger.audit.memories();
+    const how = { cancel, onProgress: shown(progress, total), keepOld: given.flag('keep-old') };
+    return await rebuildOwnIndex(config, { ledger, embedder, log }, how);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** What is different between the new index and the ledger. */
+async function verify({ out, cancel }: Call, stores: Stores): Promise<readonly Finding[]> {
+  const progress = out.progress({ title: 'verify', unit: 'points' });
+  const onProgress = (_check: string, done: number, total: number): void => progress.update(done, total);
+  try {
+    const how = { depth: 'full', only: ['index'], cancel, onProgress } as const;
+    return (await examine({ ...stores, index: await stores.index() }, how)).findings;
+  } finally {
+    progress.stop();
+  }
+}
 
 /** Memories that come meanwhile may be more than there were. */
 const shown =

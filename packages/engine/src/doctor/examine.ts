@@ -26,6 +26,8 @@ export interface Examination {
 export interface HowToExamine {
   readonly depth: Depth;
   readonly cancel: Cancellation;
+  /** Only these; all of the depth, unless said. */
+  readonly only?: readonly CheckName[];
   readonly onProgress?: (check: CheckName, done: number, total: number) => void;
 }
 
@@ -47,11 +49,12 @@ const QUICK: readonly CheckName[] = ['batches', 'lanes', 'parked', 'outbox', 'in
  * Checks what must hold between batches, lanes, memories, plans and the index, while others go on working. Changes
  * nothing; each finding says what to do.
  */
-export async function examine(deps: DoctorDeps, { depth, cancel, onProgress }: HowToExamine): Promise<Examination> {
+export async function examine(deps: DoctorDeps, how: HowToExamine): Promise<Examination> {
+  const { depth, cancel, onProgress } = how;
   const at = deps.tools.now();
   const checks: Examination['checks'][number][] = [];
   const findings: Finding[] = [];
-  for (const check of depth === 'quick' ? QUICK : CHECKS) {
+  for (const check of how.only ?? (depth === 'quick' ? QUICK : CHECKS)) {
     const progress = (done: number, total: number): void => onProgress?.(check, done, total);
     const checked = await LOOK[check]({ deps, depth, cancel, onProgress: progress });
     checks.push({ check, looked: checked.looked, findings: checked.findings.length });

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
 import { startThread, type Thread } from '../../system/index.ts';
 import { type Access, accessOf } from './access.ts';
+import { openAuditor } from './auditor.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
-import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
@@ -33,7 +33,7 @@ export async function openSqliteLedger({ path, tools, readOnly = false }: Sqlite
   const writer = readOnly ? null : await startWriter(path, tools);
   try {
     const reader = openReader(path, readOnly);
-    return ledgerOf({ reader, writer, tools });
+    return ledgerOf({ path, reader, writer, tools });
   } catch (error) {
     await writer?.close();
     throw asLedgerError(error);
@@ -57,8 +57,16 @@ function openReader(path: string, readOnlyFile: boolean): Sql {
   }
 }
 
-function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | null; tools: Tools }): SqliteLedger {
+interface Opened {
+  readonly path: string;
+  readonly reader: Sql;
+  readonly writer: Thread | null;
+  readonly tools: Tools;
+}
+
+function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
   const access = accessOf(reader, writer);
+  const auditor = openAuditor(path);
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
@@ -73,7 +81,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     settings: settingsStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
-    audit: auditStore(access),
+    audit: auditor.store,
     contents: contentStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
@@ -81,6 +89,7 @@ function ledgerOf({ reader, writer, tools }: { reader: Sql; writer: Thread | nul
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.
     close: async () => {
+      await auditor.close();
       reader.db.close();
       await writer?.close();
     },

@@ -1,4 +1,4 @@
-import type { AuditStore, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
+import type { Contradiction, Millis, OrphanKind, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
 import {
   CONTRADICTORY,
   COUNT_MEMORIES,
@@ -9,26 +9,22 @@ import {
   SELECT_SAMPLE,
   SELECT_TENANTS,
 } from '../../../ledger/audit.ts';
-import type { Access } from '../access.ts';
 import type { Params, Sql } from '../sql.ts';
 
-export function auditStore({ read }: Access): AuditStore {
-  return {
-    tenants: () =>
-      read((sql) =>
-        sql
-          .all<{ tenant: TenantId }>(SELECT_TENANTS)
-          .map(({ tenant }) => tenant)
-          .sort(),
-      ),
-    memories: () => read((sql) => sql.get<{ count: number }>(COUNT_MEMORIES)?.count ?? 0),
-    sample: (limit) => read((sql) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit })),
-    orphans: (kind) => read((sql) => suspects(sql, ORPHANS[kind])),
-    contradictions: (kind) => read((sql) => suspects(sql, CONTRADICTORY[kind])),
-    overdue: (before) => read((sql) => suspects(sql, OVERDUE, { before })),
-    parked: () => read((sql) => sql.all<ParkedBatches>(COUNT_PARKED)),
-  };
-}
+/** What a ledger says of its own soundness, by the names that the store asks by. */
+export const AUDITS = {
+  tenants: (sql: Sql): TenantId[] =>
+    sql
+      .all<{ tenant: TenantId }>(SELECT_TENANTS)
+      .map(({ tenant }) => tenant)
+      .sort(),
+  memories: (sql: Sql): number => sql.get<{ count: number }>(COUNT_MEMORIES)?.count ?? 0,
+  sample: (sql: Sql, limit: number) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit }),
+  orphans: (sql: Sql, kind: OrphanKind): Suspects => suspects(sql, ORPHANS[kind]),
+  contradictions: (sql: Sql, kind: Contradiction): Suspects => suspects(sql, CONTRADICTORY[kind]),
+  overdue: (sql: Sql, before: Millis): Suspects => suspects(sql, OVERDUE, { before }),
+  parked: (sql: Sql) => sql.all<ParkedBatches>(COUNT_PARKED),
+} as const;
 
 function suspects(sql: Sql, audit: Parameters<typeof countOf>[0], params: Params = {}): Suspects {
   const count = sql.get<{ count: number }>(countOf(audit), params)?.count ?? 0;

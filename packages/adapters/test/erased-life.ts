@@ -27,7 +27,7 @@ const TENANT = 'default' as Parameters<typeof requestErasure>[1];
 const QUEUE: ErasureQueue = { erase: async () => {}, forgetLane: async () => {} };
 
 /** Of each of the two users; enough that pages are split, and rows of both lie side by side. */
-const POSTS = 60;
+const POSTS = 40;
 /** Long ones lie on pages of their own. */
 const LONG = 6_000;
 

@@ -24,7 +24,7 @@ describe('an erasure in PostgreSQL', () => {
     expect(await inTables()).not.toEqual([]);
     const before = await bench.live('bob');
     const over = await eraseMarked(bench);
-    expect(over).toMatchObject({ state: 'erased', counts: { batches: 61 } });
+    expect(over).toMatchObject({ state: 'erased', counts: { batches: 41 } });
     expect(over?.remains).toEqual([expect.stringContaining('write-ahead log')]);
     expect(await inTables()).toEqual([]);
     expect(await bench.live('bob')).toEqual(before);

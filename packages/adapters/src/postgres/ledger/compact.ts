@@ -4,8 +4,11 @@ import type { Access } from './access.ts';
 import { isLockTimeout, isRefusal } from './errors.ts';
 import type { Sql } from './sql.ts';
 
-/** Above this, with its indexes, a table is not rewritten at once: nobody else can use it meanwhile. */
-const REWRITE_MAX_BYTES = 256 * 2 ** 20;
+/**
+ * Above this, with its indexes, a table is not rewritten at once: nobody else can use it meanwhile, and it has to be over
+ * well within the limit of a statement.
+ */
+const REWRITE_MAX_BYTES = 64 * 2 ** 20;
 /** While a rewrite waits for others, everybody after them waits for it. */
 const PATIENCE_MS = 1_000;
 

@@ -65,7 +65,7 @@ function filterOf(filter: PostReplay['filter'], changes: WhatIfChanges | null): 
   };
 }
 
-/** What was consolidated is never consolidated again in life: it would only be confirmed, or contradict what was said since. */
+/** What was consolidated is never consolidated again in life: it would be confirmed at best. What was undone is brought back by redo. */
 function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null): readonly BatchState[] {
   if (changes !== null) return state === undefined ? ['consolidated', 'empty'] : [state];
   if (state === undefined || state === 'parked') return ['parked'];

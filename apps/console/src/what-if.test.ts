@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type JsonObject, spaceOf, sweepReplays } from '@slowwave/engine';
+import { DEFAULT_TENANT, eraseOwner, type JsonObject, requestErasure, spaceOf, sweepReplays } from '@slowwave/engine';
 import { echoExtract, NEVER, type Script } from '@slowwave/engine/testing';
 import { expect, test } from 'vitest';
 import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
@@ -145,6 +145,23 @@ test('a space that nobody discards goes after a week', async () => {
   engine.tools.advance(7 * 24 * 60 * MINUTE);
   await sweep();
   expect(await view(id)).toMatchObject({ state: 'discarded' });
+});
+
+test('who is erased is erased from shadow spaces and results as well', async () => {
+  const { app, engine, finish } = await lived();
+  const { id } = await finish({ filter: { user_id: 'ann' }, model: OTHER_MODEL });
+  const { deps } = engine;
+  const queue = { erase: async () => {}, forgetLane: async () => {} };
+  await requestErasure(deps, DEFAULT_TENANT, { kind: 'user', id: 'ann' });
+  for (let open = await deps.ledger.erasures.open(10); open.length > 0; open = await deps.ledger.erasures.open(10)) {
+    for (const erasure of open) await eraseOwner({ ...deps, queue, settleMs: 0 })(erasure.id, NEVER);
+    engine.tools.advance(MINUTE);
+  }
+  expect(await deps.ledger.memories.every(null, 10)).toEqual([]);
+  const space = spaceOf({ tenant: DEFAULT_TENANT, replay: id });
+  expect(await deps.ledger.overview.batches(space)).toMatchObject({ consolidated: 0, erased: 3 });
+  expect(await deps.index.count(space)).toBe(0);
+  expect((await app.inject(`/v1/replays/${id}`)).body).not.toMatch(/ann|Rome|cat/);
 });
 
 test('one that is discarded while it is set up comes to nothing', async () => {

@@ -8,7 +8,7 @@ const IDS_MAX = 1_000;
 const ReplayFilter = z.strictObject({
   batch_ids: z.array(z.string().min(1)).min(1).max(IDS_MAX).optional(),
   state: z
-    .enum(['parked', 'consolidated', 'empty'])
+    .enum(['parked', 'consolidated', 'empty', 'undone'])
     .optional()
     .describe('parked unless a what-if is asked for, which takes consolidated and empty ones unless told otherwise.'),
   user_id: ExternalId.optional(),

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
+import { eraseOwner, sweepErasures } from './erase.ts';
 import type { ErasureQueue } from './ports/erasing.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { SearchIndex } from './ports/search-index.ts';
+import { requestErasure } from './request-erasure.ts';
 import { takeTurn } from './take-turn.ts';
 import {
   createMemoryIndex,

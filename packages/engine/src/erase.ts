@@ -2,7 +2,8 @@ import type { EngineDeps } from './deps.ts';
 import type { ErasureHandler, ErasureQueue } from './ports/erasing.ts';
 import type { Erasure } from './ports/ledger/erasures.ts';
 import type { Cancellation } from './ports/tools.ts';
-import type { Millis, Owner, TenantId } from './words.ts';
+import { forgetInReplays } from './replays/forget.ts';
+import type { Millis } from './words.ts';
 
 /** Rows of one kind that go in one transaction: a few milliseconds, so that others can write in between. */
 const SLICE = 50;
@@ -20,16 +21,6 @@ const TOGETHER_MS = 60_000;
 const SETTLE_MS = 10_000;
 
 type ErasureDeps = Pick<EngineDeps, 'ledger' | 'index' | 'tools' | 'log'>;
-
-/** Stores that an owner is to be erased. From now on nothing of it is consolidated, written or listed. */
-export function requestErasure(
-  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
-  tenant: TenantId,
-  owner: Owner,
-): Promise<Erasure> {
-  const ownerHash = tools.hash(JSON.stringify([ledger.id, tenant, owner.kind, owner.id]));
-  return ledger.erasures.request(tenant, owner, { id: tools.id('ers'), ownerHash, now: tools.now() });
-}
 
 /** Asks for the erasures the ledger knows of: after a job that was lost, or a queue that was wiped. */
 export async function sweepErasures({ ledger }: Pick<EngineDeps, 'ledger'>, queue: ErasureQueue): Promise<number> {
@@ -51,11 +42,13 @@ export const eraseOwner =
     const { owner, lane, tenant } = erasure;
     if (owner !== null && lane !== null) {
       await deps.index.forget({ tenant, owner, lane });
+      await forgetInReplays(deps, tenant, owner);
       await eraseRows(deps, id, cancel);
       await queue.forgetLane(lane);
       const settled = erasure.requestedAt + settleMs;
       if (tools.now() < settled) return settled;
       await deps.index.forget({ tenant, owner, lane });
+      await forgetInReplays(deps, tenant, owner);
     }
     if (erasure.state !== 'compacting') await ledger.erasures.forgetOwner(id);
     return compact(deps, erasure);

@@ -2,7 +2,7 @@ export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
-export { eraseOwner, requestErasure, sweepErasures } from './erase.ts';
+export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
 export type * from './plan.ts';
@@ -55,6 +55,8 @@ export { ofNoSpace, payerOf, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { sweepReplays } from './replays/sweep.ts';
 export { discardSpace } from './replays/what-if.ts';
+export { withoutOwner } from './replays/without-owner.ts';
+export { requestErasure } from './request-erasure.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retain.ts';
 export { reviewer } from './review.ts';
 export {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { requestErasure } from './erase.ts';
 import type { IndexBuild } from './ports/index-build.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
+import { requestErasure } from './request-erasure.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,

@@ -42,17 +42,31 @@ export async function prepareRules({ ledger }: PrepareDeps, replay: Replay): Pro
 
 /**
  * Copies one lane into the space: first its memories as they were before its batches, then the batches, which are due at
- * once. All of it can be done again: what is there already is left as it is.
+ * once. All of it can be done again: what is there already is left as it is. Answers whether it came to its end.
  */
-export async function prepareLane(deps: PrepareDeps, replay: Replay, life: LaneInLife): Promise<void> {
+export async function prepareLane(deps: PrepareDeps, { replay, life, goOn }: Preparing): Promise<boolean> {
   const { ledger, tools } = deps;
   const [first] = life.batches;
-  if (first === undefined) return;
+  if (first === undefined) return true;
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
   const owner = ownerOf(first.scope);
   const setup: Setup = { replay, life, space, lane: await ledger.memories.laneOf(space, owner, tools.now()) };
-  for await (const page of livesBefore(deps, life)) await seed(deps, setup, page);
-  for (const batch of life.batches) await copyBatch(deps, setup, batch);
+  for await (const page of livesBefore(deps, life)) {
+    if (!(await goOn())) return false;
+    await seed(deps, setup, page);
+  }
+  for (const batch of life.batches) {
+    if (!(await goOn())) return false;
+    await copyBatch(deps, setup, batch);
+  }
+  return true;
+}
+
+interface Preparing {
+  readonly replay: Replay;
+  readonly life: LaneInLife;
+  /** Asked before every piece of work; false ends it. */
+  goOn(): Promise<boolean>;
 }
 
 async function seed(deps: PrepareDeps, setup: Setup, page: readonly Life[]): Promise<void> {

@@ -27,6 +27,9 @@ export type StartedReplay =
   /** More batches than one what-if takes. */
   | { readonly kind: 'too_many'; readonly matched: number; readonly most: number };
 
+/** Longer than a replay is silent while it is worked on; a worker that dies in the middle keeps others away so long. */
+export const LEASE_MS = 10_000;
+
 /** Batches one what-if takes: an evening's worth of reading, and next to nothing beside the work of a day. */
 export const WHAT_IF_MAX = 500;
 

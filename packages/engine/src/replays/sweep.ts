@@ -1,10 +1,8 @@
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { workLive } from './live.ts';
+import { LEASE_MS } from './start.ts';
 import { type WhatIfDeps, workWhatIf } from './what-if.ts';
-
-/** Longer than any one look at a replay takes; a worker that dies in the middle keeps others away so long. */
-const LEASE_MS = 60_000;
 
 /**
  * Goes on with every replay that is due, one after the other; each belongs to one worker at a time. All of their work can
@@ -19,7 +17,10 @@ export async function sweepReplays(deps: WhatIfDeps, cancel: Cancellation): Prom
     const work = replay.kind === 'live' ? workLive : workWhatIf;
     await work(deps, replay, cancel).catch((error: unknown) => {
       if (!cancel.aborted)
-        log.warn({ replay: replay.id, error: String(error) }, 'a replay stands still; it is gone on with in a minute');
+        log.warn(
+          { replay: replay.id, error: String(error) },
+          'a replay stands still; it is gone on with in some seconds',
+        );
     });
   }
 }

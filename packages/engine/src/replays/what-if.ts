@@ -1,21 +1,19 @@
 import type { EngineDeps } from '../deps.ts';
-import { requestErasure } from '../erase.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { requestErasure } from '../request-erasure.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
 import { type PrepareDeps, prepareLane, prepareRules } from './prepare.ts';
 import { resultOf } from './result.ts';
 import { spaceOf } from './space.ts';
-import { WHAT_IF_MAX } from './start.ts';
+import { LEASE_MS, WHAT_IF_MAX } from './start.ts';
 
 /** A space that nobody discards goes by itself after a week. */
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 /** How often it is looked whether the copies are through. */
 const LOOK_AGAIN_MS = 2_000;
-/** Nobody else sets up the same space for so long after each lane. */
-const LEASE_MS = 60_000;
 /** Rows of one kind that go in one transaction. */
 const SLICE = 50;
 const OWNERS = 100;
@@ -54,11 +52,10 @@ async function prepare(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): 
     ledger.replays.move(replay.id, { from: 'preparing', to, dueAt });
   await prepareRules(deps, replay);
   const batches = await ledger.replays.batches(replay.id, WHAT_IF_MAX);
-  for (const lane of await lanesInLife(deps, batches, replay.createdAt)) {
-    if (cancel.aborted) return;
-    await prepareLane(deps, replay, lane);
-    // Somebody may have discarded it meanwhile.
-    if (!(await go('preparing', tools.now() + LEASE_MS))) return;
+  // Somebody may have discarded it meanwhile.
+  const goOn = async (): Promise<boolean> => !cancel.aborted && (await go('preparing', tools.now() + LEASE_MS));
+  for (const life of await lanesInLife(deps, batches, replay.createdAt)) {
+    if (!(await prepareLane(deps, { replay, life, goOn }))) return;
   }
   await go('running', tools.now());
 }

@@ -166,6 +166,32 @@ export function describeReplays(bench: () => Bench): void {
     });
   });
 
+  describe('an owner that is erased', () => {
+    it('is named by no filter and no result of its tenant any more', async () => {
+      const b = bench();
+      const of = (id: string) => ({
+        owner: { kind: 'user', id },
+        memoryId: null,
+        life: `${id} likes tea`,
+        whatIf: null,
+      });
+      const filter = { states: PARKED, userId: 'ann' };
+      const ann = await created(b, { filter, idempotency: { key: 'ann', bodyHash: 'h' } });
+      const both = await created(b, { kind: 'what_if' });
+      const bob = await created(b, { filter: { states: PARKED, userId: 'bob' } });
+      const elsewhere = await created(b, { filter, tenant: OTHER_TENANT });
+      const result = { same: 7, differences: [of('ann'), of('bob')] };
+      await b.ledger.replays.move(both.id, { from: 'preparing', to: 'done', dueAt: null, result });
+      await b.ledger.replays.forget(TENANT, ANN);
+      const { results } = await b.ledger.replays.list(TENANT, ALL);
+      const told = new Map(results.map((replay) => [replay.id, replay]));
+      expect(told.get(ann.id)?.filter).toEqual({ states: PARKED });
+      expect(told.get(both.id)?.result).toEqual({ same: 7, differences: [of('bob')] });
+      expect(told.get(bob.id)?.filter).toEqual({ states: PARKED, userId: 'bob' });
+      expect((await b.ledger.replays.get(OTHER_TENANT, elsewhere.id))?.filter).toEqual(filter);
+    });
+  });
+
   describe('a shadow space', () => {
     const SPACE = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
 

@@ -1,4 +1,5 @@
 import type { AuditStore, Contradiction, OrphanKind, Suspects } from '../ports/ledger/audit.ts';
+import { spaceIn } from '../replays/space.ts';
 import type { Memory } from '../words.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
@@ -15,7 +16,9 @@ export function memoryAudit(state: State): AuditStore {
     overdue: async (before) =>
       suspects([...state.lanes.values()].filter(({ dueAt }) => dueAt !== null && dueAt < before).map(({ id }) => id)),
     parked: async () => {
-      const parked = [...state.batches.values()].filter((batch) => batch.state === 'parked');
+      const parked = [...state.batches.values()].filter(
+        (batch) => batch.state === 'parked' && spaceIn(batch.tenant) === null,
+      );
       const key = (batch: BatchRow) => JSON.stringify([batch.tenant, batch.failure?.code ?? 'unknown']);
       return [...Map.groupBy(parked, key)]
         .sort(([a], [b]) => (a < b ? -1 : 1))

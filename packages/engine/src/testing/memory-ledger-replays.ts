@@ -6,6 +6,7 @@ import type {
   ReplayStep,
   ReplayStore,
 } from '../ports/ledger/replays.ts';
+import { withoutOwner } from '../replays/without-owner.ts';
 import type { BatchState, Memory, Millis, TenantId } from '../words.ts';
 import { replayBatches, viewOf } from './memory-ledger-batches.ts';
 import { pageOf } from './memory-ledger-page.ts';
@@ -36,6 +37,12 @@ export function memoryReplays(state: State): ReplayStore {
       return counts;
     },
     move: async (id, step) => move(rowOf(state.replays, id), step),
+    forget: async (tenant, owner) => {
+      for (const row of state.replays.values()) {
+        const rest = row.tenant === tenant ? withoutOwner(row, owner) : null;
+        if (rest !== null) change(row, { ...rest, key: null });
+      }
+    },
     lives: async (lane, before, { after, limit }) => {
       const memories = [...state.memories.values()].filter(
         (memory) => memory.lane === lane && memory.createdAt < before && (after === null || memory.id > after),

@@ -72,7 +72,7 @@ export interface CallRow {
 }
 
 export interface ReplayRow extends Mutable<Replay> {
-  readonly key: { readonly key: string; readonly bodyHash: string } | null;
+  key: { readonly key: string; readonly bodyHash: string } | null;
   readonly batchIds: Set<string>;
   /** When somebody should look at it; null: never again. */
   dueAt: Millis | null;

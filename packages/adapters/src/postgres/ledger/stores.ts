@@ -22,7 +22,7 @@ import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
 import { raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox } from './write/outbox.ts';
-import { advanceReplay, createReplay, moveReplay, takeReplay } from './write/replays.ts';
+import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
 import { putSettings } from './write/settings.ts';
 import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
@@ -84,6 +84,7 @@ export function replayStore({ read, snapshot, write }: Access): ReplayStore {
     batches: (id, limit) => read((sql) => replays.batchesOfReplay(sql, id, limit)),
     states: (id) => read((sql) => replays.statesOfReplay(sql, id)),
     move: (id, step) => write((sql) => moveReplay(sql, { id, step })),
+    forget: (tenant, owner) => write((sql) => forgetInReplays(sql, tenant, owner)),
     lives: (lane, before, page) => snapshot((sql) => replays.livesOf(sql, { lane, before, ...page })),
   };
 }

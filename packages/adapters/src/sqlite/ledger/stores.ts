@@ -62,6 +62,7 @@ export function replayStore({ read, write }: Access): ReplayStore {
     batches: (id, limit) => read((sql) => replays.batchesOfReplay(sql, id, limit)),
     states: (id) => read((sql) => replays.statesOfReplay(sql, id)),
     move: (id, step) => write('moveReplay', { id, step }),
+    forget: (tenant, owner) => write('forgetInReplays', { tenant, owner }),
     lives: (lane, before, page) => read((sql) => replays.livesOf(sql, { lane, before, ...page })),
   };
 }

@@ -1,4 +1,14 @@
-import type { BatchState, Failure, JsonObject, LaneId, Memory, MemoryEvent, Millis, TenantId } from '../../words.ts';
+import type {
+  BatchState,
+  Failure,
+  JsonObject,
+  LaneId,
+  Memory,
+  MemoryEvent,
+  Millis,
+  Owner,
+  TenantId,
+} from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 import type { Batch } from './batches.ts';
 import type { Page, Paged } from './page.ts';
@@ -109,6 +119,8 @@ export interface ReplayStore {
   states(id: string): Promise<Readonly<Partial<Record<BatchState, number>>>>;
   /** false: it is not in that state. */
   move(id: string, step: ReplayStep): Promise<boolean>;
+  /** Filters no longer name the owner, and results no longer tell of it. */
+  forget(tenant: TenantId, owner: Owner): Promise<void>;
   /** Memories of a lane with what was recorded of them before a moment, by id; `after` is the last one's. */
   lives(
     lane: LaneId,

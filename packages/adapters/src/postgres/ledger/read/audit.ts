@@ -1,4 +1,4 @@
-import type { AuditStore, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
+import { type AuditStore, ofNoSpace, type ParkedBatches, type Suspects, type TenantId } from '@slowwave/engine';
 import {
   CONTRADICTORY,
   COUNT_MEMORIES,
@@ -33,4 +33,4 @@ async function suspects(sql: Sql, audit: Parameters<typeof countOf>[0], params: 
 
 const COUNT_PARKED = `
   SELECT tenant, coalesce(failure ->> 'code', 'unknown') AS code, count(*) AS batches
-  FROM batches WHERE state = 'parked' GROUP BY 1, 2 ORDER BY 1, 2`;
+  FROM batches WHERE state = 'parked' AND ${ofNoSpace('tenant')} GROUP BY 1, 2 ORDER BY 1, 2`;

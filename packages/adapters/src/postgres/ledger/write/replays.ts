@@ -1,4 +1,14 @@
-import type { LaneId, NewReplay, Nudge, Replay, ReplayCreated, ReplayStep } from '@slowwave/engine';
+import {
+  type LaneId,
+  type NewReplay,
+  type Nudge,
+  type Owner,
+  type Replay,
+  type ReplayCreated,
+  type ReplayStep,
+  type TenantId,
+  withoutOwner,
+} from '@slowwave/engine';
 import { where } from '../../../ledger/page.ts';
 import {
   createdBefore,
@@ -56,6 +66,16 @@ export async function moveReplay(sql: Sql, { id, step }: { id: string; step: Rep
   return (await sql.run(MOVE, { id, ...stepColumns(step) })) === 1;
 }
 
+/** Tenants have few replays that name anybody. */
+export async function forgetInReplays(sql: Sql, tenant: TenantId, owner: Owner): Promise<void> {
+  for (const row of await sql.all<ReplayRow>(SELECT_TELLING, { tenant })) {
+    const rest = withoutOwner(replayFrom(row), owner);
+    if (rest === null) continue;
+    const result = rest.result === null ? null : JSON.stringify(rest.result);
+    await sql.run(FORGET, { id: row.id, filter: JSON.stringify(rest.filter), result });
+  }
+}
+
 interface Found {
   readonly id: string;
   readonly lane: LaneId;
@@ -102,6 +122,11 @@ const TAKE_DUE = `
 const LOCK_PREPARING = "SELECT * FROM replays WHERE id = @id AND state = 'preparing' FOR UPDATE";
 
 const NOTE = 'UPDATE replays SET state = @state, after_at = @afterAt, after_id = @afterId WHERE id = @id';
+
+const SELECT_TELLING = `
+  SELECT * FROM replays WHERE tenant = @tenant AND (result IS NOT NULL OR filter ? 'userId') ORDER BY id FOR UPDATE`;
+
+const FORGET = 'UPDATE replays SET filter = @filter::jsonb, result = @result::jsonb, key = NULL WHERE id = @id';
 
 const MOVE = `
   UPDATE replays SET state = @to, due_at = @dueAt, failure = coalesce(@failure::jsonb, failure),

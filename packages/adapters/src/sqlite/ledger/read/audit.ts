@@ -1,4 +1,12 @@
-import type { Contradiction, Millis, OrphanKind, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
+import {
+  type Contradiction,
+  type Millis,
+  type OrphanKind,
+  ofNoSpace,
+  type ParkedBatches,
+  type Suspects,
+  type TenantId,
+} from '@slowwave/engine';
 import {
   CONTRADICTORY,
   COUNT_MEMORIES,
@@ -34,4 +42,4 @@ function suspects(sql: Sql, audit: Parameters<typeof countOf>[0], params: Params
 
 const COUNT_PARKED = `
   SELECT tenant, coalesce(json_extract(failure, '$.code'), 'unknown') AS code, count(*) AS batches
-  FROM batches WHERE state = 'parked' GROUP BY 1, 2 ORDER BY 1, 2`;
+  FROM batches WHERE state = 'parked' AND ${ofNoSpace('tenant')} GROUP BY 1, 2 ORDER BY 1, 2`;

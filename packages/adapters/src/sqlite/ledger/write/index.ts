@@ -6,7 +6,7 @@ import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
-import { advanceReplay, createReplay, moveReplay, takeReplay } from './replays.ts';
+import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
@@ -28,6 +28,7 @@ export const WRITES = {
   fail,
   finishErasures,
   flush,
+  forgetInReplays,
   forgetOwner,
   forgetSummaries,
   moveReplay,

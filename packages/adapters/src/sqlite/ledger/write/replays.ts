@@ -1,4 +1,14 @@
-import type { LaneId, NewReplay, Nudge, Replay, ReplayCreated, ReplayStep } from '@slowwave/engine';
+import {
+  type LaneId,
+  type NewReplay,
+  type Nudge,
+  type Owner,
+  type Replay,
+  type ReplayCreated,
+  type ReplayStep,
+  type TenantId,
+  withoutOwner,
+} from '@slowwave/engine';
 import { where } from '../../../ledger/page.ts';
 import {
   createdBefore,
@@ -57,6 +67,17 @@ export function moveReplay(sql: Sql, { id, step }: { id: string; step: ReplaySte
   return sql.run(MOVE, { id, ...stepColumns(step) }) === 1;
 }
 
+/** Tenants have few replays that name anybody. */
+export function forgetInReplays(sql: Sql, { tenant, owner }: { tenant: TenantId; owner: Owner }): void {
+  for (const row of sql.all<ReplayRow>(SELECT_TELLING, { tenant })) {
+    const rest = withoutOwner(replayFrom(row), owner);
+    if (rest !== null) sql.run(FORGET, { id: row.id, filter: JSON.stringify(rest.filter), result: resultText(rest) });
+  }
+}
+
+const resultText = ({ result }: Pick<Replay, 'result'>): string | null =>
+  result === null ? null : JSON.stringify(result);
+
 interface Found {
   readonly id: string;
   readonly lane: LaneId;
@@ -98,6 +119,12 @@ const INSERT_BATCHES = `
 const SELECT_DUE = 'SELECT * FROM replays WHERE due_at <= @now ORDER BY due_at LIMIT 1';
 
 const NOTE = 'UPDATE replays SET state = @state, after_at = @afterAt, after_id = @afterId WHERE id = @id';
+
+const SELECT_TELLING = `
+  SELECT * FROM replays
+  WHERE tenant = @tenant AND (result IS NOT NULL OR json_extract(filter, '$.userId') IS NOT NULL)`;
+
+const FORGET = 'UPDATE replays SET filter = @filter, result = @result, key = NULL WHERE id = @id';
 
 const MOVE = `
   UPDATE replays SET state = @to, due_at = @dueAt, failure = coalesce(@failure, failure),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { eraseOwner, requestErasure } from '../erase.ts';
+import { eraseOwner } from '../erase.ts';
+import { requestErasure } from '../request-erasure.ts';
 import { NEVER } from '../testing/index.ts';
 import { done, undoBench } from '../testing/undo-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';

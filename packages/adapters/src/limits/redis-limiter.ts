@@ -73,12 +73,22 @@ if untilMs > tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') then
 end
 `);
 
+/** Without limits only a pause matters, and nothing is written. Answers as RESERVE does. */
+const LOOK = scriptOf(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local pausedUntil = tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0')
+if pausedUntil > now then return { 0, pausedUntil - now } end
+return { 1, tonumber(time[1]) }
+`);
+
 const COMMAND_LIMIT_MS = 5_000;
 
 /** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
 export function redisLimiter(url: string, limits: ModelLimits): Limiter {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_LIMIT_MS });
   redis.on('error', () => {}); // every call reports its own failure
+  const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
   const run = async (script: Script, model: string, ...args: (string | number)[]): Promise<unknown> => {
     try {
       return await runScript(redis, script, [1, `{slowwave}:limits:${model}`, ...args]);
@@ -95,12 +105,14 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
     reserve: async (model, tokens) => {
       const asked = Math.ceil(tokens);
       const max = [limits.requestsPerMinute ?? -1, limits.tokensPerMinute ?? -1];
-      const [granted, figure] = (await run(RESERVE, model, ...max, asked)) as [number, number];
+      const answer = unlimited ? run(LOOK, model) : run(RESERVE, model, ...max, asked);
+      const [granted, figure] = (await answer) as [number, number];
       return granted === 1 ? { kind: 'granted', id: reservationId(figure, asked) } : { kind: 'wait', ms: figure };
     },
     settle: async (model, id, tokens) => {
       const reserved = reservedIn(id);
-      if (reserved !== null) await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);
+      if (reserved !== null && !unlimited)
+        await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);
     },
     pause: async (model, ms) => {
       await run(PAUSE, model, Math.ceil(ms));

@@ -144,10 +144,13 @@ async function endService(state: State, signal: 'SIGKILL' | 'SIGTERM'): Promise<
   const { service } = state;
   if (service === null) return;
   state.ending = true;
-  const { code } = await (signal === 'SIGKILL' ? service.kill() : service.stop());
+  const exit = await (signal === 'SIGKILL' ? service.kill() : service.stop());
   state.service = null;
-  if (signal === 'SIGTERM' && code !== 0) {
-    state.mishaps.push(`${state.options.name} was asked to end and ended with ${code}, not 0:\n${tail(service)}`);
+  // Somebody else may have killed it meanwhile.
+  if (signal === 'SIGTERM' && exit.code !== 0 && exit.signal !== 'SIGKILL') {
+    state.mishaps.push(
+      `${state.options.name} was asked to end and ended with ${exit.code ?? exit.signal}, not 0:\n${tail(service)}`,
+    );
   }
 }
 

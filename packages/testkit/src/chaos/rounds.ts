@@ -56,7 +56,7 @@ interface Run {
 const USERS_AT_ONCE = 5;
 /** After so many rounds others talk: lives stay short enough to be read as a whole each time. */
 const ROUNDS_PER_CAST = 6;
-const FAULT_WITHIN_MS = 1_200;
+const FAULT_WITHIN_MS = 600; // while users still talk, so that calls are there to be interrupted
 const FINDINGS_MAX = 50;
 
 /** Rounds of load and faults, each looked at when it has come to rest. */
@@ -151,9 +151,11 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
     findings.push({ kind: 'process', what: `${fault.kind}: ${String(error)}` });
   }
   const over = Date.now();
-  if (fault.interrupts) disturbances.push({ from, to: over });
   const last = run.stories.slice(-USERS_AT_ONCE).flatMap(({ batches }) => batches.slice(-1).map(({ id }) => id));
   await untilEnded(stage, last);
+  // A lock that was lost meanwhile is missed at its next renewal.
+  const to = fault.lingers === true ? Date.now() : over + stage.takeOverMs * 2;
+  if (fault.interrupts) disturbances.push({ kind, from, to });
   injected.push({ kind, recoveredMs: Date.now() - over });
 }
 

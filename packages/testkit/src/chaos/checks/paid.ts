@@ -3,6 +3,7 @@ import type { Finding } from './finding.ts';
 
 /** A time in which an answer that had come could be lost before it was stored. */
 export interface Disturbance {
+  readonly kind: string;
   readonly from: number;
   readonly to: number;
 }
@@ -25,9 +26,18 @@ export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Di
       if (first === undefined || !isFinished(first, again, { calls, disturbances })) return [];
       const after = again.askedAt - (first.answeredAt ?? 0);
       const what = `${again.name}, answered to ${first.member}, was asked again by ${again.member} ${after} ms later`;
-      return [{ kind: 'paid twice', what: `${what}: ${again.texts.join(', ')}` }];
+      return [{ kind: 'paid twice', what: `${what}: ${again.texts.join(', ')}; ${around(first, disturbances)}` }];
     }),
   );
+}
+
+const NEAR_MS = 10_000;
+
+/** What went wrong about then, in milliseconds from the answer. */
+function around({ answeredAt }: AskedCall, disturbances: readonly Disturbance[]): string {
+  const at = answeredAt ?? 0;
+  const near = disturbances.filter(({ from, to }) => from < at + NEAR_MS && to > at - NEAR_MS);
+  return near.map(({ kind, from, to }) => `${kind} from ${from - at} to ${to - at} ms`).join(', ');
 }
 
 interface Ground {

@@ -8,6 +8,8 @@ export interface Fault {
   readonly modes: readonly Mode[];
   /** Whether an answer that had just arrived may be lost by it. */
   readonly interrupts: boolean;
+  /** It may still do so after it is over, until everything that was there has ended. */
+  readonly lingers?: boolean;
   run(stage: Stage, random: Random, telling: Telling): Promise<void>;
 }
 

@@ -38,6 +38,7 @@ const duplicated: Fault = {
   kind: 'turns delivered twice',
   modes: ON_REDIS,
   interrupts: true,
+  lingers: true, // a turn that is not due yet comes twice when it is
   run: async ({ queue }) => void (await queue?.duplicate(DUPLICATES_MAX)),
 };
 

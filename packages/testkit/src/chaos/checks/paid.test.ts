@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { AskedCall } from '../provider.ts';
+import { checkPaid, type Disturbance } from './paid.ts';
+
+const extract = (askedAt: number, answeredAt: number | null, given: Partial<AskedCall> = {}): AskedCall => ({
+  member: 'worker-1',
+  name: 'extract_facts',
+  hash: 'h1',
+  texts: ['Thing 1 of ann is v1'],
+  askedAt,
+  answeredAt,
+  ...given,
+});
+const decide = (askedAt: number, given: Partial<AskedCall> = {}): AskedCall =>
+  extract(askedAt, null, { name: 'decide_operations', hash: 'h2', ...given });
+const killed = (from: number, to: number): Disturbance => ({ kind: 'process killed', from, to });
+
+describe('a question that is asked twice', () => {
+  it('was paid twice when nothing disturbed its answer', () => {
+    const [finding] = checkPaid([extract(0, 100), extract(5_000, 5_100, { member: 'worker-2' })], []);
+    expect(finding).toMatchObject({ kind: 'paid twice' });
+    expect(finding?.what).toContain('answered to worker-1, was asked again by worker-2 4900 ms later');
+  });
+
+  it('was not when its process died before the answer could be stored, or before there was one', () => {
+    expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [killed(150, 400)])).toEqual([]);
+    expect(checkPaid([extract(0, null), extract(5_000, 5_100)], [])).toEqual([]);
+  });
+
+  it('was paid twice all the same when the next step had begun', () => {
+    const calls = [extract(0, 100), decide(120), extract(5_000, 5_100)];
+    expect(checkPaid(calls, [killed(150, 400)])).toHaveLength(1);
+  });
+
+  it('is not taken for the step of another, nor for that of another process', () => {
+    const others = [decide(120, { texts: ['Thing 1 of bob is v1'] }), decide(130, { member: 'worker-2' })];
+    expect(checkPaid([extract(0, 100), ...others, extract(5_000, 5_100)], [killed(150, 400)])).toEqual([]);
+  });
+
+  it('is two questions when two workers ask at the same time', () => {
+    expect(checkPaid([extract(0, 3_000), extract(10, 3_010)], [])).toEqual([]);
+  });
+});

@@ -92,7 +92,7 @@ describe('a SQLite index', () => {
     const main = new URL('./sqlite-index-writer.ts', import.meta.url);
     const writer = await spawnService({ main, args: [path], ready: { line: /written 30/ } });
     const index = await open();
-    expect(await names(index, { limit: 1_000 })).toContain('m30');
+    expect(await names(index, { limit: 100_000 })).toContain('m30');
     await writer.kill();
     const written = writer.output().match(/written \d+/g)?.length ?? 0;
     const found = await names(index, { limit: 100_000 });

@@ -1,6 +1,5 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { observe, openEmbedder, openIndex, openLedger } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
@@ -30,6 +29,8 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 
 async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
+  // Loaded only where it is used: it brings every store and queue there is.
+  const { observe, openEmbedder, openIndex, openLedger } = await import('@slowwave/adapters/assemble');
   const log = quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const embedder = await openEmbedder(config, log, observer);

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { backUp } from '@slowwave/adapters/backup';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { requireLedger } from '../stores.ts';
@@ -17,6 +16,7 @@ made from the ledger. The folder holds what users said: nobody else may read it.
   run: async ({ config, out, cancel, given }) => {
     const folder = resolve(given.words[0] ?? '');
     await requireLedger(config);
+    const { backUp } = await import('@slowwave/adapters/backup');
     const progress = out.progress({ title: 'backup', unit: 'bytes' });
     try {
       const manifest = await backUp(config, folder, { cancel, onBytes: progress.update });

@@ -1,4 +1,3 @@
-import { rebuildOwnIndex } from '@slowwave/adapters/assemble';
 import { examine, type Finding, type RebuildProgress, type Rebuilt } from '@slowwave/engine';
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -36,6 +35,7 @@ servers with them.`,
 };
 
 async function rebuild({ config, out, cancel, given }: Call, { ledger, embedder, log }: Stores): Promise<Rebuilt> {
+  const { rebuildOwnIndex } = await import('@slowwave/adapters/assemble');
   const progress = out.progress({ title: 'rebuild index', unit: 'memories' });
   try {
     const total = await ledger.audit.memories();

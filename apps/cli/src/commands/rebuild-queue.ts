@@ -1,5 +1,3 @@
-import { openQueue } from '@slowwave/adapters/assemble';
-import { openSchedule } from '@slowwave/adapters/bullmq';
 import { type QueueRebuilt, rebuildQueue } from '@slowwave/engine';
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -34,6 +32,8 @@ filled from the ledger whenever its server starts.`,
 
 const rebuild = ({ config, out }: Call): Promise<QueueRebuilt> =>
   withStores(config, async (stores) => {
+    const { openQueue } = await import('@slowwave/adapters/assemble');
+    const { openSchedule } = await import('@slowwave/adapters/bullmq');
     const connection = await openQueue(config, stores.log);
     const schedule = await openSchedule({ connection, log: stores.log });
     const progress = out.progress({ title: 'rebuild queue', unit: 'lanes' });

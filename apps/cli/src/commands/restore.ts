@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { restore } from '@slowwave/adapters/backup';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 
@@ -16,6 +15,7 @@ later times is not believed: index and queue are made anew when servers start.`,
   },
   run: async ({ config, out, cancel, given }) => {
     const folder = resolve(given.words[0] ?? '');
+    const { restore } = await import('@slowwave/adapters/backup');
     const progress = out.progress({ title: 'check', unit: 'bytes' });
     try {
       const how = { force: given.flag('force'), cancel, onBytes: progress.update };

@@ -78,6 +78,9 @@ function following(current: () => Ledger): Ledger {
     get undos() {
       return current().undos;
     },
+    get keys() {
+      return current().keys;
+    },
     get reviews() {
       return current().reviews;
     },

@@ -64,7 +64,7 @@ export const ERASING: readonly Erasing[] = [
 ];
 
 /** Tables of the ledger that say nothing of an owner, and are not touched by an erasure. */
-export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures', 'replays'] as const;
+export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures', 'replays', 'api_keys'] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
 export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;

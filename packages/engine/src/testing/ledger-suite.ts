@@ -8,6 +8,7 @@ import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
+import { describeKeys } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
@@ -41,6 +42,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeReplays(bench);
     describeUndos(bench);
     describeSettings(bench);
+    describeKeys(bench);
     describeOutbox(bench);
     describeMemories(bench);
     describeSources(bench);

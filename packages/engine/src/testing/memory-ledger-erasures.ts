@@ -1,5 +1,6 @@
 import type { Erasure, ErasureStore, NewErasure } from '../ports/ledger/erasures.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';
+import { forgetInKeys } from './memory-ledger-keys.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { findLane } from './memory-ledger-turns.ts';
 
@@ -23,6 +24,7 @@ export function memoryErasures(state: State): ErasureStore {
 
 function request(state: State, of: { tenant: TenantId; owner: Owner }, { id, ownerHash, now }: NewErasure): Erasure {
   const { tenant, owner } = of;
+  if (owner.kind === 'user') forgetInKeys(state, { tenant, userId: owner.id, now });
   const lane = findLane(state, tenant, owner);
   const before = [...state.erasures.values()].find(
     (erasure) => erasure.tenant === tenant && erasure.ownerHash === ownerHash && erasure.state !== 'erased',

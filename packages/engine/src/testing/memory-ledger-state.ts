@@ -1,6 +1,7 @@
 import type { Plan } from '../plan.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
+import type { ApiKey } from '../ports/ledger/keys.ts';
 import type { Lane } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
@@ -114,6 +115,7 @@ export interface State {
   readonly replays: Map<string, ReplayRow>;
   readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
+  readonly apiKeys: Map<string, ApiKey>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
@@ -145,6 +147,7 @@ export function emptyState(tools: Tools): State {
     replays: new Map(),
     undos: [],
     settings: new Map(),
+    apiKeys: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),

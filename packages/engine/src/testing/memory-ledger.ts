@@ -4,6 +4,7 @@ import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
+import { memoryKeys } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
@@ -31,6 +32,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     replays: memoryReplays(state),
     undos: memoryUndos(state),
     settings: memorySettings(state),
+    keys: memoryKeys(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
     audit: memoryAudit(state),

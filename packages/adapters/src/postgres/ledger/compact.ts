@@ -14,7 +14,13 @@ const PATIENCE_MS = 1_000;
 
 /** Every table that names an owner or holds what it said. */
 const TABLES = [
-  ...new Set([...ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)), 'lanes', 'erasures', 'replays']),
+  ...new Set([
+    ...ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)),
+    'lanes',
+    'erasures',
+    'replays',
+    'api_keys',
+  ]),
 ];
 
 /** Rewrites tables that rows were deleted from, so that none of them is left in a page; then the log may go on. */

@@ -7,6 +7,7 @@ import { SCHEMA_6 } from './schema-6.ts';
 import { SCHEMA_7 } from './schema-7.ts';
 import { SCHEMA_8 } from './schema-8.ts';
 import { SCHEMA_9 } from './schema-9.ts';
+import { SCHEMA_10 } from './schema-10.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_7,
   SCHEMA_8,
   SCHEMA_9,
+  SCHEMA_10,
 ];
 
 /** The newest schema. */

@@ -6,6 +6,7 @@ import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
+import { keyStore } from './key-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
@@ -86,6 +87,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     replays: replayStore(access),
     undos: undoStore(access),
     settings: settingsStore(access),
+    keys: keyStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditStore(access),

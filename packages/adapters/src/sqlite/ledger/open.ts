@@ -6,6 +6,7 @@ import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
+import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { retentionStore } from './retention-store.ts';
@@ -79,6 +80,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     replays: replayStore(access),
     undos: undoStore(access),
     settings: settingsStore(access),
+    keys: keyStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     audit: auditor.store,

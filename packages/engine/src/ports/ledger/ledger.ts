@@ -2,6 +2,7 @@ import type { AuditStore } from './audit.ts';
 import type { BatchStore } from './batches.ts';
 import type { ContentStore } from './contents.ts';
 import type { ErasureStore } from './erasures.ts';
+import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
@@ -43,6 +44,7 @@ export interface Ledger {
   readonly replays: ReplayStore;
   readonly undos: UndoStore;
   readonly settings: SettingsStore;
+  readonly keys: KeyStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
   readonly audit: AuditStore;

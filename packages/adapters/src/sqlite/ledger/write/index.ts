@@ -1,3 +1,4 @@
+import { createKey, keyUsed, revokeKey, rotateKey } from './api-keys.ts';
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
 import { claim } from './claim.ts';
@@ -23,6 +24,7 @@ export const WRITES = {
   clearOutbox,
   countFailedCall,
   countSummaryCall,
+  createKey,
   createReplay,
   eraseSlice,
   fail,
@@ -31,6 +33,7 @@ export const WRITES = {
   forgetInReplays,
   forgetOwner,
   forgetSummaries,
+  keyUsed,
   moveReplay,
   openLaneId,
   proveWritable,
@@ -42,6 +45,8 @@ export const WRITES = {
   removePlans,
   replay,
   requestErasure,
+  revokeKey,
+  rotateKey,
   settleReview,
   storeAnswer,
   storePlan,

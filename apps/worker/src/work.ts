@@ -7,7 +7,7 @@ import {
   startSummaryWorker,
   startTurnWorker,
 } from '@slowwave/adapters/bullmq';
-import { limitedEmbedder, memoryLimiter } from '@slowwave/adapters/limits';
+import { limitedEmbedder, memoryLimiter, slots, slottedChat } from '@slowwave/adapters/limits';
 import {
   adoptIndex,
   type Embedder,
@@ -34,9 +34,13 @@ const RETENTION_MS = 3_600_000;
 /** Nobody waits for a summary: most of the models' time is for turns. */
 const TURNS_PER_SUMMARY = 4;
 
+/** Between its calls a turn reads and writes: others keep the models busy meanwhile. One in two more was found to do. */
+const CALLS_PER_SPARE_TURN = 2;
+
 interface Workplace {
   readonly connection: QueueConnection;
   readonly schedule: Schedule;
+  /** Calls of chat models that are under way at a time. */
   readonly concurrency: number;
   readonly takeOverMs: number;
 }
@@ -52,7 +56,7 @@ export async function startWork(
   { connection, schedule, concurrency, takeOverMs }: Workplace,
 ): Promise<Work> {
   const { log } = given;
-  const deps = { ...given, embedder: patient(given) };
+  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given) };
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });
@@ -70,11 +74,12 @@ export async function startWork(
       hourly(() => sweepRetention(deps, stopping.signal)),
     ),
   ];
+  const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
     startTurnWorker({
       connection,
-      concurrency,
+      concurrency: turns,
       takeOverMs,
       handler: takeTurn({ ...deps, followUps }),
       dueAt: turnDueAt(deps),
@@ -98,6 +103,12 @@ export async function startWork(
       await erasures.close();
     },
   };
+}
+
+/** Turns and summaries ask the models together, so many times at a time. */
+function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<EngineDeps, 'chat' | 'imageModel'> {
+  const places = slots(count);
+  return { chat: slottedChat(chat, places), imageModel: imageModel && slottedChat(imageModel, places) };
 }
 
 /** Work leaves an embedder alone that says "too many"; searches, which cannot wait, go on trying. */

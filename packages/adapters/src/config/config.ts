@@ -37,6 +37,7 @@ export interface Config {
   readonly limits: { readonly requestsPerMinute: number | null; readonly tokensPerMinute: number | null };
   /** More waiting batches than this, and new ones are refused for a while. */
   readonly maxPending: { readonly perTenant: number; readonly total: number };
+  /** Calls of chat models at a time. */
   readonly concurrency: number;
   /** A worker that was silent this long is taken for dead. */
   readonly takeOverMs: number;

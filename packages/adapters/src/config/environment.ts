@@ -129,7 +129,9 @@ export const ENVIRONMENT = z.object({
     .default(100_000)
     .describe('Waiting batches of one tenant from which on new ones are answered with 429…'),
   SLOWWAVE_MAX_PENDING_TOTAL: Count(1, 1_000_000_000).default(1_000_000).describe('…and of all tenants together.'),
-  SLOWWAVE_CONCURRENCY: Count(1, 500).default(20).describe('Owners consolidated at a time in one worker.'),
+  SLOWWAVE_CONCURRENCY: Count(1, 500)
+    .default(20)
+    .describe('Calls of chat models at a time in one worker; it consolidates half as many owners more meanwhile.'),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
     .default(30_000)
     .describe(

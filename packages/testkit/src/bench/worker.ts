@@ -19,7 +19,7 @@ export const worker: Bench = {
   name: 'worker',
   what: 'How busy workers keep a slow model: answers in all lanes, of what as many lanes could have without any overhead.',
   flags: {
-    lanes: { usual: '50', help: 'Lanes consolidated at a time, by all workers together.' },
+    lanes: { usual: '50', help: 'Lanes that are with the model at a time, by all workers together.' },
     latency: { usual: '300', help: 'How long the model thinks about each answer, in ms.' },
     calls: { usual: '2', help: 'Calls per consolidation: 2 (extract, decide), or 1 where nothing is near.' },
     seconds: { usual: '30', help: 'How long it is measured.' },
@@ -84,7 +84,7 @@ async function measure(stage: Stage, progress: Progress) {
       { what: 'ideal: lanes ÷ latency', value: (lanes / latency) * SECOND_MS, unit: '/s' },
       { what: 'consolidations', value: (window.turns / window.ms) * SECOND_MS, unit: '/s' },
       { what: 'time in the model itself, per call', value: meanMs(window.calls), unit: 'ms' },
-      ...breakdown(window, stage.options),
+      ...breakdown(window),
     ],
     verdicts: [
       {
@@ -96,7 +96,7 @@ async function measure(stage: Stage, progress: Progress) {
       },
     ],
     remarks: [
-      'What a lane does beside waiting for the model is what keeps it from 100 %.',
+      'Workers consolidate half as many lanes more, so that the model is busy while some read and write.',
       `Processors: ${percent(window.cpu.busy)} busy, ${percent(window.cpu.ours)} with the workers; a machine that is full makes lanes wait.`,
     ],
   };
@@ -179,8 +179,8 @@ const difference = (
 
 const STEPS = ['gather', 'extract', 'recall', 'decide', 'plan', 'apply', 'project'] as const;
 
-/** Where the time of a lane goes, per consolidation: in each step, beside its model call, and between two turns. */
-function breakdown(window: Window, { lanes }: Stage['options']) {
+/** Where the time of a consolidation goes. */
+function breakdown(window: Window) {
   const perTurn = (what: string, seconds: number) => ({
     what: `  ${what}`,
     value: (seconds * SECOND_MS) / window.turns,
@@ -201,8 +201,8 @@ function breakdown(window: Window, { lanes }: Stage['options']) {
         .map(({ value }) => value),
     ) * SECOND_MS;
   return [
-    { what: 'time of a lane, per consolidation', value: (lanes * window.ms) / window.turns, unit: 'ms, of which' },
-    perTurn('calls of the model, with the way there', inModel),
+    { what: 'a consolidation, from claim to end', value: (all * SECOND_MS) / window.turns, unit: 'ms, of which' },
+    perTurn('calls of the model, with the wait for a free one', inModel),
     perTurn(
       'extract and decide, beside their calls',
       inSteps
@@ -212,7 +212,6 @@ function breakdown(window: Window, { lanes }: Stage['options']) {
     ...inSteps
       .filter(({ step }) => step !== 'extract' && step !== 'decide')
       .map(({ step, seconds }) => perTurn(step, seconds)),
-    perTurn('between two turns: queue, claim', (lanes * window.ms) / SECOND_MS - all),
     { what: 'processor time of the workers, per consolidation', value: window.cpu.ms / window.turns, unit: 'ms' },
     { what: 'event loop of a worker late by, median', value: delay('0.50'), unit: 'ms' },
     { what: 'event loop of a worker late by, 99 of 100', value: delay('0.99'), unit: 'ms' },

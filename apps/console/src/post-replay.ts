@@ -33,6 +33,7 @@ export function postReplay(app: App, deps: ConsoleDeps): void {
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     const started = await startReplay(deps, { tenant, filter, changes, key });
     if (started.kind === 'conflict') throw otherReplay(key);
+    if (started.kind === 'removed') throw removed(started.batchIds);
     if (started.kind === 'too_many') throw tooMany(started);
     reply.header('location', `/v1/replays/${started.replay.id}`);
     const view = await replayProgress(deps, started.replay);
@@ -92,6 +93,16 @@ const otherReplay = (key: string | null) =>
     'idempotency_conflict',
     `the idempotency key ${JSON.stringify(key)} came before with another replay; ` +
       'send the first body again, or choose a new key for a new replay',
+  );
+
+/** Batches a refusal names. */
+const NAMED = 20;
+
+const removed = (batchIds: readonly string[]) =>
+  problem(
+    'removed_by_retention',
+    `retention has removed the messages of ${batchIds.length} of these batches, or what was remembered of them: ` +
+      `${batchIds.slice(0, NAMED).join(', ')}; leave them out by batch_ids, or since, or user_id`,
   );
 
 const tooMany = ({ matched, most }: { matched: number; most: number }) =>

@@ -20,6 +20,11 @@ export function written(result: WriteResult, id: string | null): WrittenMemory {
       throw overtaken();
     case 'no_version':
       throw problem('not_found', `memory ${id} never said anything under that version; see /v1/memories/${id}/history`);
+    case 'removed':
+      throw problem(
+        'removed_by_retention',
+        `what memory ${id} said under that version was removed by retention (history_days) and cannot be brought back`,
+      );
     case 'immutable':
       throw problem(
         'immutable_memory',

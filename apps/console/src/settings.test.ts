@@ -13,7 +13,7 @@ const DEFAULTS = {
   due: {},
   prices: {},
   budgets: { tokens_per_day: null, cost_per_day: null, user_tokens_per_day: null, user_cost_per_day: null },
-  retention: { messages_days: null, plans_days: null },
+  retention: { messages_days: null, plans_days: null, history_days: null },
   forgetting: { max_age_days: null, unconfirmed_days: null, max_memories: null },
 };
 
@@ -28,7 +28,7 @@ const CHOSEN = {
   due: { tokens: 500, idle_ms: 0, max_age_ms: 1_000 },
   prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
   budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
-  retention: { messages_days: 90, plans_days: 30 },
+  retention: { messages_days: 90, plans_days: 30, history_days: 400 },
   forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
 };
 

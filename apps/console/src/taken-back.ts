@@ -4,6 +4,9 @@ import { notFound, problem } from '@slowwave/http';
 import { overtaken } from './refusals.ts';
 import { dependentView, reportView } from './views/undo.ts';
 
+/** Memories a refusal names. */
+const NAMED = 20;
+
 /** The answer to an undo, a rollback or a redo, or the refusal as a problem. 202: done, in the index once that is back. */
 export function takenBack(
   result: UndoResult,
@@ -22,6 +25,12 @@ export function takenBack(
         `${result.dependents.length} later changes depend on ${kind} ${id}; nothing was changed. ` +
           'Look at them (dry_run shows all that would change), then send {"cascade": true} to undo them as well',
         { dependents: result.dependents.map(dependentView) },
+      );
+    case 'removed':
+      throw problem(
+        'removed_by_retention',
+        `${kind} ${id} was not taken back: ${result.memoryIds.length} memories would hold again what retention has removed ` +
+          `(history_days): ${result.memoryIds.slice(0, NAMED).join(', ')}. Nothing was changed; change or delete them by themselves`,
       );
     case 'conflict':
       throw overtaken();

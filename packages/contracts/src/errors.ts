@@ -16,6 +16,7 @@ export const ERROR_STATUS = {
   version_conflict: 409,
   conflict: 409,
   has_dependents: 409,
+  removed_by_retention: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   immutable_memory: 422,

@@ -12,6 +12,7 @@ export const RetentionPreview = z
   .object({
     batches: z.number().int().describe('Batches whose messages would lose their content.'),
     consolidations: z.number().int().describe('Consolidations that would lose their plan and the answers of models.'),
+    histories: z.number().int().describe('Memories whose former versions and their events would lose their text.'),
     memories: z
       .object({ age: z.number().int(), unconfirmed: z.number().int(), budget: z.number().int() })
       .describe('Memories that would be forgotten, by the reason.'),

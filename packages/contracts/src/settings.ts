@@ -44,8 +44,11 @@ export const RetentionBody = z
   .strictObject({
     messages_days: Days.describe('The content of messages, once they are consolidated.'),
     plans_days: Days.describe('Plans, and the raw answers of models.'),
+    history_days: Days.describe(
+      'Former versions of memories and the events that tell of them, since they stopped holding.',
+    ),
   })
-  .describe('How long what was said and thought is kept. Memories, their versions and events stay.');
+  .describe('How long what was said and thought is kept, and what memories said before. What holds stays.');
 
 export const ForgettingBody = z
   .strictObject({
@@ -139,7 +142,11 @@ export const SettingsView = z
       user_tokens_per_day: z.number().nullable(),
       user_cost_per_day: z.number().nullable(),
     }),
-    retention: z.object({ messages_days: z.number().nullable(), plans_days: z.number().nullable() }),
+    retention: z.object({
+      messages_days: z.number().nullable(),
+      plans_days: z.number().nullable(),
+      history_days: z.number().nullable(),
+    }),
     forgetting: z.object({
       max_age_days: z.number().nullable(),
       unconfirmed_days: z.number().nullable(),

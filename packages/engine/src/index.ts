@@ -29,7 +29,13 @@ export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
 export type * from './ports/ledger/replays.ts';
-export { REMOVED, type RemovalSlice, type RetentionStore } from './ports/ledger/retention.ts';
+export {
+  type HistoryPlace,
+  type HistoryRemoval,
+  REMOVED,
+  type RemovalSlice,
+  type RetentionStore,
+} from './ports/ledger/retention.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';
 export type * from './ports/ledger/summaries.ts';
@@ -71,10 +77,12 @@ export {
 export { DAY_MS, dayOf } from './rules/budget.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
+export { historyFrom } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { replayPriority } from './rules/replay-priority.ts';
 export { scan } from './rules/scan.ts';
+export { foundVersions } from './rules/standing.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export {

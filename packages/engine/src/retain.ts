@@ -1,6 +1,7 @@
 import type { EngineDeps } from './deps.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { spaceIn } from './replays/space.ts';
+import { countHistories, removeHistories } from './retain-history.ts';
 import { DAY_MS } from './rules/budget.ts';
 import { type Forgettable, type ForgettingCause, forgettable } from './rules/forgettable.ts';
 import type { TenantSettings } from './settings.ts';
@@ -21,6 +22,8 @@ export interface RetentionPreview {
   /** Batches whose messages lose their content, and consolidations that lose their plans and answers. */
   readonly batches: number;
   readonly consolidations: number;
+  /** Memories whose former versions, and the events that tell of them, lose their contents. */
+  readonly histories: number;
   readonly memories: Readonly<Record<ForgettingCause, number>>;
 }
 
@@ -35,12 +38,13 @@ const REASONS: Readonly<Record<ForgettingCause, string>> = {
 /** What these rules would remove and forget now. Reads only. */
 export async function previewRetention(deps: ReadDeps, tenant: TenantId, rules: Rules): Promise<RetentionPreview> {
   const { ledger, tools } = deps;
-  const { messages, plans } = limits(rules, tools.now());
+  const { messages, plans, history } = limits(rules, tools.now());
   const memories = { age: 0, unconfirmed: 0, budget: 0 };
   for await (const found of forgettableOf(deps, tenant, rules)) for (const { cause } of found) memories[cause] += 1;
   return {
     batches: messages === null ? 0 : await ledger.retention.countMessages(tenant, messages),
     consolidations: plans === null ? 0 : await ledger.retention.countPlans(tenant, plans),
+    histories: history === null ? 0 : await countHistories(deps, tenant, history),
     memories,
   };
 }
@@ -61,10 +65,11 @@ interface Sweeping {
   readonly cancel: Cancellation;
 }
 
-async function removeOld({ ledger, tools, log }: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
+async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
+  const { ledger, tools, log } = deps;
   const { retention } = ledger;
   const now = tools.now();
-  const { messages, plans } = limits(rules, now);
+  const { messages, plans, history } = limits(rules, now);
   const how = { limit: SLICE, now };
   const all = async (remove: () => Promise<number>): Promise<number> => {
     let removed = 0;
@@ -73,7 +78,9 @@ async function removeOld({ ledger, tools, log }: RetainDeps, { tenant, rules, ca
   };
   const batches = messages === null ? 0 : await all(() => retention.removeMessages(tenant, messages, how));
   const consolidations = plans === null ? 0 : await all(() => retention.removePlans(tenant, plans, how));
-  if (batches + consolidations > 0) log.info({ tenant, batches, consolidations }, 'removed by retention');
+  const histories = history === null ? 0 : await removeHistories(deps, { tenant, before: history, cancel });
+  if (batches + consolidations + histories > 0)
+    log.info({ tenant, batches, consolidations, histories }, 'removed by retention');
 }
 
 async function forgetWeak(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
@@ -118,5 +125,9 @@ async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: LaneId): P
 
 function limits({ retention }: Rules, now: Millis) {
   const before = (days: number | null): Millis | null => (days === null ? null : now - days * DAY_MS);
-  return { messages: before(retention.messagesDays), plans: before(retention.plansDays) };
+  return {
+    messages: before(retention.messagesDays),
+    plans: before(retention.plansDays),
+    history: before(retention.historyDays ?? null), // stored before there was such a setting
+  };
 }

@@ -31,6 +31,8 @@ export interface Retention {
   readonly messagesDays: number | null;
   /** Plans and the answers of models. */
   readonly plansDays: number | null;
+  /** Former versions of memories, and the events that tell of them: since they stopped holding. */
+  readonly historyDays: number | null;
 }
 
 export interface ForgettingPolicy {
@@ -67,7 +69,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   due: {},
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
-  retention: { messagesDays: null, plansDays: null },
+  retention: { messagesDays: null, plansDays: null, historyDays: null },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
 };
 

@@ -138,6 +138,8 @@ export interface VersionDetails {
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
+  /** Retention has removed text, quote and metadata; this tells the text from the others of its memory. */
+  readonly removed?: string;
 }
 
 /** One thing said of a memory: that it holds, with this text, or that it no longer does. Or that it was not to be said. */
@@ -206,6 +208,8 @@ export interface MemoryEvent {
   readonly reason: string;
   /** The text that held before, if one did. */
   readonly previous: string | null;
+  /** Of a DELETE whose `previous` retention has removed: the hash that its tombstone blocks by. */
+  readonly previousHash?: string;
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
   readonly recordedAt: Millis;

@@ -4,6 +4,7 @@ import type { Cancellation } from './ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from './ports/writer.ts';
 import { evolve, type Home, lastSaidAt, liveVersion, newest } from './rules/evolve.ts';
 import { inEffect } from './rules/in-effect.ts';
+import { isRemoved } from './rules/removed.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
 import { project } from './steps/project.ts';
 import { normaliseText } from './text/normalise.ts';
@@ -150,6 +151,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
 function restored(deps: WriteDeps, memory: Memory, number: number): MemoryChange | Refusal {
   const wanted = versionSaid(memory, number);
   if (wanted === null) return { kind: 'no_version' };
+  if (isRemoved(wanted)) return { kind: 'removed' };
   const live = liveVersion(memory);
   const now = deps.tools.now();
   const rewords = live === null || normaliseText(live.text) !== normaliseText(wanted.text);

@@ -23,7 +23,11 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       user_tokens_per_day: settings.budgets.userTokensPerDay,
       user_cost_per_day: settings.budgets.userCostPerDay,
     },
-    retention: { messages_days: settings.retention.messagesDays, plans_days: settings.retention.plansDays },
+    retention: {
+      messages_days: settings.retention.messagesDays,
+      plans_days: settings.retention.plansDays,
+      history_days: settings.retention.historyDays ?? null,
+    },
     forgetting: {
       max_age_days: settings.forgetting.maxAgeDays,
       unconfirmed_days: settings.forgetting.unconfirmedDays,
@@ -62,6 +66,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
 export const retentionFrom = (body: PutSettings['retention']): Retention => ({
   messagesDays: body.messages_days,
   plansDays: body.plans_days,
+  historyDays: body.history_days,
 });
 
 export const forgettingFrom = (body: PutSettings['forgetting']): ForgettingPolicy => ({

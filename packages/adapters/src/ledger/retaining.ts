@@ -1,4 +1,4 @@
-import { REMOVED } from '@slowwave/engine';
+import { type HistoryPlace, REMOVED } from '@slowwave/engine';
 
 /** What retention finds: written so that both kinds of ledger read it, and use their indexes of what is left to remove. */
 const MESSAGES = `
@@ -17,6 +17,26 @@ export const PICK_PLANS = `SELECT id ${PLANS} ORDER BY created_at LIMIT @limit`;
 export const SELECT_TENANTS = 'SELECT tenant FROM settings ORDER BY tenant';
 export const SELECT_LANES = `
   SELECT id FROM lanes WHERE tenant = @tenant AND erasure IS NULL AND id > @after ORDER BY id LIMIT @limit`;
+
+/** In the order of the index; ids alone for what is not known. */
+export const SELECT_HISTORIES = `
+  SELECT id, history_from FROM memories
+  WHERE tenant = @tenant AND history_from IS NOT NULL AND history_from < @before
+    AND (history_from, id) > (@afterFrom, @afterId)
+  ORDER BY history_from, id LIMIT @limit`;
+
+/** The parameters of a page that begins after a place. */
+export const afterPlace = (after: HistoryPlace | null) => ({
+  afterFrom: after?.from ?? -1,
+  afterId: after?.memoryId ?? '',
+});
+
+export interface HistoryRow {
+  readonly id: string;
+  readonly history_from: number;
+}
+
+export const placeFrom = ({ id, history_from }: HistoryRow): HistoryPlace => ({ memoryId: id, from: history_from });
 
 /** A message's content, as it is stored. */
 export const REMOVED_CONTENT = JSON.stringify(REMOVED);

@@ -2,7 +2,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
 import { deletedAt, evolve } from '../rules/evolve.ts';
 import { inEffect } from '../rules/in-effect.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { blockedHash } from '../rules/tombstone.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
@@ -94,9 +94,9 @@ async function tombstoneProblem(
   if (deletedAt(memory) === null) return null;
   const counting = new Set(inEffect(memory.timeline).map(({ revision }) => revision));
   const last = events.findLast(({ kind, revision }) => kind === 'DELETE' && counting.has(revision));
-  const previous = last?.previous ?? null;
-  if (previous === null) return null;
-  const stones = await ledger.memories.tombstones(memory.lane, [tools.hash(normaliseText(previous))]);
+  const hash = last === undefined ? null : blockedHash(tools, last);
+  if (hash === null) return null;
+  const stones = await ledger.memories.tombstones(memory.lane, [hash]);
   return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted and may come back by a replay';
 }
 

@@ -35,6 +35,8 @@ export type UndoResult =
   | { readonly kind: 'not_found' }
   /** It is not in a state in which this can be done. */
   | { readonly kind: 'refused'; readonly why: string }
+  /** Nothing was changed: these memories would hold again what retention has removed. */
+  | { readonly kind: 'removed'; readonly memoryIds: readonly string[] }
   /** Other changes kept coming in between. */
   | { readonly kind: 'conflict' };
 

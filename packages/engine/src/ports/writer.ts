@@ -32,7 +32,9 @@ export type Refusal =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'immutable' }
   /** The memory never said anything under this number. */
-  | { readonly kind: 'no_version' };
+  | { readonly kind: 'no_version' }
+  /** Retention has removed what it said under this number. */
+  | { readonly kind: 'removed' };
 
 export type WriteResult =
   /** In the ledger, and searchable. */

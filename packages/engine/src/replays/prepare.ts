@@ -5,6 +5,7 @@ import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { evolve, type Home } from '../rules/evolve.ts';
 import { textOfContent } from '../rules/messages.ts';
+import { isHollow } from '../rules/removed.ts';
 import { textsOf } from '../rules/standing.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { duePolicy } from '../settings.ts';
@@ -24,6 +25,20 @@ import { copyId, spaceOf } from './space.ts';
 import type { ReplayDeps } from './start.ts';
 
 export type PrepareDeps = ReplayDeps & Pick<EngineDeps, 'embedder' | 'settings'>;
+
+/** What held before the batches was removed by retention: their what-if can never be set up. */
+export class RemovedError extends Error {
+  constructor(memories: readonly string[]) {
+    super(
+      `what ${memories.length} memories said before these batches was removed by retention (history_days): ` +
+        `${memories.slice(0, EXAMPLES).join(', ')}; ask for a what-if of later batches`,
+    );
+    this.name = 'RemovedError';
+  }
+}
+
+/** Memories an error names. */
+const EXAMPLES = 5;
 
 /** A lane of a what-if that is being set up. */
 interface Setup {
@@ -72,6 +87,8 @@ interface Preparing {
 async function seed(deps: PrepareDeps, setup: Setup, page: readonly Life[]): Promise<void> {
   const { ledger, tools } = deps;
   const all = page.map((one) => seedOf(setup, one));
+  const hollow = all.filter(({ memory }) => isHollow(memory)).map(({ memory }) => memory.id);
+  if (hollow.length > 0) throw new RemovedError(hollow);
   const known = await ledger.memories.many(
     setup.space,
     all.map(({ memory }) => memory.id),

@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { evolve, type Home, liveVersion } from '../rules/evolve.ts';
+import { isRemoved } from '../rules/removed.ts';
 import {
   EVENT_KINDS,
   type EventKind,
@@ -100,7 +101,7 @@ function heldOf(home: Home & { readonly id: string }, events: readonly MemoryEve
 
 function viewOf(memory: Memory, origin: string | null): Held[] {
   const version = liveVersion(memory);
-  if (version === null) return [];
+  if (version === null || isRemoved(version)) return [];
   return [{ origin, id: memory.id, text: version.text, sources: new Set(version.details.sourceIds.map(originOf)) }];
 }
 

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import type { Batch } from '../ports/ledger/batches.ts';
 import type { Replay, ReplayFilter } from '../ports/ledger/replays.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { canonical } from '../views/canonical.ts';
@@ -25,6 +26,8 @@ export type StartedReplay =
   /** The key came before with another body. */
   | { readonly kind: 'conflict' }
   /** More batches than one what-if takes. */
+  /** A what-if needs what retention has removed of these batches, or of what they did. */
+  | { readonly kind: 'removed'; readonly batchIds: readonly string[] }
   | { readonly kind: 'too_many'; readonly matched: number; readonly most: number };
 
 /** Longer than a replay is silent while it is worked on; a worker that dies in the middle keeps others away so long. */
@@ -43,6 +46,8 @@ export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise
   const id = tools.id('rpl');
   const { matched, batches } = await ledger.replays.match(tenant, filter, changes === null ? 0 : WHAT_IF_MAX);
   if (changes !== null && matched > WHAT_IF_MAX) return { kind: 'too_many', matched, most: WHAT_IF_MAX };
+  const removed = changes === null ? [] : await removedOf(deps, tenant, batches);
+  if (removed.length > 0) return { kind: 'removed', batchIds: removed };
   const created = await ledger.replays.create({
     ...{ id, tenant, kind: changes === null ? 'live' : 'what_if', filter, matched, now: tools.now() },
     changes: storedChanges(changes ?? {}),
@@ -53,6 +58,18 @@ export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise
   if (created.kind === 'repeated') return { kind: 'repeated', replay: await stored(deps, tenant, created.id) };
   if (changes === null) await putBack(deps, id);
   return { kind: 'started', replay: await stored(deps, tenant, id) };
+}
+
+/** Batches of which retention has removed the messages, or what is remembered of them. */
+async function removedOf({ ledger }: ReplayDeps, tenant: TenantId, batches: readonly Batch[]): Promise<string[]> {
+  const ids = batches.map(({ id }) => id);
+  const removed = new Set(await ledger.retention.withoutMessages(tenant, ids));
+  for (const id of ids) {
+    if (removed.has(id)) continue;
+    const events = await ledger.batches.events(tenant, id);
+    if (events.some(({ details }) => details?.removed !== undefined)) removed.add(id);
+  }
+  return ids.filter((id) => removed.has(id));
 }
 
 async function stored({ ledger }: ReplayDeps, tenant: TenantId, id: string): Promise<Replay> {

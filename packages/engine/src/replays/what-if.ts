@@ -5,7 +5,7 @@ import { requestErasure } from '../request-erasure.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
-import { type PrepareDeps, prepareLane, prepareRules } from './prepare.ts';
+import { type PrepareDeps, prepareLane, prepareRules, RemovedError } from './prepare.ts';
 import { resultOf } from './result.ts';
 import { spaceOf } from './space.ts';
 import { LEASE_MS, WHAT_IF_MAX } from './start.ts';
@@ -54,10 +54,25 @@ async function prepare(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): 
   const batches = await ledger.replays.batches(replay.id, WHAT_IF_MAX);
   // Somebody may have discarded it meanwhile.
   const goOn = async (): Promise<boolean> => !cancel.aborted && (await go('preparing', tools.now() + LEASE_MS));
-  for (const life of await lanesInLife(deps, batches, replay.createdAt)) {
-    if (!(await prepareLane(deps, { replay, life, goOn }))) return;
+  try {
+    for (const life of await lanesInLife(deps, batches, replay.createdAt)) {
+      if (!(await prepareLane(deps, { replay, life, goOn }))) return;
+    }
+  } catch (error) {
+    if (!(error instanceof RemovedError)) throw error;
+    return fail(deps, replay, error);
   }
   await go('running', tools.now());
+}
+
+/** For good: what it would need is gone. */
+async function fail({ ledger, tools }: WhatIfDeps, { id }: Replay, { message }: RemovedError): Promise<void> {
+  const now = tools.now();
+  const failure = { code: 'removed_by_retention', message, at: now };
+  const expiresAt = now + KEPT_MS;
+  await ledger.replays.move(id, {
+    ...{ from: 'preparing', to: 'failed', dueAt: expiresAt, expiresAt, finishedAt: now, failure },
+  });
 }
 
 async function lookWhether(deps: WhatIfDeps, replay: Replay): Promise<void> {

@@ -1,3 +1,4 @@
+import { fingerprint } from '../text/fingerprint.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type {
   LaneId,
@@ -62,6 +63,12 @@ export function inOrder(memory: Memory): MemoryVersion[] {
 /** The version that holds now, or null when the memory was deleted or undone. */
 export function liveVersion(memory: Memory): MemoryVersion | null {
   return deletedAt(memory) === null ? newestOrNull(memory) : null;
+}
+
+/** The revisions of the marks that make what holds by a timeline; none where nothing does. */
+export function holdingMarks(timeline: readonly Mark[]): readonly number[] {
+  const last = stretchesOf(timeline).at(-1);
+  return last?.kind === 'run' ? last.run.map(({ revision }) => revision) : [];
 }
 
 /** When anything was said of it for the last time: its newest text, once more or for the first time, or its deletion. */
@@ -165,27 +172,37 @@ function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
   return stretches;
 }
 
-const saysTheSame = ({ text, run }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean =>
-  run[0]?.text === mark.text || text === normaliseText(mark.text);
+/** What retention has removed is still told apart, by what it has left of each text. */
+function saysTheSame({ text, run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
+  if (first?.details.removed !== undefined || mark.details.removed !== undefined) {
+    return first !== undefined && printOf(first) === printOf(mark);
+  }
+  return first?.text === mark.text || text === normaliseText(mark.text);
+}
+
+const printOf = ({ text, details }: Said): string => details.removed ?? fingerprint(text);
 
 /**
  * The mark said first gives wording and times, the last that is no mere confirmation the details; the one that arrived
- * first gives the number, which never changes.
+ * first gives the number, which never changes. What retention has removed is told by what was said the same and is still
+ * there.
  */
 function versionOf(run: readonly Said[]): MemoryVersion {
   const [first] = run;
   const [giver] = [...run].sort((a, b) => a.revision - b.revision);
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
   const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
+  const told = run.find((mark) => mark.details.removed === undefined);
+  const { removed, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   return {
     number: giver.revision,
-    text: first.text,
+    text: (told ?? first).text,
     saidAt: first.saidAt,
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...details, sourceIds },
+    details: { ...(told === undefined && removed !== undefined ? details : rest), sourceIds },
     recordedAt: giver.recordedAt,
   };
 }

@@ -3,6 +3,7 @@ import { normaliseText } from '../text/normalise.ts';
 import { type Memory, saidBefore } from '../words.ts';
 import { lastSaidAt, liveVersion } from './evolve.ts';
 import { inEffect } from './in-effect.ts';
+import { reads } from './removed.ts';
 
 /** What a fact repeats word for word: a memory, or an earlier fact. */
 export type Repeat =
@@ -79,7 +80,7 @@ function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open
 
 /** Former versions count: what is said of an earlier time confirms what held then. */
 const says = (memory: Memory | undefined, words: string): boolean =>
-  memory?.versions.some((version) => normaliseText(version.text) === words) ?? false;
+  memory?.versions.some((version) => reads(version, words)) ?? false;
 
 function holds(memory: Memory | undefined, words: string): boolean {
   const live = memory === undefined ? null : liveVersion(memory);

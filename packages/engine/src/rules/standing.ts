@@ -2,12 +2,13 @@ import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
 import { deletedAt, newestOrNull } from './evolve.ts';
+import { isRemoved } from './removed.ts';
 
-/** Every version of a memory as the index holds it. */
+/** Every version of a memory as the index holds it: all but those of which retention has left nothing to find. */
 export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Array): readonly IndexPoint[] {
   const last = newestOrNull(memory);
   const deleted = deletedAt(memory);
-  return memory.versions.map((version) => ({
+  return foundVersions(memory).map((version) => ({
     ...placeOf(memory),
     ...versionPart(version),
     live: version.number === last?.number && deleted === null,
@@ -17,9 +18,13 @@ export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Arra
   }));
 }
 
+/** The versions that an index holds. */
+export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
+  versions.filter((version) => !isRemoved(version));
+
 /**
- * Versions a memory may once have had and has no more: their numbers are those of marks, and only what is undone takes a
- * mark out of the versions.
+ * Versions an index may once have had and has no more: their numbers are those of marks, only what is undone takes a
+ * mark out of the versions, and retention leaves it there without a text.
  */
 export function withdrawalsOf({
   tenant,
@@ -30,8 +35,9 @@ export function withdrawalsOf({
   timeline,
   versions,
 }: Memory): readonly Withdrawal[] {
-  if (!timeline.some(({ kind }) => kind === 'retracted')) return [];
-  const numbers = new Set(versions.map(({ number }) => number));
+  const isWhole = !timeline.some(({ kind }) => kind === 'retracted') && !versions.some(isRemoved);
+  if (isWhole) return [];
+  const numbers = new Set(versions.filter((version) => !isRemoved(version)).map(({ number }) => number));
   const gone = timeline.filter((mark) => mark.kind === 'said' && !numbers.has(mark.revision));
   return gone.map((mark) => ({ tenant, owner, lane, memoryId: id, version: mark.revision, revision }));
 }
@@ -62,4 +68,4 @@ const versionPart = (version: MemoryVersion) => ({
 });
 
 /** Everything of a memory that an index needs a vector for. */
-export const textsOf = (memory: Memory): string[] => memory.versions.map((version) => version.text);
+export const textsOf = (memory: Memory): string[] => foundVersions(memory).map((version) => version.text);

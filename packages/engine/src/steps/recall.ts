@@ -10,6 +10,7 @@ import { fuse } from '../rules/fuse.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
+import { isRemoved } from '../rules/removed.ts';
 import { repeatsOf, undisputed } from '../rules/repeats.ts';
 import { scan } from '../rules/scan.ts';
 import { pointsOf, textsOf } from '../rules/standing.ts';
@@ -131,8 +132,11 @@ function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
   return [...best.values()].slice(0, limit);
 }
 
-/** What is undone as a whole was never said, also where the index does not know it yet. */
-const isSaid = (memory: Memory): boolean => newestOrNull(memory) !== null;
+/** What is undone as a whole was never said, and what retention has emptied says nothing, also where the index does not know it yet. */
+function isSaid(memory: Memory): boolean {
+  const version = newestOrNull(memory);
+  return version !== null && !isRemoved(version);
+}
 
 /** The union of all neighbours as the ledger has them now, numbered for the model in the order of the facts. */
 function candidatesOf(

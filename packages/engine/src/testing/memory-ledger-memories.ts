@@ -72,7 +72,7 @@ export function write(
 const laneOfMemory = (state: State, id: string): LaneId => rowOf(state.memories, id).lane;
 
 /** Memories that are no longer what the change was decided on. */
-function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryChange[]): string[] {
+export function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryChange[]): string[] {
   const isOvertaken = ({ memory, expectedRevision }: MemoryChange) => {
     const lane = state.lanes.get(memory.lane);
     if (lane === undefined || lane.erasure !== null) return true;
@@ -83,7 +83,7 @@ function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryCha
   return changes.filter(isOvertaken).map(({ memory }) => memory.id);
 }
 
-function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
+export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
   for (const { memory, events } of changes) {
     state.memories.set(memory.id, memory);
     state.events.push(...events);

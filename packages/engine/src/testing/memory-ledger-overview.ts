@@ -2,6 +2,7 @@ import type { BatchCounts, OverviewStore, OwnerSummary, UsageTotals } from '../p
 import { payerOf, spaceIn } from '../replays/space.ts';
 import { dayOf } from '../rules/budget.ts';
 import { liveVersion } from '../rules/evolve.ts';
+import { foundVersions } from '../rules/standing.ts';
 import type { BatchState, Memory, TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import type { CallRow, LaneRow, State } from './memory-ledger-state.ts';
@@ -20,7 +21,7 @@ export function memoryOverview(state: State): OverviewStore {
     },
     memories: async (tenant) => {
       const memories = [...state.memories.values()].filter((memory) => memory.tenant === tenant);
-      const versions = memories.reduce((sum, memory) => sum + memory.versions.length, 0);
+      const versions = memories.reduce((sum, memory) => sum + foundVersions(memory).length, 0);
       return { live: memories.filter(isLive).length, versions };
     },
     usage: async (tenant) => totals(state.calls.filter((call) => payerOf(call.tenant) === tenant)),

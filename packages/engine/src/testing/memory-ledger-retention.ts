@@ -1,5 +1,13 @@
-import { REMOVED, type RemovalSlice, type RetentionStore } from '../ports/ledger/retention.ts';
+import {
+  type HistoryPlace,
+  type HistoryRemoval,
+  REMOVED,
+  type RemovalSlice,
+  type RetentionStore,
+} from '../ports/ledger/retention.ts';
+import { historyFrom } from '../rules/former.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
+import { conflictsOf, record } from './memory-ledger-memories.ts';
 import { change, type State } from './memory-ledger-state.ts';
 
 const ENDED_BATCHES = ['consolidated', 'empty', 'undone'];
@@ -50,5 +58,35 @@ export function memoryRetention(state: State): RetentionStore {
       }
       return picked.length;
     },
+    histories: async (tenant, before, { after, limit }) => {
+      const places = [...state.memories.values()].flatMap((memory): HistoryPlace[] => {
+        const from = memory.tenant === tenant ? historyFrom(memory) : null;
+        return from === null || from >= before ? [] : [{ memoryId: memory.id, from }];
+      });
+      return places
+        .sort(byPlace)
+        .filter((place) => after === null || byPlace(after, place) < 0)
+        .slice(0, limit);
+    },
+    removeHistories: async (tenant, removals) =>
+      removals.filter((removal) => removeHistory(state, tenant, removal)).length,
+    withoutMessages: async (tenant, batchIds) =>
+      batchIds.filter((id) => state.batches.get(id)?.tenant === tenant && state.stripped.has(id)),
   };
+}
+
+const byPlace = (a: HistoryPlace, b: HistoryPlace): number =>
+  a.from - b.from || (a.memoryId < b.memoryId ? -1 : Number(a.memoryId > b.memoryId));
+
+function removeHistory(state: State, tenant: TenantId, { memory, events, textHashes }: HistoryRemoval): boolean {
+  const change = { memory, expectedRevision: memory.revision, events: [] };
+  if (conflictsOf(state, tenant, [change]).length > 0) return false;
+  if (events.length > 0) record(state, [change], null);
+  const read = new Map(events.map((event) => [event.id, event]));
+  for (const [i, event] of state.events.entries()) state.events[i] = read.get(event.id) ?? event;
+  for (const key of state.vectors.keys()) {
+    const [lane, , hash] = JSON.parse(key);
+    if (lane === memory.lane && textHashes.includes(hash)) state.vectors.delete(key);
+  }
+  return true;
 }

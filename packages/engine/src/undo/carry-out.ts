@@ -5,6 +5,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { Difference, UndoReport, UndoResult } from '../ports/undoer.ts';
 import { evolve, liveVersion } from '../rules/evolve.ts';
 import { inEffect } from '../rules/in-effect.ts';
+import { isHollow } from '../rules/removed.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { undoneBy } from '../rules/undone.ts';
 import { project } from '../steps/project.ts';
@@ -31,6 +32,8 @@ export async function carryOut(
   const undoing = undoingOf(deps, decision, tenant);
   const report = reportOf(decision, undoing);
   const { lives, what } = decision;
+  const hollow = undoing.changes.filter(({ memory }) => isHollow(memory)).map(({ memory }) => memory.id);
+  if (hollow.length > 0) return { kind: 'removed', memoryIds: hollow };
   const isNothing = lives.length + what.consolidations.length + what.undos.length === 0;
   if (dryRun || isNothing) return { kind: 'done', report: { ...report, undo: null }, searchable: true };
   if (lives.length > MEMORIES_MAX) return { kind: 'refused', why: tooLarge(lives.length) };

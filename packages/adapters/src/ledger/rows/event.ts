@@ -12,6 +12,7 @@ export interface EventRow {
   readonly fact_id: string | null;
   readonly reason: string;
   readonly previous: string | null;
+  readonly previous_hash: string | null;
   readonly said_at: number;
   readonly said_seq: number;
   readonly valid_from: number;
@@ -33,6 +34,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   factId: row.fact_id,
   reason: row.reason,
   previous: row.previous,
+  ...(row.previous_hash !== null && { previousHash: row.previous_hash }),
   saidAt: { at: row.said_at, seq: row.said_seq },
   validFrom: row.valid_from,
   recordedAt: row.recorded_at,
@@ -57,6 +59,7 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   fact_id: event.factId,
   reason: event.reason,
   previous: event.previous,
+  previous_hash: event.previousHash ?? null,
   said_at: event.saidAt.at,
   said_seq: event.saidAt.seq,
   valid_from: event.validFrom,

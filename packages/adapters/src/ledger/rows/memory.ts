@@ -1,4 +1,12 @@
-import { type LaneId, liveVersion, type Memory, type MemoryVersion, type TenantId } from '@slowwave/engine';
+import {
+  foundVersions,
+  historyFrom,
+  type LaneId,
+  liveVersion,
+  type Memory,
+  type MemoryVersion,
+  type TenantId,
+} from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface MemoryRow extends ScopeColumns, OwnerColumns {
@@ -69,9 +77,10 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     confirmations: memory.confirmations,
     last_confirmed_at: memory.lastConfirmedAt,
     revision: memory.revision,
-    version_count: memory.versions.length,
+    version_count: foundVersions(memory).length,
     live: live === null ? 0 : 1,
     expires_at: live?.details.expiresAt ?? null,
+    history_from: historyFrom(memory),
     created_at: memory.createdAt,
     updated_at: memory.updatedAt,
   };

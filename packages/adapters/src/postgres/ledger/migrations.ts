@@ -8,6 +8,7 @@ import { SCHEMA_7 } from './schema-7.ts';
 import { SCHEMA_8 } from './schema-8.ts';
 import { SCHEMA_9 } from './schema-9.ts';
 import { SCHEMA_10 } from './schema-10.ts';
+import { SCHEMA_11 } from './schema-11.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_8,
   SCHEMA_9,
   SCHEMA_10,
+  SCHEMA_11,
 ];
 
 /** The newest schema. */

@@ -1,7 +1,16 @@
 import type { LaneId, RetentionStore, TenantId } from '@slowwave/engine';
-import { COUNT_MESSAGES, COUNT_PLANS, SELECT_LANES, SELECT_TENANTS } from '../../ledger/retaining.ts';
+import {
+  afterPlace,
+  COUNT_MESSAGES,
+  COUNT_PLANS,
+  type HistoryRow,
+  placeFrom,
+  SELECT_HISTORIES,
+  SELECT_LANES,
+  SELECT_TENANTS,
+} from '../../ledger/retaining.ts';
 import type { Access } from './access.ts';
-import { removeMessages, removePlans } from './write/retention.ts';
+import { removeHistories, removeMessages, removePlans } from './write/retention.ts';
 
 export function retentionStore({ read, write }: Access): RetentionStore {
   const count = (text: string, tenant: TenantId, before: number): Promise<number> =>
@@ -18,5 +27,19 @@ export function retentionStore({ read, write }: Access): RetentionStore {
     removeMessages: (tenant, before, how) => write((sql) => removeMessages(sql, { tenant, before, ...how })),
     countPlans: (tenant, before) => count(COUNT_PLANS, tenant, before),
     removePlans: (tenant, before, how) => write((sql) => removePlans(sql, { tenant, before, ...how })),
+    histories: (tenant, before, { after, limit }) =>
+      read(async (sql) => {
+        const page = { tenant, before, limit, ...afterPlace(after) };
+        return (await sql.all<HistoryRow>(SELECT_HISTORIES, page)).map(placeFrom);
+      }),
+    removeHistories: (tenant, removals) => write((sql) => removeHistories(sql, { tenant, removals })),
+    withoutMessages: (tenant, batchIds) =>
+      read(async (sql) => {
+        const rows = await sql.all<{ id: string }>(SELECT_STRIPPED, { tenant, ids: batchIds });
+        return rows.map(({ id }) => id);
+      }),
   };
 }
+
+const SELECT_STRIPPED =
+  'SELECT id FROM batches WHERE tenant = @tenant AND stripped_at IS NOT NULL AND id = ANY(@ids::text[])';

@@ -1,5 +1,14 @@
 import type { LaneId, RetentionStore, TenantId } from '@slowwave/engine';
-import { COUNT_MESSAGES, COUNT_PLANS, SELECT_LANES, SELECT_TENANTS } from '../../ledger/retaining.ts';
+import {
+  afterPlace,
+  COUNT_MESSAGES,
+  COUNT_PLANS,
+  type HistoryRow,
+  placeFrom,
+  SELECT_HISTORIES,
+  SELECT_LANES,
+  SELECT_TENANTS,
+} from '../../ledger/retaining.ts';
 import type { Access } from './access.ts';
 
 export function retentionStore({ read, write }: Access): RetentionStore {
@@ -13,5 +22,20 @@ export function retentionStore({ read, write }: Access): RetentionStore {
     removeMessages: (tenant, before, how) => write('removeMessages', { tenant, before, ...how }),
     countPlans: (tenant, before) => count(COUNT_PLANS, tenant, before),
     removePlans: (tenant, before, how) => write('removePlans', { tenant, before, ...how }),
+    histories: (tenant, before, { after, limit }) =>
+      read((sql) => {
+        const page = { tenant, before, limit, ...afterPlace(after) };
+        return sql.all<HistoryRow>(SELECT_HISTORIES, page).map(placeFrom);
+      }),
+    removeHistories: (tenant, removals) => write('removeHistories', { tenant, removals }),
+    withoutMessages: (tenant, batchIds) =>
+      read((sql) => {
+        const rows = sql.all<{ id: string }>(SELECT_STRIPPED, { tenant, ids: JSON.stringify(batchIds) });
+        return rows.map(({ id }) => id);
+      }),
   };
 }
+
+const SELECT_STRIPPED = `
+  SELECT id FROM batches
+  WHERE tenant = @tenant AND stripped_at IS NOT NULL AND id IN (SELECT value FROM json_each(@ids))`;

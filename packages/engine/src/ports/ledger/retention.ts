@@ -1,4 +1,4 @@
-import type { LaneId, Millis, TenantId } from '../../words.ts';
+import type { LaneId, Memory, MemoryEvent, Millis, TenantId } from '../../words.ts';
 
 /** What stands where the content of a message was. */
 export const REMOVED = '[removed by retention]';
@@ -16,6 +16,33 @@ export interface RetentionStore {
   /** Ended consolidations that began before, and have their plans or answers. */
   countPlans(tenant: TenantId, before: Millis): Promise<number>;
   removePlans(tenant: TenantId, before: Millis, how: RemovalSlice): Promise<number>;
+  /** Memories that may have had something to remove since before, longest first; `after` is the last one of the page before. */
+  histories(
+    tenant: TenantId,
+    before: Millis,
+    page: { readonly after: HistoryPlace | null; readonly limit: number },
+  ): Promise<readonly HistoryPlace[]>;
+  /**
+   * One transaction: versions, timelines and events read so from now on, at the revision they have, vectors of what is gone
+   * are dropped, and the index is to be told. A memory that was changed meanwhile is left as it is. Answers with how many
+   * were not.
+   */
+  removeHistories(tenant: TenantId, removals: readonly HistoryRemoval[]): Promise<number>;
+  /** Those of these batches whose messages are removed. */
+  withoutMessages(tenant: TenantId, batchIds: readonly string[]): Promise<readonly string[]>;
+}
+
+export interface HistoryPlace {
+  readonly memoryId: string;
+  /** Since when it may have something to remove, see rules/former.ts; 0: not known. */
+  readonly from: Millis;
+}
+
+export interface HistoryRemoval {
+  readonly memory: Memory;
+  readonly events: readonly MemoryEvent[];
+  /** Hashes of texts that are gone. */
+  readonly textHashes: readonly string[];
 }
 
 export interface RemovalSlice {

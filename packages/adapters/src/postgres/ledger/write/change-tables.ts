@@ -17,6 +17,7 @@ export const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     version_count: 'bigint',
     live: 'boolean',
     expires_at: 'bigint',
+    history_from: 'bigint',
     created_at: 'bigint',
     updated_at: 'bigint',
   },
@@ -24,7 +25,7 @@ export const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
-    updated_at = excluded.updated_at`,
+    history_from = excluded.history_from, updated_at = excluded.updated_at`,
 };
 
 export const VERSIONS: Table<keyof VersionRow> = {
@@ -56,6 +57,7 @@ export const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {
     fact_id: 'text',
     reason: 'text',
     previous: 'text',
+    previous_hash: 'text',
     said_at: 'bigint',
     said_seq: 'bigint',
     valid_from: 'bigint',

@@ -55,7 +55,7 @@ export async function writeChanges(
   }
 }
 
-async function writeMemories(sql: Sql, changes: readonly MemoryChange[], tenant: TenantId): Promise<void> {
+export async function writeMemories(sql: Sql, changes: readonly MemoryChange[], tenant: TenantId): Promise<void> {
   const memories = changes.map(({ memory }) => memory);
   const scopeOf = await openScopes(sql, memories);
   await insertRows(
@@ -84,7 +84,7 @@ async function writeEvents(sql: Sql, changes: readonly MemoryChange[], tenant: T
   });
 }
 
-async function tellIndex(sql: Sql, changes: readonly MemoryChange[], by: ChangeBy): Promise<void> {
+export async function tellIndex(sql: Sql, changes: readonly MemoryChange[], by: ChangeBy): Promise<void> {
   const { tenant, consolidationId, now } = by;
   await insertRows(
     sql,

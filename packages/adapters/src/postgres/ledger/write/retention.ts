@@ -1,6 +1,9 @@
-import type { TenantId } from '@slowwave/engine';
+import type { HistoryRemoval, MemoryEvent, TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
+import { eventColumns } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
+import { conflicts, tellIndex, writeMemories } from './changes.ts';
+import { lockLanes } from './lanes.ts';
 
 export interface Removal {
   readonly tenant: TenantId;
@@ -31,3 +34,56 @@ export async function removePlans(sql: Sql, { now, ...which }: Removal): Promise
 async function pick(sql: Sql, text: string, which: Omit<Removal, 'now'>): Promise<readonly string[]> {
   return (await sql.all<{ id: string }>(text, which)).map(({ id }) => id);
 }
+
+export async function removeHistories(
+  sql: Sql,
+  { tenant, removals }: { tenant: TenantId; removals: readonly HistoryRemoval[] },
+): Promise<number> {
+  await lockLanes(
+    sql,
+    removals.map(({ memory }) => memory.lane),
+  );
+  const all = removals.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
+  const changed = new Set(await conflicts(sql, tenant, all));
+  const standing = all.filter(({ memory }) => !changed.has(memory.id));
+  if (standing.length === 0) return 0;
+  await writeMemories(sql, standing, tenant);
+  await emptyEvents(
+    sql,
+    standing.flatMap(({ events }) => events),
+    tenant,
+  );
+  const gone = standing.flatMap(({ memory, textHashes }) => textHashes.map((hash) => ({ lane: memory.lane, hash })));
+  await sql.run(DELETE_VECTORS, { lanes: gone.map(({ lane }) => lane), hashes: gone.map(({ hash }) => hash) });
+  await tellIndex(
+    sql,
+    standing.filter(({ events }) => events.length > 0).map((change) => ({ ...change, events: [] })),
+    { tenant, consolidationId: null, now: 0 },
+  );
+  return standing.length;
+}
+
+async function emptyEvents(sql: Sql, events: readonly MemoryEvent[], tenant: TenantId): Promise<void> {
+  const rows = events.map((event) => eventColumns(event, tenant));
+  await sql.run(EMPTY_EVENTS, {
+    tenant,
+    ids: rows.map(({ id }) => id),
+    reasons: rows.map(({ reason }) => reason),
+    texts: rows.map(({ text }) => text),
+    details: rows.map(({ details }) => details),
+    previous: rows.map(({ previous }) => previous),
+    hashes: rows.map(({ previous_hash }) => previous_hash),
+  });
+}
+
+const EMPTY_EVENTS = `
+  UPDATE events e SET
+    reason = n.reason, text = n.text, details = n.details, previous = n.previous, previous_hash = n.previous_hash
+  FROM unnest(
+    @ids::text[], @reasons::text[], @texts::text[], @details::jsonb[], @previous::text[], @hashes::text[]
+  ) AS n (id, reason, text, details, previous, previous_hash)
+  WHERE e.id = n.id AND e.tenant = @tenant`;
+
+const DELETE_VECTORS = `
+  DELETE FROM vectors v USING unnest(@lanes::text[], @hashes::text[]) AS n (lane, text_hash)
+  WHERE v.lane = n.lane AND v.text_hash = n.text_hash`;

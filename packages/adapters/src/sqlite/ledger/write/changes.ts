@@ -38,7 +38,7 @@ function standsAt(sql: Sql, tenant: TenantId, { memory, expectedRevision }: Memo
   return row.tenant === tenant && row.revision === expectedRevision;
 }
 
-function upsertMemory(sql: Sql, memory: Memory, tenant: TenantId): void {
+export function upsertMemory(sql: Sql, memory: Memory, tenant: TenantId): void {
   const scope = openScope(sql, memory.lane, memory.scope);
   sql.run(UPSERT_MEMORY, memoryColumns(memory, { tenant, scope }));
   // What was said late can change, join or part the versions there were.
@@ -58,15 +58,15 @@ function insertTombstone(sql: Sql, { memoryId, textHash, deletedAt }: Tombstone,
 const UPSERT_MEMORY = `
   INSERT INTO memories (
     id, tenant, lane, scope, timeline, confirmations, last_confirmed_at, revision, version_count, live, expires_at,
-    created_at, updated_at
+    history_from, created_at, updated_at
   ) VALUES (
     @id, @tenant, @lane, @scope, @timeline, @confirmations, @last_confirmed_at, @revision, @version_count, @live,
-    @expires_at, @created_at, @updated_at
+    @expires_at, @history_from, @created_at, @updated_at
   ) ON CONFLICT (id) DO UPDATE SET
     scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
-    updated_at = excluded.updated_at`;
+    history_from = excluded.history_from, updated_at = excluded.updated_at`;
 
 const INSERT_VERSION = `
   INSERT INTO versions (
@@ -77,10 +77,10 @@ const INSERT_VERSION = `
 
 const INSERT_EVENT = `
   INSERT INTO events (
-    id, tenant, memory_id, revision, kind, actor, consolidation_id, fact_id, reason, previous, said_at,
+    id, tenant, memory_id, revision, kind, actor, consolidation_id, fact_id, reason, previous, previous_hash, said_at,
     said_seq, valid_from, recorded_at, text, details, source_ids, undo_id, retracts
   ) VALUES (
-    @id, @tenant, @memory_id, @revision, @kind, @actor, @consolidation_id, @fact_id, @reason, @previous, @said_at,
+    @id, @tenant, @memory_id, @revision, @kind, @actor, @consolidation_id, @fact_id, @reason, @previous, @previous_hash, @said_at,
     @said_seq, @valid_from, @recorded_at, @text, @details, @source_ids,
     @undo_id, @retracts
   )`;
@@ -89,7 +89,7 @@ const INSERT_EVENT_SOURCE = `
   INSERT INTO event_sources (message_id, event_seq) SELECT @messageId, seq FROM events WHERE id = @id
   ON CONFLICT DO NOTHING`;
 
-const INSERT_OUTBOX = `
+export const INSERT_OUTBOX = `
   INSERT INTO outbox (memory_id, tenant, lane, consolidation_id) VALUES (@memoryId, @tenant, @lane, @consolidationId)`;
 
 const TOUCH_LANE = 'UPDATE lanes SET updated_at = max(updated_at, @now) WHERE id = @lane';

@@ -8,7 +8,7 @@ import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
-import { removeMessages, removePlans } from './retention.ts';
+import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
@@ -41,6 +41,7 @@ export const WRITES = {
   raiseLane,
   refillOutbox,
   release,
+  removeHistories,
   removeMessages,
   removePlans,
   replay,

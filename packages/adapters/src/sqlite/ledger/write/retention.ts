@@ -1,6 +1,8 @@
-import type { TenantId } from '@slowwave/engine';
+import type { HistoryRemoval, TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
+import { eventColumns } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
+import { conflicts, INSERT_OUTBOX, upsertMemory } from './changes.ts';
 
 export interface Removal {
   readonly tenant: TenantId;
@@ -27,5 +29,33 @@ export function removePlans(sql: Sql, { now, ...which }: Removal): number {
   sql.run(`UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN ${IDS}`, { ids, now });
   return picked.length;
 }
+
+export function removeHistories(
+  sql: Sql,
+  { tenant, removals }: { tenant: TenantId; removals: readonly HistoryRemoval[] },
+): number {
+  const changes = removals.map(({ memory }) => ({ memory, expectedRevision: memory.revision, events: [] }));
+  const changed = new Set(conflicts(sql, tenant, changes));
+  const standing = removals.filter(({ memory }) => !changed.has(memory.id));
+  for (const { memory, events, textHashes } of standing) {
+    const { id: memoryId, lane } = memory;
+    upsertMemory(sql, memory, tenant);
+    for (const event of events) {
+      const { id, reason, text, details, previous, previous_hash } = eventColumns(event, tenant);
+      sql.run(EMPTY_EVENT, { id, tenant, reason, text, details, previous, previous_hash });
+    }
+    sql.run(`DELETE FROM vectors WHERE lane = @lane AND text_hash IN ${IDS}`, {
+      lane,
+      ids: JSON.stringify(textHashes),
+    });
+    if (events.length > 0) sql.run(INSERT_OUTBOX, { memoryId, lane, tenant, consolidationId: null });
+  }
+  return standing.length;
+}
+
+const EMPTY_EVENT = `
+  UPDATE events SET
+    reason = @reason, text = @text, details = @details, previous = @previous, previous_hash = @previous_hash
+  WHERE id = @id AND tenant = @tenant`;
 
 const IDS = '(SELECT value FROM json_each(@ids))';

@@ -1,0 +1,136 @@
+import { REMOVED } from '../ports/ledger/retention.ts';
+import type { Tools } from '../ports/tools.ts';
+import { fingerprint } from '../text/fingerprint.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { canonical } from '../views/canonical.ts';
+import { compareSaid, type Mark, type Memory, type MemoryEvent, type Millis, type VersionDetails } from '../words.ts';
+import type { Life } from './dependents.ts';
+import { evolve, holdingMarks } from './evolve.ts';
+import { isRemoved, reads } from './removed.ts';
+import { blockedHash } from './tombstone.ts';
+
+type Said = Extract<Mark, { kind: 'said' }>;
+
+/** A life without the contents of what no longer holds. */
+export interface Emptied {
+  /** At the same revision, with the same versions under the same numbers. */
+  readonly memory: Memory;
+  /** Those that read otherwise than before. */
+  readonly events: readonly MemoryEvent[];
+  /** What it said before and says nowhere now. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * What has not held since before a moment loses text, quote and metadata, and the events of that time with it; null where
+ * there is nothing to remove. Times, numbers and ids stay, and so does everything that was recorded since.
+ */
+export function withoutFormer({ hash }: Pick<Tools, 'hash'>, life: Life, before: Millis): Emptied | null {
+  const { memory, events } = life;
+  const gone = formerSince(memory, before);
+  const emptied = (mark: Mark): Mark => (mark.kind === 'said' && gone.has(mark.revision) ? emptyMark(mark) : mark);
+  const timeline = memory.timeline.map(emptied);
+  const kept = new Set(timeline.filter(isClear).map(({ text }) => normaliseText(text)));
+  const said = memory.timeline.filter(isClear).map(({ text }) => text);
+  const texts = [...new Set(said)].filter((text) => !kept.has(normaliseText(text)));
+  const end = endOfOld(memory.timeline, before);
+  const changed = events.flatMap((event) => {
+    const { revision, previous, kind } = event;
+    const isOld = revision <= end;
+    const tells = previous !== null && !kept.has(normaliseText(previous)) && (isOld || texts.includes(previous));
+    return emptyEvent({ hash }, event, { says: gone.has(revision), tells, explains: isOld && kind === 'DELETE' });
+  });
+  if (gone.size + changed.length === 0) return null;
+  return { memory: evolve(memory, { ...memory, timeline }, []), events: changed, texts };
+}
+
+/** The revisions of marks that are still there, and that nobody has seen to hold at the moment or since. */
+export function formerSince({ timeline }: Pick<Memory, 'timeline'>, before: Millis): ReadonlySet<number> {
+  const end = endOfOld(timeline, before);
+  const gone = new Set(
+    timeline
+      .slice(0, end)
+      .filter(isClear)
+      .map(({ revision }) => revision),
+  );
+  for (let i = end; i <= timeline.length && gone.size > 0; i += 1) {
+    for (const revision of holdingMarks(timeline.slice(0, i))) gone.delete(revision);
+  }
+  return gone;
+}
+
+/**
+ * Since when a memory may have something to remove: no later than the first of it stopped holding. null: all of it holds,
+ * or is removed.
+ */
+export function historyFrom({ timeline }: Pick<Memory, 'timeline'>): Millis | null {
+  const holding = new Set(holdingMarks(timeline));
+  const former = timeline.filter((mark) => isClear(mark) && !holding.has(mark.revision));
+  if (former.length === 0) return null;
+  const ends = endsOf(timeline);
+  return Math.min(...former.map(({ revision, recordedAt }) => ends.get(revision) ?? recordedAt));
+}
+
+/** How many marks were recorded before the first that was not, by whatever clock. Their revisions are 1 to this. */
+function endOfOld(timeline: readonly Mark[], before: Millis): number {
+  const first = timeline.findIndex(({ recordedAt }) => recordedAt >= before);
+  return first === -1 ? timeline.length : first;
+}
+
+const isClear = (mark: Mark): mark is Said => mark.kind === 'said' && !isRemoved(mark);
+
+/** When each mark stopped holding, at the earliest: what was said before something known already never held. */
+function endsOf(timeline: readonly Mark[]): ReadonlyMap<number, Millis> {
+  const ends = new Map<number, Millis>();
+  const late = lateMarks(timeline);
+  let next: Mark | null = null;
+  let end: Millis | null = null;
+  for (const mark of timeline.toReversed()) {
+    if (next !== null && !sayTheSame(mark, next)) end = next.recordedAt;
+    ends.set(mark.revision, late.has(mark.revision) ? mark.recordedAt : (end ?? mark.recordedAt));
+    next = mark;
+  }
+  return ends;
+}
+
+function lateMarks(timeline: readonly Mark[]): ReadonlySet<number> {
+  const late = new Set<number>();
+  let latest: Exclude<Mark, { kind: 'retracted' }> | null = null;
+  for (const mark of timeline) {
+    if (mark.kind === 'retracted') continue;
+    if (latest !== null && compareSaid(mark.saidAt, latest.saidAt) < 0) late.add(mark.revision);
+    else latest = mark;
+  }
+  return late;
+}
+
+const sayTheSame = (one: Mark, other: Mark): boolean =>
+  one.kind === 'said' && other.kind === 'said' && isClear(one) && reads(other, normaliseText(one.text));
+
+const emptyMark = (mark: Said): Said => ({ ...mark, text: REMOVED, details: emptyDetails(mark.details, mark.text) });
+
+const emptyDetails = (details: VersionDetails, text: string): VersionDetails => ({
+  ...details,
+  quote: null,
+  metadata: {},
+  removed: fingerprint(text),
+});
+
+/** `says` a text that is gone, `tells` of one, or only `explains` its end; none where it reads so already. */
+function emptyEvent(
+  tools: Pick<Tools, 'hash'>,
+  event: MemoryEvent,
+  { says, tells, explains }: { says: boolean; tells: boolean; explains: boolean },
+): MemoryEvent[] {
+  const { text, details } = event;
+  if (!says && !tells && !explains) return [];
+  const previousHash = tells ? blockedHash(tools, event) : null;
+  const emptied = {
+    ...event,
+    reason: REMOVED,
+    ...(says && text !== null && details !== null && { text: REMOVED, details: emptyDetails(details, text) }),
+    ...(tells && { previous: REMOVED }),
+    ...(previousHash !== null && { previousHash }),
+  };
+  return canonical(emptied) === canonical(event) ? [] : [emptied];
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { EngineError, type Limiter, type ModelLimits, SECONDS_COUNTED } from '@slowwave/engine';
+import { EngineError, type Limiter, type ModelLimits, type Reservation, SECONDS_COUNTED } from '@slowwave/engine';
 import { Redis } from 'ioredis';
 import { reservationId, reservedIn } from './reservation-id.ts';
 
@@ -73,14 +73,14 @@ if untilMs > tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') then
 end
 `);
 
-/** Without limits only a pause matters, and nothing is written. Answers as RESERVE does. */
+/** Without limits only a pause matters, and nothing is written. Answers with how long it still lasts, in ms. */
 const LOOK = scriptOf(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local pausedUntil = tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0')
-if pausedUntil > now then return { 0, pausedUntil - now } end
-return { 1, tonumber(time[1]) }
+return math.max(0, tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') - now)
 `);
+/** A pause that another process has told of is noticed so late at most: a few calls that are refused once more. */
+const LOOK_AGAIN_MS = 100;
 
 const COMMAND_LIMIT_MS = 5_000;
 
@@ -89,6 +89,7 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_LIMIT_MS });
   redis.on('error', () => {}); // every call reports its own failure
   const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
+  const looks = new Map<string, Look>();
   const run = async (script: Script, model: string, ...args: (string | number)[]): Promise<unknown> => {
     try {
       return await runScript(redis, script, [1, `{slowwave}:limits:${model}`, ...args]);
@@ -104,9 +105,9 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
   return {
     reserve: async (model, tokens) => {
       const asked = Math.ceil(tokens);
+      if (unlimited) return looked(looks, model, () => run(LOOK, model));
       const max = [limits.requestsPerMinute ?? -1, limits.tokensPerMinute ?? -1];
-      const answer = unlimited ? run(LOOK, model) : run(RESERVE, model, ...max, asked);
-      const [granted, figure] = (await answer) as [number, number];
+      const [granted, figure] = (await run(RESERVE, model, ...max, asked)) as [number, number];
       return granted === 1 ? { kind: 'granted', id: reservationId(figure, asked) } : { kind: 'wait', ms: figure };
     },
     settle: async (model, id, tokens) => {
@@ -115,6 +116,7 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
         await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);
     },
     pause: async (model, ms) => {
+      looks.delete(model);
       await run(PAUSE, model, Math.ceil(ms));
     },
     close: async () => redis.disconnect(),
@@ -131,3 +133,25 @@ async function runScript(redis: Redis, script: Script, args: Arguments): Promise
     return redis.eval(script.text, ...args);
   }
 }
+
+/** A question after a pause that is on its way, or was answered a moment ago. */
+interface Look {
+  readonly at: number;
+  readonly ms: Promise<number>;
+}
+
+/** Calls of one moment look once together. */
+async function looked(looks: Map<string, Look>, model: string, look: () => Promise<unknown>): Promise<Reservation> {
+  const now = performance.now();
+  const last = looks.get(model);
+  if (last !== undefined && now - last.at < LOOK_AGAIN_MS) return pausedFor(await last.ms);
+  const ms = look() as Promise<number>;
+  looks.set(model, { at: now, ms });
+  // A server that is away is asked again by the next call.
+  ms.catch(() => looks.delete(model));
+  return pausedFor(await ms);
+}
+
+const pausedFor = (ms: number): Reservation => (ms > 0 ? { kind: 'wait', ms } : { kind: 'granted', id: UNCOUNTED });
+
+const UNCOUNTED = reservationId(0, 0);

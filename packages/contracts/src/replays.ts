@@ -78,6 +78,7 @@ const ReplaySummary = z.object({
   created_at: z.string(),
   finished_at: z.string().nullable(),
   expires_at: z.string().nullable().describe('When the shadow space of a what-if goes by itself.'),
+  error: Told.nullable().describe('Why it failed.'),
 });
 
 const Side = z.object({

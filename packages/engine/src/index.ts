@@ -32,6 +32,7 @@ export type * from './ports/ledger/replays.ts';
 export {
   type HistoryPlace,
   type HistoryRemoval,
+  isTelling,
   REMOVED,
   type RemovalSlice,
   type RetentionStore,

@@ -4,7 +4,8 @@ import { REMOVED } from './ports/ledger/retention.ts';
 import { previewRetention, sweepRetention } from './retain.ts';
 import { DAY_MS } from './rules/budget.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { NEVER } from './testing/index.ts';
+import { project } from './steps/project.ts';
+import { NEVER, updated } from './testing/index.ts';
 import { expectTrue } from './testing/ledger-truths.ts';
 import { done, type UndoBench, undoBench } from './testing/undo-bench.ts';
 import { normaliseText } from './text/normalise.ts';
@@ -119,6 +120,23 @@ describe('former versions and their events', () => {
     expect(await texts()).toEqual([REMOVED, 'home: Rome', 'home: Bern']);
     done(await b.undoer.undo(TENANT, last, { cascade: false, dryRun: false }));
     expect(await b.engine.live()).toEqual(['home: Rome']);
+    await sound();
+  });
+
+  it('that a write under way brings back are removed by the next sweep', async () => {
+    await b.say('home: Oslo');
+    await b.say('home: Rome');
+    days(40);
+    const { ledger, tools } = b.engine.deps;
+    const stale = await theOne();
+    await sweep();
+    const changes = [updated(tools, stale, { text: 'home: Bern', previous: 'home: Rome' })];
+    await ledger.memories.write(TENANT, { changes, tombstones: [], now: tools.now() });
+    await project(b.engine.deps, await ledger.outbox.ofMemories([stale.id]), NEVER);
+    expect(await texts()).toEqual(['home: Oslo', 'home: Rome', 'home: Bern']);
+    await sweep();
+    expect(await texts()).toEqual([REMOVED, 'home: Rome', 'home: Bern']);
+    expect(await everything()).not.toContain('Oslo');
     await sound();
   });
 

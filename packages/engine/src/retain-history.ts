@@ -1,5 +1,5 @@
 import type { EngineDeps } from './deps.ts';
-import type { HistoryPlace, HistoryRemoval } from './ports/ledger/retention.ts';
+import { type HistoryPlace, type HistoryRemoval, isTelling } from './ports/ledger/retention.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { formerSince, historyFrom, withoutFormer } from './rules/former.ts';
 import { project } from './steps/project.ts';
@@ -35,7 +35,7 @@ export async function removeHistories(
     const removals = await removalsOf(deps, { tenant, places, before });
     if (removals.length === 0) continue;
     await deps.ledger.retention.removeHistories(tenant, removals);
-    const emptied = removals.filter(({ events }) => events.length > 0).map(({ memory }) => memory.id);
+    const emptied = removals.filter(isTelling).map(({ memory }) => memory.id);
     await tell(deps, emptied, cancel);
     count += emptied.length;
   }

@@ -10,6 +10,7 @@ export function replayText(view: ReplayView): string {
     `${view.kind === 'live' ? 'Replay' : 'What-if'} ${view.id}: ${view.state}`,
     ...changesOf(view),
     `Batches: ${view.matched} matched, ${view.waiting} waiting, ${view.consolidated} consolidated, ${view.parked} parked`,
+    ...(view.error === null ? [] : [`Failed: ${view.error.code}, ${view.error.message}`]),
     ...(view.waiting_for === null ? [] : [`Waiting for: ${view.waiting_for.code}, ${view.waiting_for.message}`]),
     ...(view.result === null ? [] : resultLines(view.result)),
   ];

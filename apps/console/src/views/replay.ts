@@ -37,6 +37,7 @@ export const replaySummary = (replay: Replay) => ({
   created_at: isoOf(replay.createdAt),
   finished_at: isoOrNull(replay.finishedAt),
   expires_at: isoOrNull(replay.expiresAt),
+  error: failureView(replay.failure),
 });
 
 /** A replay with what has become of its batches so far. */

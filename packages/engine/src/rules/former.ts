@@ -113,7 +113,7 @@ const emptyDetails = (details: VersionDetails, text: string): VersionDetails => 
   ...details,
   quote: null,
   metadata: {},
-  removed: fingerprint(text),
+  removed: details.removed ?? fingerprint(text),
 });
 
 /** `says` a text that is gone, `tells` of one, or only `explains` its end; none where it reads so already. */

@@ -1,6 +1,7 @@
 import {
   type HistoryPlace,
   type HistoryRemoval,
+  isTelling,
   REMOVED,
   type RemovalSlice,
   type RetentionStore,
@@ -78,10 +79,11 @@ export function memoryRetention(state: State): RetentionStore {
 const byPlace = (a: HistoryPlace, b: HistoryPlace): number =>
   a.from - b.from || (a.memoryId < b.memoryId ? -1 : Number(a.memoryId > b.memoryId));
 
-function removeHistory(state: State, tenant: TenantId, { memory, events, textHashes }: HistoryRemoval): boolean {
+function removeHistory(state: State, tenant: TenantId, removal: HistoryRemoval): boolean {
+  const { memory, events, textHashes } = removal;
   const change = { memory, expectedRevision: memory.revision, events: [] };
   if (conflictsOf(state, tenant, [change]).length > 0) return false;
-  if (events.length > 0) record(state, [change], null);
+  if (isTelling(removal)) record(state, [change], null);
   const read = new Map(events.map((event) => [event.id, event]));
   for (const [i, event] of state.events.entries()) state.events[i] = read.get(event.id) ?? event;
   for (const key of state.vectors.keys()) {

@@ -45,6 +45,9 @@ export interface HistoryRemoval {
   readonly textHashes: readonly string[];
 }
 
+/** Whether anything reads otherwise, or only since when there may be something to remove. */
+export const isTelling = ({ events, textHashes }: HistoryRemoval): boolean => events.length + textHashes.length > 0;
+
 export interface RemovalSlice {
   readonly limit: number;
   readonly now: Millis;

@@ -1,4 +1,4 @@
-import type { HistoryRemoval, MemoryEvent, TenantId } from '@slowwave/engine';
+import { type HistoryRemoval, isTelling, type MemoryEvent, type TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
@@ -57,7 +57,7 @@ export async function removeHistories(
   await sql.run(DELETE_VECTORS, { lanes: gone.map(({ lane }) => lane), hashes: gone.map(({ hash }) => hash) });
   await tellIndex(
     sql,
-    standing.filter(({ events }) => events.length > 0).map((change) => ({ ...change, events: [] })),
+    standing.filter(isTelling).map((change) => ({ ...change, events: [] })),
     { tenant, consolidationId: null, now: 0 },
   );
   return standing.length;

@@ -1,4 +1,4 @@
-import type { HistoryRemoval, TenantId } from '@slowwave/engine';
+import { type HistoryRemoval, isTelling, type TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
@@ -37,7 +37,8 @@ export function removeHistories(
   const changes = removals.map(({ memory }) => ({ memory, expectedRevision: memory.revision, events: [] }));
   const changed = new Set(conflicts(sql, tenant, changes));
   const standing = removals.filter(({ memory }) => !changed.has(memory.id));
-  for (const { memory, events, textHashes } of standing) {
+  for (const removal of standing) {
+    const { memory, events, textHashes } = removal;
     const { id: memoryId, lane } = memory;
     upsertMemory(sql, memory, tenant);
     for (const event of events) {
@@ -48,7 +49,7 @@ export function removeHistories(
       lane,
       ids: JSON.stringify(textHashes),
     });
-    if (events.length > 0) sql.run(INSERT_OUTBOX, { memoryId, lane, tenant, consolidationId: null });
+    if (isTelling(removal)) sql.run(INSERT_OUTBOX, { memoryId, lane, tenant, consolidationId: null });
   }
   return standing.length;
 }

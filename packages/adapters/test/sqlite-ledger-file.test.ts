@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { expectConserved, newBatch, user } from '@slowwave/engine/testing';
+import { added, expectConserved, home, newBatch, user } from '@slowwave/engine/testing';
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +32,24 @@ const positionsOf = async (ledger: SqliteLedger): Promise<number[]> => {
 };
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+it('looks once at the past of memories that an earlier release has written', async () => {
+  const ledger = await file.open();
+  const owner = user('ann');
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, owner, 1);
+  const change = added(systemTools, home(lane));
+  await ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: 1 });
+  const { memory } = change;
+  const page = { after: null, limit: 10 };
+  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([]);
+  const db = new Database(file.path);
+  db.exec('UPDATE memories SET history_from = 0');
+  db.close();
+  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([{ memoryId: memory.id, from: 0 }]);
+  await ledger.retention.removeHistories(DEFAULT_TENANT, [{ memory, events: [], textHashes: [] }]);
+  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([]);
+  expect(await ledger.memories.get(DEFAULT_TENANT, memory.id)).toEqual(memory);
+});
 
 describe('batches posted at the same time', () => {
   it('share a commit', async () => {

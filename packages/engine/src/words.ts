@@ -173,7 +173,7 @@ export interface Memory {
   readonly scope: Scope;
   /** None while everything that was said of it is undone. */
   readonly versions: readonly MemoryVersion[];
-  /** Everything ever said of it, in the order of arrival; the versions follow from it. The ledger keeps it as it is. */
+  /** Everything ever said of it, in the order of arrival; the versions follow from it. The ledger keeps it; retention empties it. */
   readonly timeline: readonly Mark[];
   readonly confirmations: number;
   readonly lastConfirmedAt: Millis | null;

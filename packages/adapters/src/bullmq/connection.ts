@@ -23,6 +23,8 @@ export interface QueueConnection {
   openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
   /** The order of turns, kept where the queue is. */
   turnOrder(queue: Queue): TurnOrder;
+  /** Removes the history of a queue, which tells in words why jobs failed, also of jobs that are gone. */
+  forgetEvents(queue: Queue): Promise<void>;
   /** Called after every queue and worker of it is closed. */
   close(): Promise<void>;
 }

@@ -38,7 +38,10 @@ export async function openErasureQueue(options: {
       await erasures?.call((queue) => queue.addBulk(jobs));
     },
     forgetLane: async (lane) => {
-      for (const { call } of ofLanes) await forgetLane(call, lane);
+      for (const { call } of ofLanes) {
+        await forgetJobs(call, lane);
+        await call((queue) => connection.forgetEvents(queue));
+      }
     },
     close: async () => {
       await Promise.all(queues.map((queue) => queue.close()));
@@ -46,29 +49,24 @@ export async function openErasureQueue(options: {
   };
 }
 
-/** Jobs hold ids alone, but why one failed is told in words; the stream of events, which nothing reads, tells it again. */
-async function forgetLane(call: OpenedQueue['call'], lane: LaneId): Promise<void> {
-  let gone = 0;
-  for (const state of AT_REST) gone += await forgetIn(call, state, lane);
-  if (gone > 0) await call((queue) => queue.trimEvents(0));
+/** Jobs hold ids alone, but why one failed is told in words. */
+async function forgetJobs(call: OpenedQueue['call'], lane: LaneId): Promise<void> {
+  for (const state of AT_REST) await forgetIn(call, state, lane);
 }
 
 /** From the end to the beginning: what is removed moves nothing that is still to be looked at. */
-async function forgetIn(call: OpenedQueue['call'], state: (typeof AT_REST)[number], lane: LaneId): Promise<number> {
-  let gone = 0;
+async function forgetIn(call: OpenedQueue['call'], state: (typeof AT_REST)[number], lane: LaneId): Promise<void> {
   const count = await call((queue: Queue) => queue.getJobCountByTypes(state));
   for (let start = Math.floor(count / PAGE) * PAGE; start >= 0; start -= PAGE) {
-    gone += await call((queue) => forgetPage(queue, { state, start, lane }));
+    await call((queue) => forgetPage(queue, { state, start, lane }));
   }
-  return gone;
 }
 
 async function forgetPage(
   queue: Queue,
   { state, start, lane }: { state: (typeof AT_REST)[number]; start: number; lane: LaneId },
-): Promise<number> {
+): Promise<void> {
   const jobs = await queue.getJobs([state], start, start + PAGE - 1);
   const mine = jobs.filter((job) => (job?.data as { lane?: unknown } | undefined)?.lane === lane);
   for (const job of mine) await job.remove();
-  return mine.length;
 }

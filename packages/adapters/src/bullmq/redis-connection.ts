@@ -48,6 +48,7 @@ export function redisConnection(url: string): QueueConnection {
       return worker;
     },
     turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
+    forgetEvents: async (queue) => void (await queue.trimEvents(0)),
     close: async () => {},
   };
 }

@@ -18,6 +18,7 @@ export const EXIT = {
 /** A command line that says something else than the commands and options there are. */
 export class UsageError extends Error {
   readonly exitCode = EXIT.misused;
+  readonly code = 'misused';
 
   constructor(problem: string, command: string | null) {
     const help = command === null ? 'slowwave --help' : `slowwave ${command} --help`;
@@ -26,13 +27,22 @@ export class UsageError extends Error {
   }
 }
 
+/** What an ending is called in JSON, where nobody gave it a better name. */
+const CODES: Readonly<Record<number, string>> = {
+  [EXIT.misused]: 'misused',
+  [EXIT.notFound]: 'not_found',
+  [EXIT.unavailable]: 'unavailable',
+};
+
 /** A failure with an ending of its own. */
 export class CommandError extends Error {
   readonly exitCode: number;
+  readonly code: string;
 
-  constructor(message: string, exitCode: number) {
+  constructor(message: string, exitCode: number, code?: string) {
     super(message);
     this.name = 'CommandError';
     this.exitCode = exitCode;
+    this.code = code ?? CODES[exitCode] ?? 'failed';
   }
 }

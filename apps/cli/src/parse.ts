@@ -45,7 +45,8 @@ function parseRest(args: readonly string[], command: Command): { values: Values;
     const help = { type: 'boolean' as const, short: 'h' };
     return parseArgs({ args: [...args], options: { ...options, help }, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), command.name);
+    const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('. To specify a positional');
+    throw new UsageError(problem, command.name);
   }
 }
 

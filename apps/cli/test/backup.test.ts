@@ -123,7 +123,7 @@ describe('slowwave backup and restore', () => {
     expect((await backup()).code).toBe(0);
     const ledger = await openLedgerIn(data());
     expect(await restore('--force')).toMatchObject({
-      code: 1,
+      code: 5,
       err: expect.stringContaining('is in use by another process'),
     });
     const id = ledger.id;

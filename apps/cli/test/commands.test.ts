@@ -70,6 +70,16 @@ describe('slowwave beside a server', () => {
     expect(JSON.parse(keyless.err)).toHaveProperty('error.message');
   });
 
+  it('nobody there, and one process of several, are told apart from what is not there', async () => {
+    const away = await slowwave(['status', '--json', '--server', 'http://127.0.0.1:1']);
+    expect(away.code).toBe(5);
+    expect(JSON.parse(away.err)).toHaveProperty('error.code', 'unavailable');
+    const none = await run('show', 'bat_none', '--json');
+    expect(JSON.parse(none.err)).toHaveProperty('error.code', 'not_found');
+    const part = await slowwave(['batches', '--server', `${server.url}/no-such-part`], { SLOWWAVE_API_KEY: KEY });
+    expect(part.err).toContain('name the proxy');
+  });
+
   it('flush makes an owner due, and tail tells what happens, until Ctrl-C', async () => {
     const tail = await spawnService({
       main: MAIN,
@@ -154,5 +164,7 @@ describe('slowwave beside a server', () => {
     expect(code).toBe(5);
     expect(err).toContain(`the data folder ${folder.path} is in use by process ${server.pid}`);
     expect(err).toContain('without --offline');
+    const whatIf = await slowwave(['what-if', '--user', 'ann', '--json', ...offline]);
+    expect(whatIf).toMatchObject({ code: 2, err: expect.stringContaining('needs a worker') });
   });
 });

@@ -37,6 +37,7 @@ async function openLocal(...given: Parameters<typeof LocalApi.localApi>): Promis
 const HTTP = { badRequest: 400, unauthorized: 401, forbidden: 403, notFound: 404, tooMany: 429, serverError: 500 };
 
 interface Told {
+  readonly code?: string;
   readonly detail?: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
 }
@@ -46,9 +47,13 @@ function refusal(status: number, body: unknown): CommandError {
   const told: Told = typeof body === 'object' && body !== null ? body : {};
   const errors = (told.errors ?? []).map(({ path, message }) => `\n  - ${path}: ${message}`).join('');
   const what = told.detail ?? `the server answered with status ${status}`;
-  const keyed = status === HTTP.unauthorized || status === HTTP.forbidden;
-  const hint = keyed ? '; set SLOWWAVE_API_KEY to a key of the server' : '';
-  return new CommandError(`${what}${errors}${hint}`, exitCodeOf(status));
+  return new CommandError(`${what}${errors}${hintFor(status, told)}`, exitCodeOf(status), told.code);
+}
+
+function hintFor(status: number, { code }: Told): string {
+  if (status === HTTP.unauthorized || status === HTTP.forbidden) return '; set SLOWWAVE_API_KEY to a key of the server';
+  if (code !== 'route_not_found') return '';
+  return '. Where ingest, worker, search and console run apart, each has only its own routes: name the proxy before them';
 }
 
 function exitCodeOf(status: number): number {

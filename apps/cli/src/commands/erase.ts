@@ -48,5 +48,5 @@ async function follow({ cancel }: Call, ask: Ask, path: string): Promise<Erasure
 function told({ id, counts, remains }: ErasureView): string {
   const gone = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   const rest = remains.map((one) => `\n  still there: ${one}`).join('');
-  return `Erased (${id}): ${gone.join(', ')}.${rest}`;
+  return `Erased (${id}): ${gone.length === 0 ? 'there was nothing' : gone.join(', ')}.${rest}`;
 }

@@ -39,7 +39,7 @@ const told = (shown: Readonly<Record<string, unknown>>): string =>
 /** Plain values below each other; what has parts under its name. */
 function outline(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return `${indent}${String(value)}`;
-  const entries = Object.entries(value);
+  const entries = Object.entries(value).filter(([name, part]) => name !== 'next_cursor' || part !== null);
   const plain = entries.filter(([, part]) => typeof part !== 'object' || part === null);
   const nested = entries.filter(([, part]) => typeof part === 'object' && part !== null && sizeOf(part) > 0);
   const lines = plain.length === 0 ? [] : pairs(plain.map(([name, part]) => [name, textOf(part)])).split('\n');

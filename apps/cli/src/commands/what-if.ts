@@ -1,8 +1,8 @@
 import type { ReplayView } from '@slowwave/contracts';
 import { withApi } from '../api/ask.ts';
 import { momentOf, oneOf } from '../arguments.ts';
-import type { Call, Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { type Call, type Command, isOffline } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { followReplay } from './follow-replay.ts';
 
 export const whatIfCommand: Command = {
@@ -22,8 +22,9 @@ difference is told. A worker has to run.`,
     instructions: { value: 'TEXT', about: 'In place of the settings.' },
     keep: { value: null, about: 'Keep the space, to look around in it.' },
   },
-  run: (call) =>
-    withApi(call, { writes: true }, async (ask, api) => {
+  run: (call) => {
+    requireWorker(call);
+    return withApi(call, { writes: true }, async (ask, api) => {
       const body = { filter: filterOf(call), ...changesOf(call), shadow: true };
       const begun = await ask<ReplayView>({ method: 'POST', path: '/v1/replays', body });
       const done = await followReplay(call, ask, { title: 'what-if', begun });
@@ -32,8 +33,19 @@ difference is told. A worker has to run.`,
       if (!call.given.flag('keep')) await ask({ method: 'DELETE', path });
       call.out.answer(done, String(text));
       return done.state === 'done' ? EXIT.done : EXIT.failed;
-    }),
+    });
+  },
 };
+
+/** A queue in process has its worker in the standalone server, which cannot run while the folder is worked on here. */
+function requireWorker(call: Call): void {
+  const { redisUrl, databaseUrl } = call.config;
+  if (!isOffline(call) || redisUrl !== null || databaseUrl !== null) return;
+  throw new UsageError(
+    'a what-if needs a worker, and here it is in the server: start that, and leave --offline out',
+    'what-if',
+  );
+}
 
 function filterOf({ given }: Call): object {
   const { words } = given;

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
 import { placeOf, SCHEMA_NAME, SCHEMA_VERSION } from '../postgres/index.ts';
 import { COUNTED, type Counts, type Manifest, PRIVATE_FILE, writeManifest } from './manifest.ts';
-import { refused } from './refused.ts';
+import { held, refused } from './refused.ts';
 import { requireCounts } from './sqlite.ts';
 
 const FILE = 'ledger.dump';
@@ -93,7 +93,7 @@ async function requireAlone(client: Client, url: string): Promise<void> {
      WHERE datname = current_database() AND application_name = 'slowwave' AND pid <> pg_backend_pid()`,
   );
   if (rows[0]?.others === 0) return;
-  throw refused(
+  throw held(
     `the ledger at ${placeOf(url)} is in use by ${rows[0]?.others} connections of Slowwave; stop every server on this ` +
       'data, then restore',
   );

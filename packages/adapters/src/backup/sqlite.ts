@@ -4,7 +4,7 @@ import { isoOf, type Tools } from '@slowwave/engine';
 import Database from 'better-sqlite3';
 import { SCHEMA } from '../sqlite/index.ts';
 import { COUNTED, type Counts, type Manifest, type OnBytes, PRIVATE_FILE, synced, writeManifest } from './manifest.ts';
-import { refused } from './refused.ts';
+import { held, refused } from './refused.ts';
 
 const FILE = 'ledger.db';
 /** Copied between two looks at whether to stop: some milliseconds. */
@@ -150,4 +150,4 @@ const taken = (path: string) =>
   refused(`expected no ledger at ${path}, got one; take a backup of it first, then replace it with --force`);
 
 const inUse = (path: string) =>
-  refused(`the ledger ${path} is in use by another process; stop every server of Slowwave on this data, then restore`);
+  held(`the ledger ${path} is in use by another process; stop every server of Slowwave on this data, then restore`);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EngineError } from '@slowwave/engine';
 import { holdFile } from './hold-file.ts';
 
 export interface Lock {
@@ -13,9 +14,10 @@ export async function lockFolder(folder: string): Promise<Lock> {
   await mkdir(folder, { recursive: true });
   const held = holdFile(join(folder, LOCK_FILE));
   if ('close' in held) return { close: async () => held.close() };
-  throw new Error(
+  throw new EngineError(
     `the data folder ${folder} is in use by process ${held.heldBy}: stop that one, or choose another folder with ` +
       'SLOWWAVE_DATA_DIR (--data-dir). Several processes share a folder only as ingest, worker, search and console on ' +
       'one Redis; see docs/operations.md',
+    { code: 'ledger_unavailable', retryable: true },
   );
 }

@@ -1,4 +1,5 @@
-import type { Routes } from '@slowwave/http';
+import { needScope, type Routes } from '@slowwave/http';
+import { deleteKey } from './delete-key.ts';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { deleteReplay } from './delete-replay.ts';
@@ -11,10 +12,12 @@ import { getErasure } from './get-erasure.ts';
 import { getReplay } from './get-replay.ts';
 import { getSettings } from './get-settings.ts';
 import { listConsolidations } from './list-consolidations.ts';
+import { listKeys } from './list-keys.ts';
 import { listReplays } from './list-replays.ts';
 import { listReviews } from './list-reviews.ts';
 import { listUndos } from './list-undos.ts';
 import { patchMemory } from './patch-memory.ts';
+import { postKey } from './post-key.ts';
 import { postMemory } from './post-memory.ts';
 import { postPreview } from './post-preview.ts';
 import { postRedo } from './post-redo.ts';
@@ -26,13 +29,23 @@ import { postRollback } from './post-rollback.ts';
 import { postUndo } from './post-undo.ts';
 import { putSettings } from './put-settings.ts';
 import { queuePages } from './queues/pages.ts';
+import { rotateKey } from './rotate-key.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 
-/** Explicit writes, insight into decisions, and repair. */
+/** Explicit writes, insight into decisions, and repair; by what a key has to be for. */
 export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
+    await app.register(manageRoutes(deps));
+    await app.register(adminRoutes(deps));
+    await app.register(operatorRoutes(deps));
+  };
+
+const manageRoutes =
+  (deps: ConsoleDeps): Routes =>
+  async (app) => {
+    needScope(app, 'manage');
     postMemory(app, deps);
     patchMemory(app, deps);
     postRestore(app, deps);
@@ -40,12 +53,7 @@ export const consoleRoutes =
     deleteMemories(app, deps);
     listConsolidations(app, deps);
     getConsolidation(app, deps);
-    getDoctor(app, deps);
     postPreview(app, deps);
-    postReplay(app, deps);
-    listReplays(app, deps);
-    getReplay(app, deps);
-    deleteReplay(app, deps);
     postUndo(app, deps);
     postRollback(app, deps);
     postRedo(app, deps);
@@ -58,5 +66,27 @@ export const consoleRoutes =
     postRetentionPreview(app, deps);
     getSettings(app, deps);
     putSettings(app, deps);
+  };
+
+const adminRoutes =
+  (deps: ConsoleDeps): Routes =>
+  async (app) => {
+    needScope(app, 'admin');
+    postReplay(app, deps);
+    listReplays(app, deps);
+    getReplay(app, deps);
+    deleteReplay(app, deps);
+    postKey(app, deps);
+    listKeys(app, deps);
+    deleteKey(app, deps);
+    rotateKey(app, deps);
+  };
+
+/** They show or examine what belongs to all tenants. */
+const operatorRoutes =
+  (deps: ConsoleDeps): Routes =>
+  async (app) => {
+    needScope(app, 'operator');
+    getDoctor(app, deps);
     await app.register(queuePages(deps));
   };

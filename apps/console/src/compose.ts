@@ -1,5 +1,6 @@
 import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
+import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { consoleRoutes } from './app.ts';
@@ -11,9 +12,13 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
+  const auth = {
+    apiKey: config.apiKey,
+    keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
+  };
   const app = await createShell({
     name: 'console',
-    auth: config,
+    auth,
     log,
     runsOn: runsOn(config),
     ready: engine.ready,
@@ -22,7 +27,7 @@ export async function compose(config: Config): Promise<Service> {
   });
   await app.register(consoleRoutes(manage));
   return {
-    url: await listen(app, config),
+    url: await listen(app, config, auth),
     close: () => closeInOrder(app, ...manage.queues, ...engine.parts, observer),
   };
 }

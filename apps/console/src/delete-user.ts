@@ -1,6 +1,6 @@
 import { ErasureAccepted, UserParams } from '@slowwave/contracts';
 import { requestErasure, type TenantId } from '@slowwave/engine';
-import { type App, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
@@ -14,8 +14,10 @@ const schema = {
   response: { 202: ErasureAccepted },
 };
 
+const bounds: Bounds = { by: 'user', apps: false };
+
 export function deleteUser(app: App, deps: ConsoleDeps): void {
-  app.delete('/v1/users/:id', { schema }, async (request, reply) => {
+  app.delete('/v1/users/:id', { schema, config: { bounds } }, async (request, reply) => {
     const owner = { kind: 'user', id: request.params.id } as const;
     const { id, state } = await requestErasure(deps, requestTenant(request) as TenantId, owner);
     const status_url = `/v1/erasures/${id}`;

@@ -32,6 +32,8 @@ export interface ConsoleDeps {
   preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
   /** Looks whether every promise holds. */
   examine(how: HowToExamine): Promise<Examination>;
+  /** A secret for a new key, and what is kept of it. */
+  newSecret(keyId: string): { readonly secret: string; readonly hash: string };
   /** The queues shown at /queues. */
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ExportLine, UserParams } from '@slowwave/contracts';
 import { exportOf, type TenantId } from '@slowwave/engine';
-import { type App, notFound, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, notFound, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
@@ -18,8 +18,10 @@ const schema = {
   },
 };
 
+const bounds: Bounds = { by: 'user', apps: false };
+
 export function exportUser(app: App, { ledger, tools, log }: ConsoleDeps): void {
-  app.get('/v1/users/:id/export', { schema }, async (request, reply) => {
+  app.get('/v1/users/:id/export', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const userId = request.params.id;
     const lane = await ledger.lanes.find(tenant, { kind: 'user', id: userId });

@@ -1,5 +1,6 @@
 import type { OpenEngine } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
+import { newSecret } from '@slowwave/adapters/keys';
 import { QUEUES } from '@slowwave/contracts';
 import { examine, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
@@ -15,6 +16,7 @@ export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleD
     log,
     otherChat,
     nudge,
+    newSecret,
     writer: memoryWriter(deps),
     reviewer: reviewer(deps),
     undoer: undoer(deps),

@@ -1,6 +1,6 @@
 import { MemoryView, PostMemory } from '@slowwave/contracts';
 import { type JsonObject, memoryView, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
-import { type App, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
@@ -13,8 +13,10 @@ const schema = {
   response: { 201: MemoryView, 202: MemoryView },
 };
 
+const bounds: Bounds = { by: 'body', apps: true };
+
 export function postMemory(app: App, { writer }: ConsoleDeps): void {
-  app.post('/v1/memories', { schema }, async (request, reply) => {
+  app.post('/v1/memories', { schema, config: { bounds } }, async (request, reply) => {
     const result = await writer.add(requestTenant(request) as TenantId, newMemory(request.body));
     const { memory, searchable } = written(result, null);
     return reply

@@ -1,6 +1,6 @@
 import { PlanView, PostPreview } from '@slowwave/contracts';
 import { draftBatch, type TenantId } from '@slowwave/engine';
-import { type App, checkImages, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, type Bounds, checkImages, requestTenant, waitSignal } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { planView } from './views/plan.ts';
 
@@ -12,8 +12,10 @@ const schema = {
   response: { 200: PlanView },
 };
 
+const bounds: Bounds = { by: 'body', apps: true };
+
 export function postPreview(app: App, { tools, images, preview }: ConsoleDeps): void {
-  app.post('/v1/consolidations/preview', { schema }, async (request, reply) => {
+  app.post('/v1/consolidations/preview', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     checkImages(request.body.messages, images);
     const batch = draftBatch(tools, { tenant, body: request.body, key: null });

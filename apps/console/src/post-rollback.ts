@@ -1,6 +1,6 @@
 import { PostRollback, UndoReport, UserParams } from '@slowwave/contracts';
 import { isoOf, type Millis, type TenantId } from '@slowwave/engine';
-import { type App, problem, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, problem, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { takenBack } from './taken-back.ts';
 
@@ -16,8 +16,10 @@ const schema = {
   response: { 200: UndoReport, 202: UndoReport },
 };
 
+const bounds: Bounds = { by: 'user', apps: false };
+
 export function postRollback(app: App, { undoer, tools }: ConsoleDeps): void {
-  app.post('/v1/users/:id/rollback', { schema }, async (request, reply) => {
+  app.post('/v1/users/:id/rollback', { schema, config: { bounds } }, async (request, reply) => {
     const { id } = request.params;
     const to = Date.parse(request.body.to);
     refuseFuture(to, tools.now());

@@ -1,4 +1,4 @@
-import type { Routes } from '@slowwave/http';
+import { needScope, type Routes } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { getBatch } from './get-batch.ts';
 import { listBatches } from './list-batches.ts';
@@ -11,6 +11,7 @@ export type { IngestDeps } from './deps.ts';
 export const ingestRoutes =
   (deps: IngestDeps): Routes =>
   async (app) => {
+    needScope(app, 'ingest');
     postBatch(app, deps);
     getBatch(app, deps);
     listBatches(app, deps);

@@ -1,6 +1,7 @@
 import { observe, openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
+import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
@@ -13,9 +14,10 @@ export async function compose(config: Config): Promise<Service> {
   const ledger = await openLedger(config, log, observer);
   const connection = await openQueue(config, log);
   const schedule = await openSchedule({ connection, log });
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
   const app = await createShell({
     name: 'ingest',
-    auth: config,
+    auth,
     log,
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
@@ -27,5 +29,8 @@ export async function compose(config: Config): Promise<Service> {
   const { due, maxPending } = config;
   const { nudge } = schedule;
   await app.register(ingestRoutes({ ledger, tools: systemTools, log, due, maxPending, images, nudge, acknowledged }));
-  return { url: await listen(app, config), close: () => closeInOrder(app, schedule, connection, ledger, observer) };
+  return {
+    url: await listen(app, config, auth),
+    close: () => closeInOrder(app, schedule, connection, ledger, observer),
+  };
 }

@@ -1,6 +1,6 @@
 import { BatchView, WaitQuery } from '@slowwave/contracts';
-import type { TenantId } from '@slowwave/engine';
-import { type App, IdParams, requestTenant, waitSignal } from '@slowwave/http';
+import type { Scope, TenantId } from '@slowwave/engine';
+import { type App, type Bounds, IdParams, mayKnow, requestTenant, waitSignal } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { outcome } from './watch-batch.ts';
 
@@ -13,9 +13,15 @@ const schema = {
   response: { 200: BatchView },
 };
 
+const bounds: Bounds = { by: 'found', apps: true };
+
 export function getBatch(app: App, { ledger }: IngestDeps): void {
-  app.get('/v1/batches/:id', { schema }, async (request, reply) => {
-    const key = { tenant: requestTenant(request) as TenantId, id: request.params.id };
+  app.get('/v1/batches/:id', { schema, config: { bounds } }, async (request, reply) => {
+    const key = {
+      tenant: requestTenant(request) as TenantId,
+      id: request.params.id,
+      mayKnow: (scope: Scope) => mayKnow(request, scope),
+    };
     return outcome(ledger, key, { waitMs: request.query.wait, signal: waitSignal(reply) });
   });
 }

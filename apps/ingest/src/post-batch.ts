@@ -1,6 +1,16 @@
 import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
 import { type BatchState, draftBatch, type NewBatch, type TenantId } from '@slowwave/engine';
-import { type App, checkImages, idempotencyOf, KeyHeader, problem, requestTenant, waitSignal } from '@slowwave/http';
+import {
+  type App,
+  type Bounds,
+  checkImages,
+  idempotencyOf,
+  KeyHeader,
+  mayKnow,
+  problem,
+  requestTenant,
+  waitSignal,
+} from '@slowwave/http';
 import { z } from 'zod';
 import { backPressure } from './back-pressure.ts';
 import type { IngestDeps } from './deps.ts';
@@ -23,10 +33,12 @@ const schema = {
   response: { 200: Answer, 202: Answer },
 };
 
+const bounds: Bounds = { by: 'body', apps: true };
+
 export function postBatch(app: App, deps: IngestDeps): void {
   const policyOf = duePolicies(deps);
   const pressure = backPressure(deps);
-  app.post('/v1/batches', { schema }, async (request, reply) => {
+  app.post('/v1/batches', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     pressure.check(tenant);
@@ -38,7 +50,11 @@ export function postBatch(app: App, deps: IngestDeps): void {
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
     const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
-    const view = await outcome(deps.ledger, { tenant, id: stored.id }, how);
+    const view = await outcome(
+      deps.ledger,
+      { tenant, id: stored.id, mayKnow: (scope) => mayKnow(request, scope) },
+      how,
+    );
     return reply.code(view.stage === 'done' || stored.repeated ? 200 : 202).send(view);
   });
 }

@@ -1,11 +1,13 @@
 import type { BatchView } from '@slowwave/contracts';
-import type { Batch, Ledger, TenantId } from '@slowwave/engine';
+import type { Batch, Ledger, Scope, TenantId } from '@slowwave/engine';
 import { longPoll, notFound } from '@slowwave/http';
 import { batchView } from './views.ts';
 
 export interface BatchKey {
   readonly tenant: TenantId;
   readonly id: string;
+  /** Whether who asks may know of a batch of this scope; if not there is none. */
+  mayKnow(scope: Scope): boolean;
 }
 
 /** A batch as it stands when nothing more will happen to it by itself, or when the time is up. */
@@ -26,8 +28,8 @@ export async function outcome(
   return batchView(batch, events, usage);
 }
 
-async function read(ledger: Ledger, { tenant, id }: BatchKey): Promise<Batch> {
+async function read(ledger: Ledger, { tenant, id, mayKnow }: BatchKey): Promise<Batch> {
   const batch = await ledger.batches.get(tenant, id);
-  if (batch === null) throw notFound('batch', id);
+  if (batch === null || !mayKnow(batch.scope)) throw notFound('batch', id);
   return batch;
 }

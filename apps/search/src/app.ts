@@ -1,4 +1,4 @@
-import type { Routes } from '@slowwave/http';
+import { needScope, type Routes } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { getHistory } from './get-history.ts';
 import { getMemory } from './get-memory.ts';
@@ -14,6 +14,7 @@ export type { SearchDeps } from './deps.ts';
 export const searchRoutes =
   (deps: SearchDeps): Routes =>
   async (app) => {
+    needScope(app, 'search');
     postSearch(app, deps);
     listMemories(app, deps);
     getMemory(app, deps);

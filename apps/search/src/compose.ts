@@ -1,5 +1,6 @@
 import { observe, openEmbedder, openIndex, openLedger, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
+import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
@@ -15,9 +16,10 @@ export async function compose(config: Config): Promise<Service> {
   const ledger = await openLedger(config, log, observer);
   const index = await openIndex(config, embedder, log);
   const tools = systemTools;
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const app = await createShell({
     name: 'search',
-    auth: config,
+    auth,
     log,
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
@@ -26,5 +28,5 @@ export async function compose(config: Config): Promise<Service> {
   });
   const state = indexState({ index, ledger, embedder, tools });
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
-  return { url: await listen(app, config), close: () => closeInOrder(app, index, ledger, observer) };
+  return { url: await listen(app, config, auth), close: () => closeInOrder(app, index, ledger, observer) };
 }

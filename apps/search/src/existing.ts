@@ -1,9 +1,9 @@
 import type { Ledger, Memory, TenantId } from '@slowwave/engine';
-import { notFound } from '@slowwave/http';
+import { type FastifyRequest, mayKnow, notFound, requestTenant } from '@slowwave/http';
 
-/** A memory of the tenant, deleted or not. */
-export async function existing(ledger: Ledger, tenant: TenantId, id: string): Promise<Memory> {
-  const memory = await ledger.memories.get(tenant, id);
-  if (memory === null) throw notFound('memory', id);
+/** A memory that who asks may know of, deleted or not. */
+export async function existing(ledger: Ledger, request: FastifyRequest, id: string): Promise<Memory> {
+  const memory = await ledger.memories.get(requestTenant(request) as TenantId, id);
+  if (memory === null || !mayKnow(request, memory.scope)) throw notFound('memory', id);
   return memory;
 }

@@ -1,6 +1,6 @@
 import { MemoryView } from '@slowwave/contracts';
-import { deletedAt, liveVersion, memoryView, type TenantId } from '@slowwave/engine';
-import { type App, IdParams, problem, requestTenant } from '@slowwave/http';
+import { deletedAt, liveVersion, memoryView } from '@slowwave/engine';
+import { type App, type Bounds, IdParams, problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
 
@@ -11,10 +11,12 @@ const schema = {
   response: { 200: MemoryView },
 };
 
+const bounds: Bounds = { by: 'found', apps: true };
+
 export function getMemory(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/memories/:id', { schema }, async (request) => {
+  app.get('/v1/memories/:id', { schema, config: { bounds } }, async (request) => {
     const { id } = request.params;
-    const memory = await existing(ledger, requestTenant(request) as TenantId, id);
+    const memory = await existing(ledger, request, id);
     if (liveVersion(memory) !== null) return memoryView(memory);
     const what = deletedAt(memory) === null ? 'undone' : 'deleted';
     throw problem('not_found', `memory ${id} was ${what}; its life is at /v1/memories/${id}/history`);

@@ -1,6 +1,6 @@
 import { SourceList, SourcesQuery } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, IdParams, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, IdParams, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
 import { sourceView } from './views.ts';
@@ -13,10 +13,12 @@ const schema = {
   response: { 200: SourceList },
 };
 
+const bounds: Bounds = { by: 'found', apps: false };
+
 export function getSources(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/memories/:id/sources', { schema }, async (request) => {
+  app.get('/v1/memories/:id/sources', { schema, config: { bounds } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
-    const { id } = await existing(ledger, tenant, request.params.id);
+    const { id } = await existing(ledger, request, request.params.id);
     const sources = await ledger.memories.sources(tenant, id, request.query);
     return { results: sources.map(({ message, isSource }) => sourceView(message, isSource)), next_cursor: null };
   });

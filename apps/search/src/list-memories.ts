@@ -1,6 +1,6 @@
 import { ListMemoriesQuery, MemoryList } from '@slowwave/contracts';
 import { memoryView, scopeOf, type TenantId } from '@slowwave/engine';
-import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 
 const schema = {
@@ -11,8 +11,10 @@ const schema = {
   response: { 200: MemoryList },
 };
 
+const bounds: Bounds = { by: 'query', apps: true };
+
 export function listMemories(app: App, { ledger, tools }: SearchDeps): void {
-  app.get('/v1/memories', { schema }, async (request) => {
+  app.get('/v1/memories', { schema, config: { bounds } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
     const page = await ledger.memories.list(tenant, scopeOf(request.query), tools.now(), pageOf(request.query));
     return listed(page, memoryView);

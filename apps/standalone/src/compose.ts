@@ -1,5 +1,6 @@
 import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
+import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
@@ -9,7 +10,7 @@ import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
 import { measureDoctor, measureLedger, measureQueue, startWork } from '@slowwave/worker';
 
 /** Everything in one process. */
-export async function compose(config: Config): Promise<Service> {
+export async function compose(config: Config): Promise<Service & { readonly keyed: boolean }> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
   // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
   const lock = await lockFolder(config.dataDir);
@@ -22,9 +23,10 @@ export async function compose(config: Config): Promise<Service> {
   const { concurrency, takeOverMs } = config;
   const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
   const manage = manageDeps(engine);
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const app = await createShell({
     name: 'slowwave',
-    auth: config,
+    auth,
     log,
     runsOn: runsOn(config),
     ready: engine.ready,
@@ -37,5 +39,6 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
   await app.register(consoleRoutes(manage));
   const close = () => closeInOrder(app, work, ...manage.queues, ...engine.parts, observer, lock);
-  return { url: await listen(app, config), close };
+  const keyed = config.apiKey !== null || (await auth.keys.any());
+  return { url: await listen(app, config, auth), close, keyed };
 }

@@ -14,7 +14,7 @@ await serve(
     }
     const config = readStandaloneConfig(flags);
     const service = await compose(config);
-    return { ...service, runsOn: runsOn(config), keyed: config.apiKey !== null };
+    return { ...service, runsOn: runsOn(config) };
   },
   (service) => process.stdout.write(welcome(service)),
 );

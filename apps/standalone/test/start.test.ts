@@ -129,7 +129,7 @@ describe('what it is told', () => {
   it('a host beyond this machine is refused without a key', async () => {
     const { code, err } = await startAndEnd(['--host', '0.0.0.0']);
     expect(code).toBe(1);
-    expect(err).toContain('set SLOWWAVE_API_KEY to a secret, or set SLOWWAVE_HOST to 127.0.0.1');
+    expect(err).toContain('set SLOWWAVE_API_KEY to a secret, make a key with');
   });
 
   it('with a key, callers need it', async () => {

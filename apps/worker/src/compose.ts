@@ -1,5 +1,6 @@
 import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
+import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { measureDoctor } from './measure-doctor.ts';
@@ -17,14 +18,18 @@ export async function compose(config: Config): Promise<Service> {
   measureQueue(observer.registry, engine.schedule);
   const { concurrency, takeOverMs } = config;
   const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
+  const auth = {
+    apiKey: config.apiKey,
+    keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
+  };
   const app = await createShell({
     name: 'worker',
-    auth: config,
+    auth,
     log,
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     metrics: observer.registry,
   });
-  return { url: await listen(app, config), close: () => closeInOrder(app, work, ...engine.parts, observer) };
+  return { url: await listen(app, config, auth), close: () => closeInOrder(app, work, ...engine.parts, observer) };
 }

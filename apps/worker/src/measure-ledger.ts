@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type EngineDeps, type Ledger, type Millis } from '@slowwave/engine';
+import { type BatchCounts, DEFAULT_TENANT, type EngineDeps, type Ledger, type Millis, payerOf } from '@slowwave/engine';
 import { Gauge, type Registry } from '@slowwave/http';
 
 const SECOND_MS = 1_000;
@@ -12,8 +12,9 @@ export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineD
     labelNames: ['state'],
     registers,
     async collect() {
-      for (const [state, count] of Object.entries(await ledger.overview.batches(DEFAULT_TENANT)))
-        this.set({ state }, count);
+      const all = await countsByTenant(ledger);
+      for (const state of Object.keys(all[0] ?? {}) as (keyof BatchCounts)[])
+        this.set({ state }, sum(all.map((counts) => counts[state])));
     },
   });
   new Gauge({
@@ -21,8 +22,8 @@ export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineD
     help: 'Accepted batches that are in no state: anything but 0 means loss.',
     registers,
     async collect() {
-      const { accepted, ...states } = await ledger.overview.batches(DEFAULT_TENANT);
-      this.set(accepted - Object.values(states).reduce((sum, count) => sum + count, 0));
+      // What one tenant lacks is not made up for by another that has too much.
+      this.set(sum((await countsByTenant(ledger)).map((counts) => Math.abs(gapOf(counts)))));
     },
   });
   new Gauge({
@@ -53,6 +54,16 @@ export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineD
     },
   });
 }
+
+/** Of every tenant, shadow spaces left out. */
+async function countsByTenant({ audit, overview }: Ledger): Promise<readonly BatchCounts[]> {
+  const tenants = new Set([DEFAULT_TENANT, ...(await audit.tenants())].filter((tenant) => payerOf(tenant) === tenant));
+  return Promise.all([...tenants].map((tenant) => overview.batches(tenant)));
+}
+
+const gapOf = ({ accepted, ...states }: BatchCounts): number => accepted - sum(Object.values(states));
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 /** When the memory of the oldest entry last changed; null where the index knows everything. */
 async function oldestUntold({ outbox, memories }: Ledger): Promise<Millis | null> {

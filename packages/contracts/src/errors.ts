@@ -8,6 +8,8 @@ export const ERROR_STATUS = {
   invalid_cursor: 400,
   unauthorized: 401,
   forbidden: 403,
+  scope_missing: 403,
+  key_bound: 403,
   not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,

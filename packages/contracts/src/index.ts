@@ -29,6 +29,16 @@ export { ExaminationView, GetDoctorQuery } from './doctor.ts';
 export { ErasureAccepted, ErasureState, ErasureView, ExportLine, UserParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export {
+  KeyList,
+  KeyQuery,
+  KeyScope,
+  KeyView,
+  KeyWithSecret,
+  ListKeysQuery,
+  PostKey,
+  RotateKey,
+} from './keys.ts';
+export {
   DeletedView,
   DeleteMemoriesQuery,
   History,

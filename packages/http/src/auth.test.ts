@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { type KeyCheck, type Principal, requestTenant } from './principal.ts';
+import { needScope } from './scopes.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
 
@@ -9,10 +11,11 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((app) => app.close()));
 });
 
-async function start(apiKey: string | null) {
-  const { app } = await testShell({ auth: { apiKey } });
+async function start(apiKey: string | null, keys: KeyCheck | null = null) {
+  const { app } = await testShell({ auth: { apiKey, keys } });
   closing.push(app);
-  app.get('/v1/notes', async (request) => ({ tenant: request.tenant }));
+  needScope(app, 'search');
+  app.get('/v1/notes', async (request) => ({ tenant: requestTenant(request) }));
   return app;
 }
 
@@ -59,4 +62,43 @@ test.each([
 ])('without a key a request to %s is answered with %i', async (host, status) => {
   const app = await start(null);
   expect((await app.inject({ url: '/v1/notes', headers: { host } })).statusCode).toBe(status);
+});
+
+const PRINCIPAL: Principal = { keyId: 'key_1', tenant: 'acme', scopes: ['search'], userId: null, appId: null };
+
+/** Keys that were given out: by what is sent. */
+const given = (known: Readonly<Record<string, Principal>>, any = true): KeyCheck => ({
+  any: async () => any,
+  check: async (text) => {
+    const principal = known[text];
+    return principal === undefined ? { kind: 'refused', reason: 'revoked' } : { kind: 'taken', principal };
+  },
+});
+
+const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+
+test('a key that was given out brings its tenant, beside the static one', async () => {
+  const app = await start(KEY, given({ sw_mine: PRINCIPAL }));
+  expect((await app.inject({ url: '/v1/notes', ...as('sw_mine') })).json()).toEqual({ tenant: 'acme' });
+  expect((await app.inject({ url: '/v1/notes', ...as(KEY) })).json()).toEqual({ tenant: 'default' });
+  const refused = await app.inject({ url: '/v1/notes', ...as('sw_other') });
+  expect(refused.json()).toMatchObject({ status: 401, detail: expect.stringContaining('revoked') });
+});
+
+test('from the first key on requests need one, on this machine as well', async () => {
+  const before = await start(null, given({}, false));
+  expect((await before.inject('/v1/notes')).statusCode).toBe(200);
+  const after = await start(null, given({ sw_mine: PRINCIPAL }));
+  expect((await after.inject('/v1/notes')).statusCode).toBe(401);
+  expect((await after.inject({ url: '/v1/notes', ...as('sw_mine') })).statusCode).toBe(200);
+});
+
+test('where keys cannot be looked up nobody is let in, but with the static key', async () => {
+  const away = Object.assign(new Error('away'), { name: 'EngineError', code: 'ledger_unavailable' });
+  const keys: KeyCheck = { any: () => Promise.reject(away), check: () => Promise.reject(away) };
+  const unkeyed = await start(null, keys);
+  expect((await unkeyed.inject('/v1/notes')).statusCode).toBe(503);
+  const keyed = await start(KEY, keys);
+  expect((await keyed.inject({ url: '/v1/notes', ...as('sw_mine') })).statusCode).toBe(503);
+  expect((await keyed.inject({ url: '/v1/notes', ...as(KEY) })).statusCode).toBe(200);
 });

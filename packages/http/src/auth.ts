@@ -1,33 +1,58 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { sendProblem } from './errors.ts';
+import { report, sendProblem } from './errors.ts';
 import { isLoopback } from './loopback.ts';
-import { type ProblemError, problem } from './problem.ts';
-import type { App } from './types.ts';
-
-/** The one tenant of an installation with one static key. */
-const TENANT = 'default';
+import { type CheckedKey, OPERATOR, type Principal } from './principal.ts';
+import { ProblemError, problem } from './problem.ts';
+import { refusalOfScope } from './scopes.ts';
+import type { App, AuthOptions, HttpLog } from './types.ts';
 
 /** Lets a request in or refuses it, before anything of its body is read. */
-export function registerAuth(app: App, apiKey: string | null): void {
-  app.decorateRequest('tenant', TENANT);
-  const expected = apiKey === null ? null : digest(apiKey);
+export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): void {
+  app.decorateRequest('principal', null);
+  const whoAsks = asking(auth);
   app.addHook('onRequest', async (request, reply) => {
-    const refusal = request.routeOptions.config.open === true ? null : refusalOf(request, expected);
+    if (request.routeOptions.config.open === true) return;
     // Answered here and not thrown: pages of others bring error handlers of their own.
+    try {
+      request.principal = await whoAsks(request);
+    } catch (error) {
+      return sendProblem(reply, error instanceof ProblemError ? error : report(error, request, log));
+    }
+    const refusal = refusalOfScope(request, request.principal);
     if (refusal !== null) return sendProblem(reply, refusal);
   });
 }
 
-function refusalOf(request: FastifyRequest, expected: Buffer | null): ProblemError | null {
-  if (expected === null) return isLoopback(request.hostname) ? null : foreignHost();
-  const given = keyOf(request.headers.authorization);
-  if (given !== null && timingSafeEqual(digest(given), expected)) return null;
-  return unauthorized(request, given !== null);
+/** Tells who asks; throws a problem where nobody may. */
+function asking({ apiKey, keys }: AuthOptions): (request: FastifyRequest) => Promise<Principal> {
+  const expected = apiKey === null ? null : digest(apiKey);
+  return async (request) => {
+    const needsKey = expected !== null || (keys !== null && (await keys.any()));
+    if (!needsKey) return withoutKey(request);
+    const given = keyOf(request.headers.authorization);
+    if (given === null) throw unauthorized(request, NO_KEY);
+    if (expected !== null && timingSafeEqual(digest(given), expected)) return OPERATOR;
+    const checked: CheckedKey = keys === null ? UNKNOWN : await keys.check(given);
+    if (checked.kind === 'taken') return checked.principal;
+    throw unauthorized(request, REFUSALS[checked.reason]);
+  };
 }
 
-/** The tenant a request belongs to. */
-export const requestTenant = (request: FastifyRequest): string => request.tenant;
+const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
+
+/**
+ * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
+ * browser with a name that resolves here; its requests name another host.
+ */
+function withoutKey(request: FastifyRequest): Principal {
+  if (isLoopback(request.hostname)) return OPERATOR;
+  throw problem(
+    'forbidden',
+    'without a key only requests to localhost are answered, and this one names another host; ' +
+      'set SLOWWAVE_API_KEY to use other names',
+  );
+}
 
 /** Digests have one length, so that comparing them tells nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
@@ -41,22 +66,16 @@ function keyOf(header: string | undefined): string | null {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-function unauthorized(request: FastifyRequest, wasGiven: boolean): ProblemError {
-  const detail = wasGiven
-    ? 'the key is not the one this service was started with; check SLOWWAVE_API_KEY'
-    : 'this service needs a key; send the header authorization: Bearer <key>';
+const NO_KEY = 'this service needs a key; send the header authorization: Bearer <key>';
+
+const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason'], string>> = {
+  unknown: 'this key is not known here; check it, or SLOWWAVE_API_KEY of the service',
+  replaced: 'this secret of the key was replaced by a new one; use that',
+  expired: 'this key has expired; ask for another one',
+  revoked: 'this key was revoked; ask for another one',
+};
+
+function unauthorized(request: FastifyRequest, detail: string): ProblemError {
   const scheme = request.headers.accept?.includes('text/html') ? 'Basic' : 'Bearer';
   return problem('unauthorized', detail, { headers: { 'www-authenticate': `${scheme} realm="slowwave"` } });
-}
-
-/**
- * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
- * browser with a name that resolves here; its requests name another host.
- */
-function foreignHost(): ProblemError {
-  return problem(
-    'forbidden',
-    'without a key only requests to localhost are answered, and this one names another host; ' +
-      'set SLOWWAVE_API_KEY to use other names',
-  );
 }

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { allowPages } from './headers.ts';
+import { needScope } from './scopes.ts';
 import { tidy } from './tidy-openapi.ts';
 import type { App, Routes } from './types.ts';
 
@@ -25,12 +26,14 @@ export async function registerDocs(app: App, name: string): Promise<void> {
     transform: (document) => withProblems(jsonSchemaTransform(document)),
     transformObject: (document) => tidy(jsonSchemaTransformObject(document)),
   });
-  app.get('/openapi.json', { schema: { tags: ['health'], summary: 'This description' } }, async () => app.swagger());
+  const schema = { tags: ['health'], summary: 'This description' };
+  app.get('/openapi.json', { schema, config: { scope: 'any' } }, async () => app.swagger());
   await app.register(docsPages);
 }
 
 const docsPages: Routes = async (app) => {
   allowPages(app);
+  needScope(app, 'any');
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { validatorUrl: null, deepLinking: true },

@@ -5,15 +5,29 @@ import { listen } from './listen.ts';
 import { longPoll, waitSignal } from './long-poll.ts';
 import { testShell } from './testing.ts';
 
+const NOBODY = { apiKey: null, keys: null };
+
 test.each(['0.0.0.0', '::', '192.168.1.5', 'memory.example'])('without a key %s is refused', async (host) => {
   const { app } = await testShell();
-  await expect(listen(app, { host, port: 0, apiKey: null })).rejects.toThrow(/set SLOWWAVE_API_KEY/);
+  await expect(listen(app, { host, port: 0 }, NOBODY)).rejects.toThrow(/set SLOWWAVE_API_KEY/);
   await app.close();
+});
+
+test('with a key in the ledger any host is listened on', async () => {
+  const { app } = await testShell();
+  const keys = { any: async () => true, check: async () => ({ kind: 'refused' as const, reason: 'unknown' as const }) };
+  await expect(listen(app, { host: '0.0.0.0', port: 0 }, { apiKey: null, keys })).resolves.toMatch(/^http/);
+  const { app: other } = await testShell();
+  const none = { ...keys, any: async () => false };
+  await expect(listen(other, { host: '0.0.0.0', port: 0 }, { apiKey: null, keys: none })).rejects.toThrow(
+    /keys create/,
+  );
+  await Promise.all([app.close(), other.close()]);
 });
 
 test('loopback needs no key', async () => {
   const { app } = await testShell();
-  const address = await listen(app, { host: '127.0.0.1', port: 0, apiKey: null });
+  const address = await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY);
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   await app.close();
 });
@@ -21,8 +35,8 @@ test('loopback needs no key', async () => {
 test('a port in use is said, with what to do', async () => {
   const { app } = await testShell();
   const { app: other } = await testShell();
-  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0, apiKey: null }));
-  await expect(listen(other, { host: '127.0.0.1', port: Number(port), apiKey: null })).rejects.toThrow(
+  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY));
+  await expect(listen(other, { host: '127.0.0.1', port: Number(port) }, NOBODY)).rejects.toThrow(
     `port ${port} of 127.0.0.1 is in use by another program`,
   );
   await Promise.all([app.close(), other.close()]);
@@ -33,7 +47,7 @@ test.each([
   ['headers that are too large', `GET / HTTP/1.1\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
 ])('%s is answered as a problem', async (_name, request, status) => {
   const { app } = await testShell();
-  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0, apiKey: null }));
+  const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY));
   const socket = connect(Number(port), '127.0.0.1');
   socket.write(request);
   const answer = await text(socket);
@@ -50,7 +64,7 @@ test('a caller who hangs up is no longer waited for', async () => {
     gone.resolve();
     return reply.send({});
   });
-  const address = await listen(app, { host: '127.0.0.1', port: 0, apiKey: null });
+  const address = await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY);
   const caller = new AbortController();
   const request = fetch(`${address}/v1/slow`, { signal: caller.signal });
   setTimeout(() => caller.abort(), 50);

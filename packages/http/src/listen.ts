@@ -1,18 +1,17 @@
 import { isLoopback } from './loopback.ts';
-import type { App } from './types.ts';
+import type { App, AuthOptions } from './types.ts';
 
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  readonly apiKey: string | null;
 }
 
 /** Opens the port and returns its address. Never opens it to a network without a key. */
-export async function listen(app: App, options: ListenOptions): Promise<string> {
-  if (options.apiKey === null && !isLoopback(options.host)) {
+export async function listen(app: App, options: ListenOptions, auth: AuthOptions): Promise<string> {
+  if (!isLoopback(options.host) && !(await needsKey(auth))) {
     throw new Error(
       `listening on ${options.host} would let anyone on the network read and change memories: ` +
-        'set SLOWWAVE_API_KEY to a secret, or set SLOWWAVE_HOST to 127.0.0.1',
+        'set SLOWWAVE_API_KEY to a secret, make a key with slowwave keys create --offline, or set SLOWWAVE_HOST to 127.0.0.1',
     );
   }
   try {
@@ -21,6 +20,10 @@ export async function listen(app: App, options: ListenOptions): Promise<string> 
     throw explained(error, options);
   }
 }
+
+/** Whether requests are asked for a key, from now on and for ever. */
+const needsKey = async ({ apiKey, keys }: AuthOptions): Promise<boolean> =>
+  apiKey !== null || (keys !== null && (await keys.any()));
 
 /** What a person does about it, where that is known. */
 function explained(error: unknown, options: ListenOptions): unknown {

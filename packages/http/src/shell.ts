@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAuth } from './auth.ts';
+import { registerBounds } from './bounds.ts';
 import { registerDocs } from './docs.ts';
 import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders } from './headers.ts';
@@ -30,7 +31,8 @@ export async function createShell(options: ShellOptions): Promise<App> {
   abortWhenStopping(app);
   const allowed = registerRouteTable(app);
   registerHeaders(app);
-  registerAuth(app, options.auth.apiKey);
+  registerAuth(app, options.auth, options.log);
+  registerBounds(app);
   registerErrors(app, options.log, allowed);
   await registerDocs(app, options.name);
   registerHealth(app, options);

@@ -17,7 +17,7 @@ export async function testShell(given: Partial<ShellOptions> = {}): Promise<{ ap
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const app = await createShell({
     name: 'test',
-    auth: { apiKey: null },
+    auth: { apiKey: null, keys: null },
     log,
     runsOn: { ledger: 'memory' },
     ready: {},

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
+import type { Bounds } from './bounds.ts';
+import type { KeyCheck, Principal } from './principal.ts';
+import type { RouteScope } from './scopes.ts';
 
 /** An HTTP app whose routes are typed by their zod schemas. */
 export type App = FastifyInstance<
@@ -23,10 +26,18 @@ export interface HttpLog {
   error(fields: object, message: string): void;
 }
 
+/** Who is let in. */
+export interface AuthOptions {
+  /** The one key of the operator; null: none. */
+  readonly apiKey: string | null;
+  /** The keys that were given out; null: there are none to be asked for. */
+  readonly keys: KeyCheck | null;
+}
+
 export interface ShellOptions {
   /** Which app answers: named in metrics and in the description of the API. */
   readonly name: string;
-  readonly auth: { readonly apiKey: string | null };
+  readonly auth: AuthOptions;
   readonly log: HttpLog;
   /** What the app runs on, e.g. { ledger: 'sqlite' }; shown at /healthz. */
   readonly runsOn: Readonly<Record<string, string>>;
@@ -41,12 +52,17 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a key, even when one is set. */
     open?: boolean;
+    /** What it needs of a key; operators only where it says nothing. */
+    scope?: RouteScope;
+    /** How it keeps a key for one user or app inside that. */
+    bounds?: Bounds;
   }
   interface FastifyInstance {
     /** Aborts when the service begins to stop. */
     readonly stopping: AbortSignal;
   }
   interface FastifyRequest {
-    tenant: string;
+    /** Who asks; null where no key is asked for. */
+    principal: Principal | null;
   }
 }

@@ -24,7 +24,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   const manage = manageDeps(engine);
   const app = await createShell({
     name: 'slowwave',
-    auth: { apiKey: null },
+    auth: { apiKey: null, keys: null },
     log,
     runsOn: runsOn(config),
     ready: engine.ready,

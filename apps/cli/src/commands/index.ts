@@ -4,6 +4,7 @@ import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { flushCommand } from './flush.ts';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
 import { rebuildQueueCommand } from './rebuild-queue.ts';
 import { replayCommand } from './replay.ts';
@@ -27,6 +28,10 @@ export const COMMANDS: readonly Command[] = [
   rollbackCommand,
   redoCommand,
   eraseCommand,
+  listKeysCommand,
+  createKeyCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
   doctorCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,

@@ -1,3 +1,4 @@
+import { newSecret } from '@slowwave/adapters/keys';
 import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer, undoer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
@@ -38,6 +39,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
     images: false,
     preview: (batch, cancel) => preview(engine.deps, batch, cancel),
     examine: (how) => examine(engine.deps, how),
+    newSecret,
     queues: [],
     nudge: async (nudges) => void nudged.push(...nudges),
     replayLane: async () => 0,
@@ -45,7 +47,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
   };
   const app: App = await createShell({
     name: 'console',
-    auth: { apiKey: apiKey ?? null },
+    auth: { apiKey: apiKey ?? null, keys: null },
     log,
     runsOn: {},
     ready: {},

@@ -22,7 +22,7 @@ export async function ingestBench(
   const keep = async (nudges: readonly Nudge[]): Promise<void> => void nudged.push(...nudges);
   const app: App = await createShell({
     name: 'ingest',
-    auth: { apiKey: null },
+    auth: { apiKey: null, keys: null },
     log,
     runsOn: {},
     ready: {},

@@ -18,7 +18,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
   };
   const app: App = await createShell({
     name: 'search',
-    auth: { apiKey: null },
+    auth: { apiKey: null, keys: null },
     log,
     runsOn: {},
     ready: {},

@@ -39,10 +39,7 @@ const HOUR_MS = 3_600_000;
 
 /** Every setting there is. A description is what --help and .env.example say of it. */
 export const ENVIRONMENT = z.object({
-  SLOWWAVE_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('Address to listen on; anything but loopback needs SLOWWAVE_API_KEY.'),
+  SLOWWAVE_HOST: z.string().default('127.0.0.1').describe('Address to listen on; anything but loopback needs a key.'),
   SLOWWAVE_PORT: Count(0, 65_535)
     .optional()
     .describe('Port to listen on: 7070 standalone; 7071 ingest, 7072 search, 7073 console, 7074 worker.'),
@@ -54,7 +51,7 @@ export const ENVIRONMENT = z.object({
     .string()
     .min(16, 'must have at least 16 characters')
     .optional()
-    .describe('Secret that callers send as "Authorization: Bearer …".'),
+    .describe('Key of the operator, sent as "Authorization: Bearer …"; slowwave keys makes others.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),

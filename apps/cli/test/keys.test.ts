@@ -1,0 +1,59 @@
+import { type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startServer, type TestServer } from './server.ts';
+import { openLedgerIn, slowwave } from './slowwave.ts';
+
+let folder: TempDir;
+let server: TestServer | null = null;
+beforeAll(async () => {
+  folder = await tempDir();
+  await (await openLedgerIn(folder.path)).close();
+});
+afterAll(async () => {
+  await server?.stop();
+  await folder.remove();
+});
+
+const LIMIT = { timeout: 120_000 };
+
+it(
+  'the first key is made on the ledger; with it a server listens everywhere, and makes the others',
+  LIMIT,
+  async () => {
+    const offline = ['--offline', '--data-dir', folder.path];
+    const first = await slowwave(['keys', 'create', 'operator', '--scopes', 'admin', ...offline, '--json']);
+    expect(first).toMatchObject({ code: 0, err: '' });
+    const { id, secret } = first.json();
+    expect(secret).toMatch(new RegExp(`^sw_${id}_`));
+    server = await startServer(folder.path, { SLOWWAVE_HOST: '0.0.0.0' });
+    const { url } = server;
+    const statusWith = async (key?: string): Promise<number> => {
+      const headers = key === undefined ? {} : { authorization: `Token ${key}` };
+      return (await fetch(`${url}/v1/stats`, { headers })).status;
+    };
+    expect(await statusWith()).toBe(401);
+    expect(await statusWith(secret)).toBe(200);
+
+    const run = (...args: string[]) => slowwave(['keys', ...args, '--server', url], { SLOWWAVE_API_KEY: secret });
+    const made = await run('create', 'chat backend', '--scopes', 'ingest,search', '--tenant', 'acme', '--days', '30');
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('this once') });
+    const [, madeId = '', madeSecret = ''] = /key +(key_\w+)[\s\S]*secret +(sw_\S+)/.exec(made.out) ?? [];
+    expect(await statusWith(madeSecret)).toBe(200);
+    const rotated = (await run('rotate', madeId, '--tenant', 'acme', '--grace', '60', '--json')).json();
+    expect(rotated.secret).not.toBe(madeSecret);
+    expect(await run('revoke', madeId, '--tenant', 'acme')).toMatchObject({ code: 0 });
+    const { out } = await run('list', '--tenant', 'acme');
+    expect(out).toMatch(/chat backend +ingest,search .* revoked /);
+    expect(out).not.toContain('sw_');
+
+    expect(await run('revoke', madeId)).toMatchObject({ code: 4, err: expect.stringContaining(madeId) });
+    expect(await run('rotate', madeId, '--tenant', 'acme')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('revoked'),
+    });
+    expect(await run('create', 'x', '--scopes', 'all')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"all"'),
+    });
+  },
+);

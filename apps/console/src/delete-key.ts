@@ -1,0 +1,23 @@
+import { KeyQuery, KeyView } from '@slowwave/contracts';
+import { type App, IdParams, notFound } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { tenantOfKeys } from './tenant-of-keys.ts';
+import { keyView } from './views/key.ts';
+
+const schema = {
+  tags: ['keys'],
+  summary: 'Revoke a key',
+  description: 'For good, and in every process within 5 s. It stays in the list.',
+  params: IdParams,
+  querystring: KeyQuery,
+  response: { 200: KeyView },
+};
+
+export function deleteKey(app: App, { ledger, tools }: ConsoleDeps): void {
+  app.delete('/v1/keys/:id', { schema }, async (request) => {
+    const { id } = request.params;
+    const key = await ledger.keys.revoke(tenantOfKeys(request, request.query.tenant), id, tools.now());
+    if (key === null) throw notFound('key', id);
+    return keyView(key);
+  });
+}

@@ -1,0 +1,19 @@
+import { KeyList, ListKeysQuery } from '@slowwave/contracts';
+import { type App, listed, pageOf } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+import { tenantOfKeys } from './tenant-of-keys.ts';
+import { keyView } from './views/key.ts';
+
+const schema = {
+  tags: ['keys'],
+  summary: 'Keys, newest first, ended ones included',
+  querystring: ListKeysQuery,
+  response: { 200: KeyList },
+};
+
+export function listKeys(app: App, { ledger }: ConsoleDeps): void {
+  app.get('/v1/keys', { schema }, async (request) => {
+    const tenant = tenantOfKeys(request, request.query.tenant);
+    return listed(await ledger.keys.list(tenant, pageOf(request.query)), keyView);
+  });
+}

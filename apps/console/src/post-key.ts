@@ -1,0 +1,43 @@
+import { KeyWithSecret, PostKey } from '@slowwave/contracts';
+import { isoOf, type Millis, type NewKey, type TenantId } from '@slowwave/engine';
+import { type App, problem } from '@slowwave/http';
+import type { z } from 'zod';
+import type { ConsoleDeps } from './deps.ts';
+import { tenantOfKeys } from './tenant-of-keys.ts';
+import { keyView } from './views/key.ts';
+
+const schema = {
+  tags: ['keys'],
+  summary: 'Make a key',
+  description:
+    'Its secret is in this answer and nowhere else. A tenant is there as soon as it has a key. From the first key on every ' +
+    'request needs one.',
+  body: PostKey,
+  response: { 201: KeyWithSecret },
+};
+
+export function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
+  app.post('/v1/keys', { schema }, async (request, reply) => {
+    const tenant = tenantOfKeys(request, request.body.tenant);
+    const id = tools.id('key');
+    const { secret, hash } = newSecret(id);
+    const key = newKey(request.body, { id, hash, tenant, createdAt: tools.now() });
+    await ledger.keys.create(key);
+    const view = keyView({ ...key, previous: null, revokedAt: null, lastUsedAt: null });
+    return reply.code(201).send({ ...view, secret });
+  });
+}
+
+type Made = { id: string; hash: string; tenant: TenantId; createdAt: Millis };
+
+function newKey(body: z.infer<typeof PostKey>, made: Made): NewKey {
+  const expiresAt = body.expires_at === undefined ? null : Date.parse(body.expires_at);
+  if (expiresAt !== null && expiresAt <= made.createdAt) throw overAlready(expiresAt, made.createdAt);
+  const scopes = [...new Set(body.scopes)];
+  return { ...made, name: body.name, scopes, userId: body.user_id ?? null, appId: body.app_id ?? null, expiresAt };
+}
+
+const overAlready = (expiresAt: Millis, now: Millis) =>
+  problem('invalid_request', `expected a time that is to come, got ${isoOf(expiresAt)}; it is ${isoOf(now)}`, {
+    errors: [{ path: 'expires_at', message: 'expected a time that is to come' }],
+  });

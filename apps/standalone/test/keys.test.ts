@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, call, said } from './client.ts';
+import { NEEDED, sampled } from './routes-of-keys.ts';
+import { fourProcesses, type Setup } from './setups.ts';
+
+const STATIC = 'the-key-of-the-operator';
+/** What is known of a key is believed for at most 5 s; the rest is for a busy machine. */
+const NOTICED = { timeout: 20_000, interval: 250 };
+
+describe('keys, in separate processes', { timeout: 120_000 }, () => {
+  let setup: Setup;
+  beforeAll(async () => {
+    setup = await fourProcesses({ SLOWWAVE_API_KEY: STATIC });
+  }, 120_000);
+  afterAll(() => setup.close());
+
+  type App = 'ingest' | 'search' | 'console';
+  type Ask = (of: App, route: string, body?: unknown) => Promise<Answer>;
+
+  /** Asks as whoever has this secret: "GET /v1/keys" of an app. */
+  const as =
+    (secret: string): Ask =>
+    (of, route, body) => {
+      const [method = '', path = ''] = route.split(' ');
+      return call(method, `${setup[of]}${path}`, { body, headers: { authorization: `Bearer ${secret}` } });
+    };
+  const operator = as(STATIC);
+
+  async function make(given: object): Promise<{ id: string; secret: string }> {
+    const { status, body } = await operator('console', 'POST /v1/keys', { name: 'k', scopes: ['admin'], ...given });
+    expect(status).toBe(201);
+    return body;
+  }
+
+  async function remembered(ask: Ask, userId: string, text: string) {
+    const batch = await ask('ingest', 'POST /v1/batches?wait=30000', { ...said(userId, text), flush: true });
+    expect(batch.body.state).toBe('consolidated');
+    const { id, consolidation_id, events } = batch.body;
+    return { batch: id, consolidation: consolidation_id, memory: events[0].memory_id };
+  }
+
+  /** The routes of the product that a process describes, as the table names them. */
+  async function described(app: App): Promise<string[]> {
+    const { paths } = (await operator(app, 'GET /openapi.json')).body;
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${app} ${method.toUpperCase()} ${path}`),
+    );
+    return routes.filter((route) => route.includes(' /v1/'));
+  }
+
+  it('are described by a table of all routes', async () => {
+    const routes = await Promise.all([described('ingest'), described('search'), described('console')]);
+    expect(routes.flat().sort()).toEqual(Object.keys(NEEDED).sort());
+  });
+
+  it.each(['ingest', 'search', 'manage', 'admin'] as const)('open what %s is for, route by route', async (scope) => {
+    const ask = as((await make({ tenant: 'walk', scopes: [scope] })).secret);
+    for (const [route, needed] of Object.entries(NEEDED)) {
+      const { app, line, body } = sampled(route);
+      const { status, body: told } = await ask(app, line, body);
+      const opens = needed === scope || (scope === 'admin' && needed !== 'operator');
+      expect([route, status === 403, told.code === 'scope_missing']).toEqual([route, !opens, !opens]);
+      expect([route, status]).not.toEqual([route, 401]);
+    }
+    for (const page of ['/queues', '/metrics']) expect((await ask('console', `GET ${page}`)).status).toBe(403);
+    expect((await call('GET', `${setup.console}/v1/keys`)).status).toBe(401);
+  });
+
+  it('of one tenant find nothing of another, by any id', async () => {
+    const ours = as((await make({ tenant: 'ours' })).secret);
+    const other = await make({ tenant: 'theirs' });
+    const theirs = as(other.secret);
+    const mine = await remembered(ours, 'ann', 'I live in Oslo');
+    const undone = await remembered(ours, 'ann', 'I have a dog');
+    const undo = (await ours('console', `POST /v1/consolidations/${undone.consolidation}/undo`, {})).body.undo.id;
+    const again = { filter: { user_id: 'ann' }, shadow: true };
+    const replay = await ours('console', 'POST /v1/replays', again);
+    expect(replay.status, JSON.stringify(replay.body)).toBe(202);
+    const erasure = (await ours('console', 'DELETE /v1/users/zoe')).body.erasure_id;
+    const key = (await ours('console', 'GET /v1/keys')).body.results[0].id;
+    const foreign: readonly [App, string, unknown?][] = [
+      ['ingest', `GET /v1/batches/${mine.batch}`],
+      ['ingest', `GET /v1/batches/${mine.batch}?wait=1000`],
+      ['search', `GET /v1/memories/${mine.memory}`],
+      ['search', `GET /v1/memories/${mine.memory}/history`],
+      ['search', `GET /v1/memories/${mine.memory}/sources`],
+      ['console', `PATCH /v1/memories/${mine.memory}`, { memory: 'I live in Rome' }],
+      ['console', `POST /v1/memories/${mine.memory}/restore`, { version: 1 }],
+      ['console', `DELETE /v1/memories/${mine.memory}`],
+      ['console', `GET /v1/consolidations/${mine.consolidation}`],
+      ['console', `POST /v1/consolidations/${mine.consolidation}/undo`, {}],
+      ['console', `POST /v1/undos/${undo}/redo`, {}],
+      ['console', `GET /v1/replays/${replay.body.id}`],
+      ['console', `DELETE /v1/replays/${replay.body.id}`],
+      ['console', `GET /v1/erasures/${erasure}`],
+      ['console', 'GET /v1/users/ann/export'],
+      ['console', `DELETE /v1/keys/${key}`],
+      ['console', `POST /v1/keys/${key}/rotate`, {}],
+    ];
+    for (const [app, route, body] of foreign) {
+      const answer = await theirs(app, route, body);
+      expect([route, answer.status, answer.body.code]).toEqual([route, 404, 'not_found']);
+    }
+    await expectNothing(theirs);
+    expect((await theirs('console', 'GET /v1/keys?tenant=ours')).status).toBe(403);
+    await theirs('console', 'PUT /v1/settings', { instructions: 'nothing but dogs' });
+    expect((await ours('console', 'GET /v1/settings')).body.instructions).toBeNull();
+    await theirs('console', 'DELETE /v1/memories?user_id=ann');
+    expect((await ours('search', `GET /v1/memories/${mine.memory}`)).body.memory).toContain('Oslo');
+    expect((await ours('search', 'GET /v1/stats')).body.batches).toMatchObject({ accepted: 2, gap: 0 });
+    expect((await operator('search', 'GET /v1/memories?user_id=ann')).body.results).toEqual([]);
+  });
+
+  /** All that lists or counts shows a tenant that has said nothing. */
+  async function expectNothing(ask: Ask): Promise<void> {
+    const lists: readonly [App, string][] = [
+      ['ingest', '/v1/batches'],
+      ['search', '/v1/memories?user_id=ann'],
+      ['search', '/v1/users'],
+      ...['consolidations', 'replays', 'reviews', 'undos'].map((name): [App, string] => ['console', `/v1/${name}`]),
+    ];
+    for (const [app, path] of lists) expect([path, (await ask(app, `GET ${path}`)).body.results]).toEqual([path, []]);
+    expect((await ask('search', 'GET /v1/stats')).body).toMatchObject({ owners: 0, batches: { accepted: 0 } });
+    const query = { user_id: 'ann', query: 'where does she live?', include: ['sources'] };
+    expect((await ask('search', 'POST /v1/search', query)).body.results).toEqual([]);
+    const rehearsal = await ask('console', 'POST /v1/replays', {
+      filter: { user_id: 'ann' },
+      shadow: true,
+      dry_run: true,
+    });
+    expect(rehearsal.body).toMatchObject({ matched: 0 });
+  }
+
+  it('may use an idempotency key that another tenant has used', async () => {
+    const body = { ...said('ann', 'I live in Oslo'), idempotency_key: 'k1' };
+    const ids: string[] = [];
+    for (const tenant of ['first', 'second']) {
+      const answer = await as((await make({ tenant })).secret)('ingest', 'POST /v1/batches', body);
+      expect(answer.status).toBe(202);
+      ids.push(answer.body.batch_id);
+    }
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('that are revoked, expired or replaced are refused by every process', async () => {
+    const revoked = await make({ tenant: 'ends' });
+    const expired = await make({ tenant: 'ends', expires_at: new Date(Date.now() + 5_000).toISOString() });
+    const rotated = await make({ tenant: 'ends' });
+    const codes = async (secret: string) => {
+      const asked = [as(secret)('ingest', 'GET /v1/batches'), as(secret)('search', 'GET /v1/users')];
+      return (await Promise.all([...asked, as(secret)('console', 'GET /v1/keys')])).map(({ status }) => status);
+    };
+    for (const { secret } of [revoked, expired, rotated]) expect(await codes(secret)).toEqual([200, 200, 200]);
+    expect((await operator('console', `DELETE /v1/keys/${revoked.id}?tenant=ends`)).status).toBe(200);
+    const rotation = `POST /v1/keys/${rotated.id}/rotate`;
+    const next = (await operator('console', rotation, { tenant: 'ends', grace_seconds: 3_600 })).body.secret;
+    await expect.poll(() => codes(next), NOTICED).toEqual([200, 200, 200]);
+    expect(await codes(rotated.secret)).toEqual([200, 200, 200]);
+    const last = (await operator('console', rotation, { tenant: 'ends' })).body.secret;
+    for (const secret of [revoked.secret, expired.secret, rotated.secret, next]) {
+      await expect.poll(() => codes(secret), NOTICED).toEqual([401, 401, 401]);
+    }
+    await expect.poll(() => codes(last), NOTICED).toEqual([200, 200, 200]);
+    expect((await operator('console', `POST /v1/keys/${revoked.id}/rotate`, { tenant: 'ends' })).status).toBe(409);
+    const { results } = (await operator('console', 'GET /v1/keys?tenant=ends')).body;
+    expect(results).toHaveLength(3);
+    expect(JSON.stringify(results)).not.toMatch(/secret|hash|sw_/);
+  });
+
+  it('for one user reach nothing of others', async () => {
+    const all = as((await make({ tenant: 'bound' })).secret);
+    const scopes = ['ingest', 'search', 'manage'];
+    const ann = as((await make({ tenant: 'bound', scopes, user_id: 'ann' })).secret);
+    const bobs = await remembered(all, 'bob', 'I live in Rome');
+    const own = await remembered(ann, 'ann', 'I live in Oslo');
+    const query = { query: 'where do I live?' };
+    expect((await ann('search', 'POST /v1/search', { ...query, user_id: 'ann' })).body.results).toHaveLength(1);
+    expect((await ann('search', `GET /v1/memories/${own.memory}`)).status).toBe(200);
+    const refused: readonly [App, string, unknown?][] = [
+      ['ingest', 'POST /v1/batches', said('bob', 'I moved to Paris')],
+      ['ingest', 'POST /v1/batches', { agent_id: 'bot', messages: said('ann', 'Hello').messages }],
+      ['ingest', 'POST /v1/flush', { user_id: 'bob' }],
+      ['ingest', 'GET /v1/batches'],
+      ['ingest', 'GET /v1/batches?user_id=bob'],
+      ['search', 'POST /v1/search', { ...query, user_id: 'bob' }],
+      ['search', 'GET /v1/memories?user_id=bob'],
+      ['search', 'GET /v1/users'],
+      ['search', 'GET /v1/stats'],
+      ['console', 'POST /v1/memories', { user_id: 'bob', memory: 'Bob lives in Paris' }],
+      ['console', `PATCH /v1/memories/${bobs.memory}`, { memory: 'Bob lives in Paris' }],
+      ['console', `DELETE /v1/memories/${bobs.memory}`],
+      ['console', 'DELETE /v1/users/bob'],
+      ['console', 'GET /v1/users/bob/export'],
+      ['console', 'GET /v1/settings'],
+      ['console', `GET /v1/consolidations/${bobs.consolidation}`],
+    ];
+    for (const [app, route, body] of refused) {
+      const answer = await ann(app, route, body);
+      expect([route, answer.status, answer.body.code]).toEqual([route, 403, 'key_bound']);
+    }
+    const hidden = [`memories/${bobs.memory}`, `memories/${bobs.memory}/history`, `memories/${bobs.memory}/sources`];
+    for (const path of hidden) expect([path, (await ann('search', `GET /v1/${path}`)).status]).toEqual([path, 404]);
+    expect((await ann('ingest', `GET /v1/batches/${bobs.batch}`)).status).toBe(404);
+    const refusal = await operator('console', 'POST /v1/keys', { name: 'k', scopes: ['admin'], user_id: 'ann' });
+    expect(refusal).toMatchObject({ status: 400, body: { errors: [{ path: 'scopes' }] } });
+  });
+});

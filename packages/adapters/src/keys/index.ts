@@ -1,0 +1,2 @@
+export { type KeyCheckOptions, keyCheck } from './check.ts';
+export { newSecret } from './secret.ts';

@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify';
+import type { Principal } from './principal.ts';
+import { type ProblemError, problem } from './problem.ts';
+import type { App } from './types.ts';
+
+/** How a route keeps a key for one user or app inside that. A route that says nothing takes no such key. */
+export interface Bounds {
+  /** body, query: they name user_id and app_id. user: the path names the user. found: the route asks mayKnow. */
+  readonly by: 'body' | 'query' | 'user' | 'found';
+  /** Whether it can be kept inside one app. */
+  readonly apps: boolean;
+}
+
+/** Keeps keys for one user or app inside that, once a request was read and before it is answered. */
+export function registerBounds(app: App): void {
+  app.addHook('preHandler', async (request) => {
+    const { principal } = request;
+    if (principal === null || (principal.userId === null && principal.appId === null)) return;
+    const refusal = refusalOfBounds(request, principal);
+    if (refusal !== null) throw refusal;
+  });
+}
+
+function refusalOfBounds(request: FastifyRequest, principal: Principal): ProblemError | null {
+  const { scope, bounds } = request.routeOptions.config;
+  if (request.is404 || scope === 'any') return null;
+  if (bounds === undefined) return bound(principal, 'this is not for keys of one user or app');
+  if (principal.appId !== null && !bounds.apps) return bound(principal, 'this is not for keys of one app');
+  if (bounds.by === 'found') return null;
+  const named = namedIn(request, bounds.by);
+  const strays =
+    (principal.userId !== null && named.user_id !== principal.userId) ||
+    (principal.appId !== null && named.app_id !== principal.appId);
+  return strays ? bound(principal, 'name that, and no other') : null;
+}
+
+interface Named {
+  readonly user_id?: unknown;
+  readonly app_id?: unknown;
+}
+
+function namedIn({ body, query, params }: FastifyRequest, by: 'body' | 'query' | 'user'): Named {
+  if (by === 'user') return { user_id: (params as { readonly id?: unknown }).id };
+  const named = by === 'body' ? body : query;
+  return typeof named === 'object' && named !== null ? named : {};
+}
+
+function bound({ userId, appId }: Principal, detail: string): ProblemError {
+  const ids = [
+    ...(userId === null ? [] : [`user_id ${JSON.stringify(userId)}`]),
+    ...(appId === null ? [] : [`app_id ${JSON.stringify(appId)}`]),
+  ];
+  return problem('key_bound', `this key is for ${ids.join(' and ')} alone: ${detail}`);
+}

@@ -38,6 +38,19 @@ export function notNewer(revisions: ReadonlyMap<number, readonly string[]>): Fil
   };
 }
 
+/** The same, but of withdrawn ones only those whose revision is below. */
+export function newerThanGone(revisions: ReadonlyMap<number, readonly string[]>): Filter {
+  return {
+    should: [...revisions].map(([revision, ids]) => ({
+      must: [
+        { has_id: [...ids] },
+        within('revision', { lte: revision }),
+        { should: [ANY_MEMORY, within('revision', { lt: revision })] },
+      ],
+    })),
+  };
+}
+
 function conditionsOf(visibility: Visibility): Condition[] {
   switch (visibility.kind) {
     case 'live':

@@ -1,5 +1,5 @@
 import type { IndexPoint, Withdrawal } from '@slowwave/engine';
-import { notNewer } from './filters.ts';
+import { newerThanGone, notNewer } from './filters.ts';
 import { pointId } from './keys.ts';
 import { structOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
@@ -28,7 +28,7 @@ export async function upsert(
         wait: true,
         points: part.map((point) => structOf(point, names)),
         // Decided by the server while it writes, so that nobody comes in between. New points are written in any case.
-        update_filter: notNewer(idsByRevision(part)),
+        update_filter: newerThanGone(idsByRevision(part)),
       }),
     );
   }

@@ -32,7 +32,7 @@ export interface IndexPoint {
   readonly updatedAt: Millis;
 }
 
-/** A version that its memory has no more, since what it came from was undone. */
+/** A version that its memory has no more, since what it came from was undone, or that says nothing any more. */
 export type Withdrawal = Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'memoryId' | 'version' | 'revision'>;
 
 /** Which versions a query sees. */

@@ -17,7 +17,7 @@ export const emptyIndex = (): IndexState => ({ points: new Map(), withdrawn: new
 /** As every index keeps a point: never in the place of a newer one. */
 export function keepPoint(state: IndexState, point: IndexPoint): void {
   const key = keyOf(point);
-  if (revisionOf(state, key) > point.revision) return;
+  if (revisionOf(state, key) > point.revision || state.withdrawn.get(key) === point.revision) return;
   state.points.set(key, structuredClone(point));
   state.withdrawn.delete(key);
 }

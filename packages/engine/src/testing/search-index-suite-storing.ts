@@ -97,6 +97,18 @@ export function describeStoring(index: () => SearchIndex): void {
       expect(await index().count(DEFAULT_TENANT)).toBe(2);
     });
 
+    test('a point that is withdrawn at its own revision does not come back with it', async () => {
+      const given = point({ memoryId: 'm', revision: 2 });
+      await index().upsert([given, point({ memoryId: 'n' })]);
+      for (let times = 0; times < 2; times += 1) {
+        await index().withdraw([given]);
+        await index().upsert([given]);
+        expect(await found(index())).toEqual(['n.1']);
+      }
+      await index().upsert([{ ...given, revision: 3 }]);
+      expect(await found(index())).toEqual(['m.1', 'n.1']);
+    });
+
     test('writing nothing does nothing', async () => {
       await index().upsert([]);
       await index().withdraw([]);

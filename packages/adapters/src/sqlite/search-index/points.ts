@@ -52,11 +52,13 @@ function ownerStateOf(sql: Sql, { owners }: PointTables, point: Withdrawal): Own
 
 function writeRow({ sql, tables }: Place, owner: OwnerState, point: { at: Withdrawal; says: Params }): void {
   const { memoryId, version, revision } = point.at;
-  const known = sql.get<{ row: number; revision: number }>(
-    `SELECT row, revision FROM ${tables.points} WHERE owner = @owner AND memory_id = @memoryId AND version = @version`,
+  const known = sql.get<{ row: number; revision: number; live: number }>(
+    `SELECT row, revision, live FROM ${tables.points} WHERE owner = @owner AND memory_id = @memoryId AND version = @version`,
     { owner: owner.number, memoryId, version },
   );
   if (known !== null && known.revision > revision) return;
+  // What was withdrawn at this revision was read before it was: it does not come back.
+  if (known?.live === WITHDRAWN && known.revision === revision && point.says.live !== WITHDRAWN) return;
   const row = known?.row ?? owner.number * SLOTS + owner.points;
   if (known === null) owner.points += 1;
   const place = { row, owner: owner.number, change: owner.changes + 1, memoryId, version, revision };

@@ -167,7 +167,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     expect(JSON.stringify(results)).not.toMatch(/secret|hash|sw_/);
   });
 
-  it('for one user reach nothing of others', async () => {
+  it('for one user reach nothing of others (mem0: any valid key reads any user)', async () => {
     const all = as((await make({ tenant: 'bound' })).secret);
     const scopes = ['ingest', 'search', 'manage'];
     const ann = as((await make({ tenant: 'bound', scopes, user_id: 'ann' })).secret);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { examine } from '../doctor/examine.ts';
 import { EngineError } from '../errors.ts';
 import type { ChatModel } from '../ports/models.ts';
 import { laneSweep } from '../sweep.ts';
@@ -19,6 +20,8 @@ import { mortal } from '../testing/mortal.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 /** What other memory systems accept and then lose, as their code and threads tell. None of it happens here. */
+
+const WEEK_MS = 7 * 24 * 3_600_000;
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 const sound = () => fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) });
@@ -110,6 +113,16 @@ describe('graphiti #1707, #1267, #1622: one exception ends the worker, and with 
     await bench.run();
     expect(await bench.live('ann')).toEqual(['pet: a cat']);
     expect(await bench.live('bob')).toEqual(['pet: a dog']);
+  });
+
+  it('here it is seen when nobody works: the doctor and the age of the oldest due work say so', async () => {
+    const { bench, due } = await benchOf(sound());
+    await bench.post(['pet: a cat'], { userId: 'ann' });
+    const { dueAt } = await due();
+    bench.tools.advance(3 * WEEK_MS);
+    expect(await bench.deps.ledger.overview.oldestDue(bench.tools.now())).toBe(dueAt);
+    const { findings } = await examine(bench.deps, { depth: 'quick', cancel: NEVER });
+    expect(findings).toMatchObject([{ check: 'lanes', severity: 'warning' }]);
   });
 });
 

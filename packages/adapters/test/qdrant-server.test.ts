@@ -172,13 +172,14 @@ describe('the index and a Qdrant server in trouble', () => {
     expect(calls.at(-1)?.body).toMatchObject({ searches: [owned, owned] });
   });
 
-  test('a write is waited for, and only replaces what is not newer', async () => {
+  test('a write is waited for, and only replaces what is not newer, or older where it was withdrawn', async () => {
     const index = await open();
     await index.upsert([indexPoint({ memoryId: 'm', revision: 4 })]);
     expect(calls.at(-1)?.path).toContain('wait=true');
-    expect(calls.at(-1)?.body).toMatchObject({
-      update_filter: { should: [{ must: [{ has_id: [expect.any(String)] }, { key: 'revision', range: { lte: 4 } }] }] },
-    });
+    const isThere = { must_not: [{ is_empty: { key: 'tenant' } }] };
+    const isThereOrOlder = { should: [isThere, { key: 'revision', range: { lt: 4 } }] };
+    const notNewer = [{ has_id: [expect.any(String)] }, { key: 'revision', range: { lte: 4 } }];
+    expect(calls.at(-1)?.body).toMatchObject({ update_filter: { should: [{ must: [...notNewer, isThereOrOlder] }] } });
   });
 });
 

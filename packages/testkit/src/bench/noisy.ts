@@ -74,9 +74,9 @@ async function measure({ options, running }: Stage, progress: Progress) {
   const alone = await whisper(ingest, { ...options, name: 'alone' });
   await untilQuiet(search, { withinMs: WITHIN_MS });
   progress('quiet users beside the noise');
-  const noisePosted = makeNoise(ingest, { noise, spread, priority });
+  const noisePosted = makeNoise(ingest, { noise, spread, priority }).then(() => Date.now());
   const beside = await whisper(ingest, { ...options, name: 'beside' });
-  await noisePosted;
+  const noiseEnded = await noisePosted;
   const { pending, consolidating } = await countsOf(search);
   const before = await waitsOf(ingest, alone, progress);
   await untilQuiet(search, {
@@ -84,12 +84,14 @@ async function measure({ options, running }: Stage, progress: Progress) {
     onCounts: (counts) => progress(`${counts.pending + counts.consolidating} batches still under way`),
   });
   const during = await waitsOf(ingest, beside, progress);
-  const ratio = quantile(during, P95) / quantile(before, P95);
+  const ratio = p95Of(during, 'all') / p95Of(before, 'all');
   return {
     title: `noisy: ${quiet} quiet users beside ${noise} ${priority} batches in ${spread} lanes, ${options.workers} worker processes, on ${running.place}`,
     figures: [
-      ...timesOf('searchable, alone', before),
-      ...timesOf('searchable, beside the noise', during),
+      ...timesOf('alone', before),
+      ...timesOf('beside the noise', during),
+      ...p95While('  while it is posted: 95 of 100', during, ({ acceptedAt }) => acceptedAt < noiseEnded),
+      ...p95While('  while it only waits: 95 of 100', during, ({ acceptedAt }) => acceptedAt >= noiseEnded),
       { what: 'batches under way when the quiet ones had posted their last', value: pending + consolidating, unit: '' },
     ],
     verdicts: [
@@ -107,9 +109,23 @@ async function measure({ options, running }: Stage, progress: Progress) {
 
 const P95 = 0.95;
 
-const timesOf = (what: string, times: readonly number[]) => [
-  { what: `${what}: median`, value: median(times), unit: 'ms' },
-  { what: `${what}: 95 of 100`, value: quantile(times, P95), unit: 'ms' },
+const p95Of = (waits: readonly Wait[], part: Exclude<keyof Wait, 'acceptedAt'>): number =>
+  quantile(
+    waits.map((wait) => wait[part]),
+    P95,
+  );
+
+function p95While(what: string, waits: readonly Wait[], when: (wait: Wait) => boolean) {
+  const then = waits.filter(when);
+  return then.length === 0 ? [] : [{ what, value: p95Of(then, 'all'), unit: 'ms' }];
+}
+
+const timesOf = (what: string, waits: readonly Wait[]) => [
+  { what: `searchable, ${what}: median`, value: median(waits.map(({ all }) => all)), unit: 'ms' },
+  { what: `searchable, ${what}: 95 of 100`, value: p95Of(waits, 'all'), unit: 'ms' },
+  { what: '  until claimed: 95 of 100', value: p95Of(waits, 'claimed'), unit: 'ms' },
+  { what: '  from there until applied', value: p95Of(waits, 'applied'), unit: 'ms' },
+  { what: '  from there until searchable', value: p95Of(waits, 'searchable'), unit: 'ms' },
 ];
 
 interface Whisper {
@@ -156,14 +172,29 @@ async function makeNoise(api: Api, { noise, spread, priority }: Noise): Promise<
 }
 
 interface Timed {
-  readonly timings: { readonly accepted_at: string; readonly searchable_at: string | null };
+  readonly timings: Readonly<Record<'accepted_at' | 'claimed_at' | 'applied_at' | 'searchable_at', string | null>>;
 }
 
-/** From acknowledged to searchable, in ms. */
-async function waitsOf(api: Api, ids: readonly string[], progress: Progress): Promise<readonly number[]> {
+/** How long one batch waited, in ms: until it was claimed, until it was applied, until it was searchable; and in all. */
+interface Wait {
+  readonly acceptedAt: number;
+  readonly claimed: number;
+  readonly applied: number;
+  readonly searchable: number;
+  readonly all: number;
+}
+
+async function waitsOf(api: Api, ids: readonly string[], progress: Progress): Promise<readonly Wait[]> {
   progress('asking how long the quiet ones waited');
   return each(ids, async (id) => {
     const { timings } = await api.get<Timed>(`/v1/batches/${id}`);
-    return Date.parse(timings.searchable_at ?? '') - Date.parse(timings.accepted_at);
+    const at = (what: keyof Timed['timings']): number => Date.parse(timings[what] ?? '');
+    return {
+      acceptedAt: at('accepted_at'),
+      claimed: at('claimed_at') - at('accepted_at'),
+      applied: at('applied_at') - at('claimed_at'),
+      searchable: at('searchable_at') - at('applied_at'),
+      all: at('searchable_at') - at('accepted_at'),
+    };
   });
 }

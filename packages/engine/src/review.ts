@@ -1,10 +1,9 @@
 import type { EngineDeps } from './deps.ts';
 import type { Review, Settlement } from './ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from './ports/reviewer.ts';
-import type { Cancellation } from './ports/tools.ts';
 import { deletedAt, evolve, liveVersion, newestOrNull } from './rules/evolve.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
-import { project } from './steps/project.ts';
+import { projectNow } from './steps/project-now.ts';
 import { normaliseText } from './text/normalise.ts';
 import { type Memory, type MemoryEvent, saidBefore, type TenantId } from './words.ts';
 
@@ -15,7 +14,6 @@ type ReviewDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | '
 const TRIES_MAX = 5;
 /** More operations on one new memory than a consolidation ever holds back. */
 const SIBLINGS_MAX = 100;
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /**
  * Ends reviews. An approved operation is carried out with the time its fact was said: whatever came in between, the
@@ -117,16 +115,7 @@ function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, 
 async function over(deps: ReviewDeps, before: Review, settlement: Settlement): Promise<ReviewResult> {
   const { state, now } = settlement;
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
-  const searchable = state !== 'approved' || (await projected(deps, review.operation.memoryId));
+  const searchable =
+    state !== 'approved' || (await projectNow(deps, [review.operation.memoryId], 'approved, but not searchable yet'));
   return { kind: 'settled', review, searchable };
-}
-
-async function projected(deps: ReviewDeps, memoryId: string): Promise<boolean> {
-  try {
-    await project(deps, await deps.ledger.outbox.ofMemories([memoryId]), NEVER);
-    return true;
-  } catch (error) {
-    deps.log.warn({ error: String(error) }, 'approved, but not searchable yet');
-    return false;
-  }
 }

@@ -1,12 +1,11 @@
 import type { EngineDeps } from './deps.ts';
 import type { MemoryChange } from './ports/ledger/memories.ts';
-import type { Cancellation } from './ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from './ports/writer.ts';
 import { evolve, type Home, lastSaidAt, liveVersion, newest } from './rules/evolve.ts';
 import { inEffect } from './rules/in-effect.ts';
 import { isRemoved } from './rules/removed.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
-import { project } from './steps/project.ts';
+import { projectNow } from './steps/project-now.ts';
 import { normaliseText } from './text/normalise.ts';
 import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
@@ -22,7 +21,6 @@ export const SLICE = 100;
 /** Who writes, and why. */
 type By = Pick<MemoryEvent, 'actor' | 'reason'>;
 const BY_API: By = { actor: 'api', reason: 'written by API' };
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /** Explicit writes: the same events and the same way to the index as a consolidation, without a model. */
 export function memoryWriter(deps: WriteDeps): MemoryWriter {
@@ -216,15 +214,10 @@ async function write(
   tenant: TenantId,
   changes: readonly MemoryChange[],
 ): Promise<{ kind: 'written' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
-  const { ledger, tools, log } = deps;
+  const { ledger, tools } = deps;
   const tombstones = changes.flatMap((change) => change.events.flatMap((event) => tombstoneOf(tools, event)));
   const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
-  try {
-    await project(deps, await ledger.outbox.ofMemories(changes.map((change) => change.memory.id)), NEVER);
-    return { kind: 'written' };
-  } catch (error) {
-    log.warn({ error: String(error) }, 'written, but not searchable yet');
-    return { kind: 'unprojected' };
-  }
+  const ids = changes.map((change) => change.memory.id);
+  return { kind: (await projectNow(deps, ids, 'written, but not searchable yet')) ? 'written' : 'unprojected' };
 }

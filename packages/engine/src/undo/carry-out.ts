@@ -1,14 +1,13 @@
 import type { EngineDeps } from '../deps.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
 import type { Undo, Undoing } from '../ports/ledger/undos.ts';
-import type { Cancellation } from '../ports/tools.ts';
 import type { Difference, UndoReport, UndoResult } from '../ports/undoer.ts';
 import { evolve, liveVersion } from '../rules/evolve.ts';
 import { inEffect } from '../rules/in-effect.ts';
 import { isHollow } from '../rules/removed.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { undoneBy } from '../rules/undone.ts';
-import { project } from '../steps/project.ts';
+import { projectNow } from '../steps/project-now.ts';
 import type { Memory, MemoryEvent, TenantId } from '../words.ts';
 import type { Decision, TakenBack } from './decision.ts';
 
@@ -18,9 +17,6 @@ type UndoDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'lo
 const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
 /** One transaction of so many memories holds other writes up for about three seconds on SQLite; callers wait five. */
 const MEMORIES_MAX = 10_000;
-/** Memories told to the index in one go. */
-const SLICE = 200;
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /** Takes back what was decided, in one transaction; a dry run only tells. */
 export async function carryOut(
@@ -40,8 +36,9 @@ export async function carryOut(
   const written = await ledger.undos.write(tenant, undoing);
   if (written.kind === 'conflict') return written;
   const { id, kind, lane, memories, consolidations } = undoing.undo;
+  const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
-  return { kind: 'done', report, searchable: await projected(deps, undoing.changes) };
+  return { kind: 'done', report, searchable: await projectNow(deps, ids, 'taken back, but not in the index yet') };
 }
 
 function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {
@@ -112,17 +109,3 @@ function reportOf({ lives, dependents }: Decision, { undo, changes, undone, redo
 }
 
 const textOf = (memory: Memory): string | null => liveVersion(memory)?.text ?? null;
-
-/** An index that is down is caught up later, from the outbox. */
-async function projected(deps: UndoDeps, changes: readonly MemoryChange[]): Promise<boolean> {
-  const ids = changes.map(({ memory }) => memory.id);
-  try {
-    for (let start = 0; start < ids.length; start += SLICE) {
-      await project(deps, await deps.ledger.outbox.ofMemories(ids.slice(start, start + SLICE)), NEVER);
-    }
-    return true;
-  } catch (error) {
-    deps.log.warn({ error: String(error) }, 'taken back, but not in the index yet');
-    return false;
-  }
-}

@@ -1,3 +1,5 @@
+import { aligned } from '../aligned.ts';
+
 /** A measured figure, e.g. 12.5 batches/s. */
 interface Figure {
   readonly what: string;
@@ -50,16 +52,6 @@ export function tableOf({ title, figures, verdicts, remarks }: Found): string {
 function shown(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString('en', { maximumFractionDigits: digits });
-}
-
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 function missesOf({ what, misses }: Verdict): string[] {

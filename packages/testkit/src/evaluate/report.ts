@@ -1,3 +1,4 @@
+import { aligned } from '../aligned.ts';
 import type { GateResult } from './gates/gate.ts';
 
 const MISSES_SHOWN = 5;
@@ -25,16 +26,6 @@ export function tableOf(report: Report): string {
   const verdict = below.length === 0 ? 'all targets reached' : `below target: ${below.join(', ')}`;
   const summary = `${report.world} as ${report.user}: ${verdict}, in ${report.seconds.toFixed(1)} s`;
   return `${[...lines, ...misses, '', summary].join('\n')}\n`;
-}
-
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 function missesOf({ gate, misses }: GateResult): string[] {

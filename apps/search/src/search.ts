@@ -66,6 +66,7 @@ function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs): I
   return {
     tenant,
     owner,
+    shelf: 'memories',
     filter: {
       ...(owner.kind === 'user' && body.agent_id !== undefined && { agentId: body.agent_id }),
       ...(owner.kind !== 'run' && body.run_id !== undefined && { runId: body.run_id }),
@@ -77,6 +78,7 @@ function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs): I
         : { kind: 'as_of', at: Date.parse(body.as_of) },
     vector: legs.vector,
     terms: legs.terms,
+    wide: false,
     limit: Math.max(LEG_MIN, body.top_k * LEG_FACTOR),
   };
 }

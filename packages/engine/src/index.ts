@@ -83,6 +83,7 @@ export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.t
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { replayPriority } from './rules/replay-priority.ts';
 export { scan } from './rules/scan.ts';
+export { shownPart } from './rules/shown-part.ts';
 export { foundVersions } from './rules/standing.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, visible } from './rules/visible.ts';

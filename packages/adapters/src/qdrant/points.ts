@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import type { IndexHit, IndexPoint } from '@slowwave/engine';
+import { type IndexPoint, type ShownPoint, shownPart } from '@slowwave/engine';
 import { ownerKey, pointId, scopeKey, tenantKey } from './keys.ts';
 import type { SpaceNames } from './space.ts';
 import { documentWeights } from './sparse.ts';
@@ -39,7 +39,6 @@ export function structOf(point: IndexPoint, { dense, sparse }: SpaceNames): Sche
 }
 
 function payloadOf(point: IndexPoint): Payload {
-  const { vector: _, terms: __, ...shown } = point;
   const { agentId, runId, appId } = point.scope;
   return {
     owner: ownerKey(point.tenant, point.owner),
@@ -55,11 +54,11 @@ function payloadOf(point: IndexPoint): Payload {
     expires_at: point.expiresAt ?? NEVER,
     ...(point.deletedAt === null ? {} : { deleted_at: point.deletedAt.at, deleted_seq: point.deletedAt.seq }),
     revision: point.revision,
-    point: JSON.stringify(shown),
+    point: JSON.stringify(shownPart(point)),
   };
 }
 
 /** What a hit shows. */
-export function shownOf(payload: unknown): IndexHit['point'] {
-  return JSON.parse((payload as Pick<Payload, 'point'>).point) as IndexHit['point'];
+export function shownOf(payload: unknown): ShownPoint {
+  return JSON.parse((payload as Pick<Payload, 'point'>).point) as ShownPoint;
 }

@@ -1,5 +1,6 @@
 import type { IndexHit, PointPage } from '../ports/search-index.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
+import { shownPart } from '../rules/shown-part.ts';
 import { pointsOf } from '../rules/standing.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory, TenantId } from '../words.ts';
@@ -150,6 +151,5 @@ function fits(point: Point, memories: ReadonlyMap<string, Memory>): boolean {
   if (memory === undefined || memory.tenant !== point.tenant) return false;
   const expected = pointsOf(memory, () => NO_VECTOR).find(({ version }) => version === point.version);
   if (expected === undefined) return false;
-  const { vector: _, terms: __, ...shown } = expected;
-  return canonical(shown) === canonical(point);
+  return canonical(shownPart(expected)) === canonical(point);
 }

@@ -1,12 +1,17 @@
 import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 
-/** One memory version as the index holds it: enough to answer a search without the ledger. */
+/** What an owner has in the index, each with word statistics of its own: questions are asked of one of them. */
+export type Shelf = 'memories' | 'messages';
+
+/** One memory version, or one raw message, as the index holds it: enough to answer a search without the ledger. */
 export interface IndexPoint {
+  readonly shelf: Shelf;
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly owner: Owner;
   readonly scope: Scope;
+  /** On the shelf of messages: the message's id, with version 1. */
   readonly memoryId: string;
   readonly version: number;
   /** The memory's revision when this was projected; an older one never replaces a newer one. */
@@ -14,6 +19,10 @@ export interface IndexPoint {
   readonly text: string;
   /** Terms of the keyword leg: the text's own, made by the engine's tokenizer. */
   readonly terms: readonly string[];
+  /** Terms of what it came from: its messages, what was said before them, the day. Only a wide question counts them. */
+  readonly contextTerms: readonly string[];
+  /** Who said it, where the message names somebody. */
+  readonly speaker: string | null;
   readonly vector: Float32Array;
   /** The memory's newest version by said_at, and not deleted: what search shows. */
   readonly live: boolean;
@@ -33,7 +42,7 @@ export interface IndexPoint {
 }
 
 /** A version that its memory has no more, since what it came from was undone, or that says nothing any more. */
-export type Withdrawal = Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'memoryId' | 'version' | 'revision'>;
+export type Withdrawal = Pick<IndexPoint, 'shelf' | 'tenant' | 'owner' | 'lane' | 'memoryId' | 'version' | 'revision'>;
 
 /** Which versions a query sees. */
 export type Visibility =
@@ -48,19 +57,25 @@ export type Visibility =
 export interface IndexQuery {
   readonly tenant: TenantId;
   readonly owner: Owner;
+  readonly shelf: Shelf;
   /** The ids of the scope beside the owner; they only filter. */
   readonly filter: { readonly agentId?: string; readonly runId?: string; readonly appId?: string };
   readonly visibility: Visibility;
   /** null leaves the leg out. */
   readonly vector: Float32Array | null;
   readonly terms: readonly string[] | null;
+  /** Whether the keyword leg also counts what the points came from. Decisions ask about the texts alone. */
+  readonly wide: boolean;
   /** Per leg. */
   readonly limit: number;
 }
 
+/** A point as it comes back: without what only finds it. */
+export type ShownPoint = Omit<IndexPoint, 'vector' | 'terms' | 'contextTerms'>;
+
 /** A point that either leg found. A raw score is null where the leg did not have it among its best. */
 export interface IndexHit {
-  readonly point: Omit<IndexPoint, 'vector' | 'terms'>;
+  readonly point: ShownPoint;
   /** Cosine, −1…1. */
   readonly vectorScore: number | null;
   /** BM25 over the owner's memories, ≥ 0. */

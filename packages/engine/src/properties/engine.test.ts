@@ -102,10 +102,12 @@ async function expectIndexed({ deps, live }: EngineBench): Promise<void> {
       {
         tenant: DEFAULT_TENANT,
         owner: { kind: 'user', id },
+        shelf: 'memories',
         filter: {},
         visibility: { kind: 'live', now: deps.tools.now() },
         vector: new Float32Array(deps.embedder.dimensions).fill(1),
         terms: null,
+        wide: false,
         limit: 1_000,
       },
     ]);

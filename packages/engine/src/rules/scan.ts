@@ -3,6 +3,7 @@ import { best, type Scored } from '../text/best.ts';
 import { bm25, keywordTable } from '../text/bm25.ts';
 import { cosine } from '../text/vectors.ts';
 import { compareIds } from './fuse.ts';
+import { shownPart } from './shown-part.ts';
 import { visible } from './visible.ts';
 
 /** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
@@ -12,18 +13,19 @@ export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit
   const keyword = new Map(best(keywordScores(seen, query), query.limit));
   return seen.flatMap((point, i) => {
     if (!vector.has(i) && !keyword.has(i)) return [];
-    const { vector: _, terms: __, ...shown } = point;
-    return [{ point: shown, vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
+    return [{ point: shownPart(point), vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
   });
 }
 
-const isOwners = (point: IndexPoint, { tenant, owner }: IndexQuery): boolean =>
-  point.tenant === tenant && point.owner.kind === owner.kind && point.owner.id === owner.id;
+const isOwners = (point: IndexPoint, { tenant, owner, shelf }: IndexQuery): boolean =>
+  point.tenant === tenant && point.owner.kind === owner.kind && point.owner.id === owner.id && point.shelf === shelf;
 
 function vectorScores(seen: readonly IndexPoint[], { vector }: IndexQuery): Scored[] {
   return vector === null ? [] : seen.map((point, i) => [i, cosine(point.vector, vector)]);
 }
 
-function keywordScores(seen: readonly IndexPoint[], { terms }: IndexQuery): Iterable<Scored> {
-  return terms === null ? [] : bm25(keywordTable(seen.map((point) => point.terms)), terms, () => true);
+function keywordScores(seen: readonly IndexPoint[], { terms, wide }: IndexQuery): Iterable<Scored> {
+  if (terms === null) return [];
+  const texts = seen.map((point) => (wide ? [...point.terms, ...point.contextTerms] : point.terms));
+  return bm25(keywordTable(texts), terms, () => true);
 }

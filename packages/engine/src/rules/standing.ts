@@ -15,6 +15,8 @@ export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Arra
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
+    contextTerms: [],
+    speaker: null,
   }));
 }
 
@@ -39,10 +41,19 @@ export function withdrawalsOf({
   if (isWhole) return [];
   const numbers = new Set(versions.filter((version) => !isRemoved(version)).map(({ number }) => number));
   const gone = timeline.filter((mark) => mark.kind === 'said' && !numbers.has(mark.revision));
-  return gone.map((mark) => ({ tenant, owner, lane, memoryId: id, version: mark.revision, revision }));
+  return gone.map((mark) => ({
+    shelf: 'memories',
+    tenant,
+    owner,
+    lane,
+    memoryId: id,
+    version: mark.revision,
+    revision,
+  }));
 }
 
 const placeOf = (memory: Memory) => ({
+  shelf: 'memories' as const,
   tenant: memory.tenant,
   lane: memory.lane,
   owner: memory.owner,

@@ -99,10 +99,12 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     (fact): IndexQuery => ({
       tenant,
       owner,
+      shelf: 'memories',
       filter: {},
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },
       vector: vectorOf(fact.text),
       terms: terms(fact.text),
+      wide: false,
       limit: limit * LEG_FACTOR,
     }),
   );

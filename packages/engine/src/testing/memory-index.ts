@@ -1,6 +1,7 @@
 import { EngineError } from '../errors.ts';
-import type { IndexHit, IndexLane, IndexMarker, IndexPoint, SearchIndex, Withdrawal } from '../ports/search-index.ts';
+import type { IndexLane, IndexMarker, IndexPoint, SearchIndex, ShownPoint, Withdrawal } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
+import { shownPart } from '../rules/shown-part.ts';
 
 /** What a search index in memory holds. */
 export interface IndexState {
@@ -38,7 +39,8 @@ export function withdrawPoint(state: IndexState, withdrawal: Withdrawal): void {
   state.withdrawn.set(key, withdrawal.revision);
 }
 
-const keyOf = ({ tenant, memoryId, version }: Withdrawal): string => JSON.stringify([tenant, memoryId, version]);
+const keyOf = ({ tenant, shelf, memoryId, version }: Withdrawal): string =>
+  JSON.stringify([tenant, shelf, memoryId, version]);
 
 const revisionOf = ({ points, withdrawn }: IndexState, key: string): number =>
   points.get(key)?.revision ?? withdrawn.get(key) ?? 0;
@@ -85,11 +87,7 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
   };
 }
 
-function shownOf(point: IndexPoint | undefined): IndexHit['point'][] {
-  if (point === undefined) return [];
-  const { vector: _, terms: __, ...shown } = point;
-  return [shown];
-}
+const shownOf = (point: IndexPoint | undefined): ShownPoint[] => (point === undefined ? [] : [shownPart(point)]);
 
 function wrongDimensions(expected: number, got: number): EngineError {
   return new EngineError(`expected vectors of ${expected} dimensions, got one of ${got}; rebuild the index`, {

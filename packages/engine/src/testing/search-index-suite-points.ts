@@ -18,6 +18,7 @@ export function point(given: Given): IndexPoint {
   const owner = given.owner ?? ANN;
   const text = given.text ?? 'Ann drinks tea';
   return {
+    shelf: 'memories',
     tenant: DEFAULT_TENANT,
     lane: `lane-${owner.kind}-${owner.id}` as LaneId,
     owner,
@@ -26,6 +27,8 @@ export function point(given: Given): IndexPoint {
     revision: 1,
     text,
     terms: terms(text),
+    contextTerms: [],
+    speaker: null,
     vector: Float32Array.of(1, 0, 0, 0),
     live: true,
     saidAt: { at: NOON, seq: 1 },
@@ -48,10 +51,12 @@ export function point(given: Given): IndexPoint {
 export const query = (given: Partial<IndexQuery> = {}): IndexQuery => ({
   tenant: DEFAULT_TENANT,
   owner: ANN,
+  shelf: 'memories',
   filter: {},
   visibility: { kind: 'live', now: NOON },
   vector: Float32Array.of(1, 0, 0, 0),
   terms: null,
+  wide: false,
   limit: 10,
   ...given,
 });

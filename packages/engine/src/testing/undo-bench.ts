@@ -42,10 +42,12 @@ export async function undoBench(given: Partial<BenchOptions> = {}) {
         {
           tenant: TENANT,
           owner: { kind: 'user', id: 'ann' },
+          shelf: 'memories',
           filter: {},
           visibility: { kind: 'live', now: engine.tools.now() },
           vector,
           terms: null,
+          wide: false,
           limit: 10,
         },
       ]);

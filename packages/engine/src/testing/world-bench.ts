@@ -66,10 +66,12 @@ export async function searched({ deps }: EngineBench, query: string, asOf?: Mill
     {
       tenant: DEFAULT_TENANT,
       owner: { kind: 'user', id: 'ann' },
+      shelf: 'memories',
       filter: {},
       visibility: asOf === undefined ? { kind: 'live', now: deps.tools.now() } : { kind: 'as_of', at: asOf },
       vector: vectors[0] ?? null,
       terms: terms(query),
+      wide: false,
       limit: 50,
     },
   ]);

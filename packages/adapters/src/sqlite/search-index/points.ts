@@ -1,4 +1,4 @@
-import type { IndexPoint, Withdrawal } from '@slowwave/engine';
+import { type IndexPoint, shownPart, type Withdrawal } from '@slowwave/engine';
 import type { Params, Sql } from '../ledger/sql.ts';
 import { ownerKey, type PointTables, SLOTS, WITHDRAWN } from './format.ts';
 
@@ -89,7 +89,7 @@ const EMPTIED: Params = {
 };
 
 function columnsOf(point: IndexPoint): Params {
-  const { vector, terms, ...shown } = point;
+  const { vector, terms } = point;
   return {
     live: point.live ? 1 : 0,
     saidAt: point.saidAt.at,
@@ -101,7 +101,7 @@ function columnsOf(point: IndexPoint): Params {
     deletedSeq: point.deletedAt?.seq ?? null,
     scope: JSON.stringify(point.scope),
     terms: JSON.stringify(terms),
-    payload: JSON.stringify(shown),
+    payload: JSON.stringify(shownPart(point)),
     vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
   };
 }

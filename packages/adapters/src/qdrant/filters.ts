@@ -61,6 +61,8 @@ function conditionsOf(visibility: Visibility): Condition[] {
         within('invalid_at', { gt: visibility.at }),
         within('expires_at', { gt: visibility.at }),
       ];
+    case 'every':
+      return visibility.begunBy === null ? [] : [within('valid_from', { lte: visibility.begunBy })];
     case 'live_or_said_after':
       return [
         {

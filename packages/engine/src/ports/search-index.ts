@@ -50,6 +50,8 @@ export type Visibility =
   | { readonly kind: 'live'; readonly now: Millis }
   /** What held then. */
   | { readonly kind: 'as_of'; readonly at: Millis }
+  /** Every version there is, former, deleted and expired ones too; of those that began to hold by a moment, where one is named. */
+  | { readonly kind: 'every'; readonly begunBy: Millis | null }
   /** For decisions: what holds, and every former version said or deleted after a moment. */
   | { readonly kind: 'live_or_said_after'; readonly after: SaidAt };
 

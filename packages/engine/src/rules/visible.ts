@@ -18,6 +18,8 @@ function inSight(point: Sighted, visibility: Visibility): boolean {
       return point.live && unexpired(point, visibility.now);
     case 'as_of':
       return held(point, visibility.at) && unexpired(point, visibility.at);
+    case 'every':
+      return visibility.begunBy === null || point.validFrom <= visibility.begunBy;
     case 'live_or_said_after':
       return point.live || touchedAfter(point, visibility.after);
   }

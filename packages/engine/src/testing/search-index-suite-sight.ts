@@ -48,6 +48,30 @@ export function describeSight(index: () => SearchIndex): void {
     });
   });
 
+  describe('every', () => {
+    const every = (begunBy: number | null) => found(index(), { visibility: { kind: 'every', begunBy } });
+
+    test('former, deleted and expired versions are shown, each for itself', async () => {
+      await index().upsert([
+        point({ memoryId: 'm', version: 1, live: false, invalidAt: NOON }),
+        point({ memoryId: 'm', version: 2 }),
+        point({ memoryId: 'gone', live: false, invalidAt: NOON, deletedAt: { at: NOON, seq: 5 } }),
+        point({ memoryId: 'expired', expiresAt: NOON - HOUR }),
+      ]);
+      expect(await every(null)).toEqual(['expired.1', 'gone.1', 'm.1', 'm.2']);
+    });
+
+    test('a moment leaves out what began to hold after it', async () => {
+      await index().upsert([
+        point({ memoryId: 'm', version: 1, live: false, validFrom: NOON, invalidAt: NOON + HOUR }),
+        point({ memoryId: 'm', version: 2, validFrom: NOON + HOUR }),
+      ]);
+      expect(await every(NOON - 1)).toEqual([]);
+      expect(await every(NOON)).toEqual(['m.1']);
+      expect(await every(NOON + HOUR)).toEqual(['m.1', 'm.2']);
+    });
+  });
+
   describe('live_or_said_after', () => {
     const saidAfter = (seq: number) =>
       found(index(), { visibility: { kind: 'live_or_said_after', after: { at: NOON, seq } } });

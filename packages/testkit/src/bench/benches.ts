@@ -1,8 +1,9 @@
 import type { Bench } from './bench.ts';
 import { fleet } from './fleet.ts';
+import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { noisy } from './noisy.ts';
 import { provider } from './provider.ts';
 import { worker } from './worker.ts';
 
-export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider];
+export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, growth];

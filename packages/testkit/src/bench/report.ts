@@ -17,20 +17,72 @@ export interface Verdict {
   readonly misses: readonly string[];
 }
 
+/** Ours beside what it is held against, in the same unit and the same run. */
+export interface Comparison {
+  readonly what: string;
+  readonly unit: string;
+  readonly ours: Side;
+  readonly yardstick: Side;
+  /** Which of two is better, ours ÷ yardstick at that. */
+  readonly target: { readonly ratio: number; readonly is: 'at most' | 'at least' };
+}
+
+interface Side {
+  readonly name: string;
+  readonly value: number;
+}
+
+type Compared = Omit<Comparison, 'target'>;
+
+/** The less the better: the ratio may be so much. */
+export const atMost = (ratio: number, compared: Compared): Comparison => ({
+  ...compared,
+  target: { ratio, is: 'at most' },
+});
+
+/** The more the better: the ratio has to be so much. */
+export const atLeast = (ratio: number, compared: Compared): Comparison => ({
+  ...compared,
+  target: { ratio, is: 'at least' },
+});
+
+export const ratioOf = ({ ours, yardstick }: Comparison): number => ours.value / yardstick.value;
+
+export const reaches = (one: Comparison): boolean =>
+  one.target.is === 'at most' ? ratioOf(one) <= one.target.ratio : ratioOf(one) >= one.target.ratio;
+
 /** What a bench found. */
 export interface Found {
   /** What was measured, in words: sizes, and what it ran on. */
   readonly title: string;
   readonly figures: readonly Figure[];
   readonly verdicts: readonly Verdict[];
+  readonly comparisons?: readonly Comparison[];
   /** What a reader should know, such as what limits a figure. */
   readonly remarks: readonly string[];
 }
 
+/** What must hold, comparisons with it. */
+export const verdictsOf = ({ verdicts, comparisons = [] }: Found): readonly Verdict[] => [
+  ...verdicts,
+  ...comparisons.map((one) => ({
+    what: `${one.what}: ${one.ours.name}, against ${one.yardstick.name}`,
+    reached: `${shown(one.ours.value)} and ${shown(one.yardstick.value)} ${one.unit}, ${ratioText(ratioOf(one))}`,
+    target: `${one.target.is} ${ratioText(one.target.ratio)}`,
+    passed: reaches(one),
+    misses: [],
+  })),
+];
+
+/** Three digits that count. */
+export const ratioText = (ratio: number): string => `${Number(ratio.toPrecision(3))}×`;
+
 const MISSES_SHOWN = 5;
 
 /** For people: what was measured, then what must hold. */
-export function tableOf({ title, figures, verdicts, remarks }: Found): string {
+export function tableOf(found: Found): string {
+  const { title, figures, remarks } = found;
+  const verdicts = verdictsOf(found);
   const measured = aligned(figures.map(({ what, value, unit }) => [`  ${what}`, `${shown(value)} ${unit}`.trimEnd()]));
   const held = aligned(
     verdicts.map(({ passed, what, reached, target }) => [
@@ -49,7 +101,7 @@ export function tableOf({ title, figures, verdicts, remarks }: Found): string {
 }
 
 /** Two digits behind the point of small figures, none behind that of large ones. */
-function shown(value: number): string {
+export function shown(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString('en', { maximumFractionDigits: digits });
 }

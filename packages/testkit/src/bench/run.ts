@@ -1,7 +1,7 @@
 import { ServerError } from '../api.ts';
 import type { Bench } from './bench.ts';
 import { EXIT, helpOf, readWish, UsageError } from './options.ts';
-import { tableOf } from './report.ts';
+import { tableOf, verdictsOf } from './report.ts';
 
 /** Where things are said: results, and what a person watching wants to know. */
 export interface Outputs {
@@ -21,8 +21,9 @@ export async function runBench(args: readonly string[], benches: readonly Bench[
     }
     const found = await wish.bench.run(wish.given, outputs.progress);
     outputs.progress(null);
-    const passed = found.verdicts.every((verdict) => verdict.passed);
-    const report = { bench: wish.bench.name, passed, ...found };
+    const verdicts = verdictsOf(found);
+    const passed = verdicts.every((verdict) => verdict.passed);
+    const report = { bench: wish.bench.name, passed, ...found, verdicts };
     outputs.result(wish.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(found));
     return passed ? EXIT.passed : EXIT.below;
   } catch (error) {

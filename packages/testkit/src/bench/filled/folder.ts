@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SearchIndex } from '@slowwave/engine';
+import { freePort } from '../../ports.ts';
+import { spawnService } from '../../process.ts';
+import { product } from '../../product.ts';
+import { type TempDir, tempDir } from '../../temp.ts';
+import type { Progress } from '../bench.ts';
+import { fillIndex } from './fill.ts';
+import type { Size } from './points.ts';
+import type { Vocabulary } from './words.ts';
+
+export interface Filling {
+  readonly size: Size;
+  readonly words: Vocabulary;
+  /** Of a Qdrant, for the index; null: it is in a file. */
+  readonly qdrantUrl: string | null;
+}
+
+/** A filled index, and a search process that serves it. */
+export interface Filled {
+  /** The index itself, for questions without HTTP. */
+  readonly index: SearchIndex;
+  readonly searchUrl: string;
+  readonly searchPid: number;
+  /** On the disk; 0 with the index on a server. */
+  indexBytes(): Promise<number>;
+}
+
+const ROOT = new URL('../../../../../', import.meta.url);
+
+/** Works with a filled index and a search process, on a folder that is gone afterwards. */
+export async function withFilled<T>(
+  filling: Filling,
+  progress: Progress,
+  work: (filled: Filled) => Promise<T>,
+): Promise<T> {
+  const folder = await tempDir();
+  const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', sweep);
+  try {
+    return await onFolder(folder, { filling, progress, work });
+  } finally {
+    await folder.remove();
+    process.off('exit', sweep);
+  }
+}
+
+interface Job<T> {
+  readonly filling: Filling;
+  readonly progress: Progress;
+  work(filled: Filled): Promise<T>;
+}
+
+async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>): Promise<T> {
+  const { qdrantUrl } = filling;
+  // Nobody else's points are under this name.
+  const alias = `bench-${Date.now().toString(36)}`;
+  const index = await (qdrantUrl === null
+    ? product.openIndex(join(folder.path, 'index.db'))
+    : product.openQdrantIndex(qdrantUrl, alias));
+  try {
+    await fillIndex(index, filling, progress);
+    await claim(index, folder);
+    const settings = qdrantUrl === null ? {} : { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias };
+    const { url, service } = await startSearch(folder, settings);
+    try {
+      return await work({ index, searchUrl: url, searchPid: service.pid, indexBytes: () => bytesIn(folder) });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    if (qdrantUrl !== null) await index.clear();
+    await index.close();
+  }
+}
+
+/** As a worker does with a new index: without it, search says that the index is being built. */
+async function claim(index: SearchIndex, folder: TempDir): Promise<void> {
+  const ledger = await product.openLedger(join(folder.path, 'ledger.db'));
+  try {
+    const { fingerprint } = await product.embedder();
+    await index.stamp({ ledgerId: ledger.id, fingerprint });
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function startSearch(folder: TempDir, settings: Readonly<Record<string, string>>) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await spawnService({
+    main: new URL('apps/search/src/main.ts', ROOT),
+    env: {
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/node', ROOT)),
+      SLOWWAVE_LOG_LEVEL: 'warn',
+      SLOWWAVE_DATA_DIR: folder.path,
+      SLOWWAVE_PORT: String(port),
+      ...settings,
+    },
+    ready: { url: `${url}/readyz` },
+  });
+  return { url, service };
+}
+
+/** Of all files that belong to the index. */
+async function bytesIn(folder: TempDir): Promise<number> {
+  const names = (await readdir(folder.path)).filter((name) => name.startsWith('index'));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder.path, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

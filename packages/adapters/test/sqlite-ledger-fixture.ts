@@ -69,6 +69,9 @@ function following(current: () => Ledger): Ledger {
     get summaries() {
       return current().summaries;
     },
+    get lookups() {
+      return current().lookups;
+    },
     get memories() {
       return current().memories;
     },

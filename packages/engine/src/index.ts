@@ -24,6 +24,7 @@ export type * from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
+export type * from './ports/ledger/lookups.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';

@@ -10,6 +10,7 @@ import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
 import { describeKeys } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
+import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
@@ -46,6 +47,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeOutbox(bench);
     describeMemories(bench);
     describeSources(bench);
+    describeLookups(bench);
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);

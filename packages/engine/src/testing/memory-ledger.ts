@@ -6,6 +6,7 @@ import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryKeys } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
+import { memoryLookups } from './memory-ledger-lookups.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
@@ -37,6 +38,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     overview: memoryOverview(state),
     audit: memoryAudit(state),
     contents: memoryContents(state),
+    lookups: memoryLookups(state),
     retention: memoryRetention(state),
     erasures: memoryErasures(state),
     check: async () => {},

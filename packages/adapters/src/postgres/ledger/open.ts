@@ -10,6 +10,7 @@ import { keyStore } from './key-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
+import { lookupStore } from './read/lookups.ts';
 import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
@@ -92,6 +93,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     overview: overviewStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
+    lookups: lookupStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     check: async () => {

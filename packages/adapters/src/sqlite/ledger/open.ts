@@ -9,6 +9,7 @@ import { asLedgerError } from './errors.ts';
 import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
+import { lookupStore } from './read/lookups.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
@@ -85,6 +86,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     overview: overviewStore(access),
     audit: auditor.store,
     contents: contentStore(access),
+    lookups: lookupStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),

@@ -4,6 +4,7 @@ import type { ContentStore } from './contents.ts';
 import type { ErasureStore } from './erasures.ts';
 import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
+import type { LookupStore } from './lookups.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
@@ -49,6 +50,7 @@ export interface Ledger {
   readonly overview: OverviewStore;
   readonly audit: AuditStore;
   readonly contents: ContentStore;
+  readonly lookups: LookupStore;
   readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
   /** Throws when the ledger cannot be read and written. */

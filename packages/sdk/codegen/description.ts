@@ -1,0 +1,18 @@
+import { startOwnServer } from '@slowwave/testkit';
+import type { Description } from './types-of.ts';
+
+/** What the API says of itself. */
+export async function describedBy(url: string): Promise<Description> {
+  const answer = await fetch(`${url}/openapi.json`);
+  return (await answer.json()) as Description;
+}
+
+/** The same, of a server that is started for the question. */
+export async function ownDescription(): Promise<Description> {
+  const server = await startOwnServer({});
+  try {
+    return await describedBy(server.url);
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,1160 @@
+// Made by packages/sdk/codegen from the API's own description; ./scripts/sdk-types makes it anew.
+
+export type Batch = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+  readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
+  readonly attempts: number;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  } | null;
+  /** The last tries that failed, oldest first, those before a replay included. */
+  readonly failures: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  }[];
+  readonly consolidation_id: string | null;
+  readonly messages: number;
+  readonly priority: 'live' | 'backfill';
+  readonly events: readonly ({
+    readonly id: string;
+    readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
+    readonly memory_id: string;
+    readonly memory: string;
+    readonly previous: string | null;
+  })[];
+  readonly timings: {
+    readonly accepted_at: string;
+    readonly claimed_at: string | null;
+    readonly applied_at: string | null;
+    readonly searchable_at: string | null;
+  };
+  readonly usage: {
+    readonly calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+  } | null;
+};
+
+export type BatchAccepted = {
+  readonly batch_id: string;
+  readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+  readonly status_url: string;
+};
+
+export type BatchList = {
+  readonly results: readonly ({
+    readonly user_id: string | null;
+    readonly agent_id: string | null;
+    readonly run_id: string | null;
+    readonly app_id: string | null;
+    readonly id: string;
+    readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+    readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
+    readonly attempts: number;
+    readonly error: {
+      readonly code: string;
+      readonly message: string;
+      readonly at: string;
+    } | null;
+    readonly consolidation_id: string | null;
+    readonly messages: number;
+    readonly priority: 'live' | 'backfill';
+    readonly timings: {
+      readonly accepted_at: string;
+      readonly claimed_at: string | null;
+      readonly applied_at: string | null;
+      readonly searchable_at: string | null;
+    };
+  })[];
+  readonly next_cursor: string | null;
+};
+
+export type Consolidation = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
+  readonly batch_ids: readonly string[];
+  readonly attempts: number;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  } | null;
+  readonly created_at: string;
+  readonly applied_at: string | null;
+  /** When retention removed its plan and its answers. */
+  readonly removed_at: string | null;
+  /** What was read, thought and decided; null until a plan is stored. */
+  readonly plan: unknown | null;
+  readonly answers: readonly {
+    readonly step: string;
+    readonly model: string;
+    readonly output: string;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly at: string;
+  }[];
+};
+
+export type ConsolidationList = {
+  readonly results: readonly ({
+    readonly user_id: string | null;
+    readonly agent_id: string | null;
+    readonly run_id: string | null;
+    readonly app_id: string | null;
+    readonly id: string;
+    readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
+    readonly batch_ids: readonly string[];
+    readonly attempts: number;
+    readonly error: {
+      readonly code: string;
+      readonly message: string;
+      readonly at: string;
+    } | null;
+    readonly created_at: string;
+    readonly applied_at: string | null;
+    /** When retention removed its plan and its answers. */
+    readonly removed_at: string | null;
+  })[];
+  readonly next_cursor: string | null;
+};
+
+export type Deleted = {
+  readonly deleted: number;
+};
+
+export type Dependent = {
+  /** write: an explicit one; its id is that of its event. */
+  readonly kind: 'consolidation' | 'write';
+  readonly id: string;
+  readonly memory_ids: readonly string[];
+};
+
+export type Erasure = {
+  readonly id: string;
+  /** requested: stored, nothing of the user is consolidated or written any more; erasing: rows go; compacting: they are gone, and files are rewritten; erased: over. */
+  readonly state: 'requested' | 'erasing' | 'compacting' | 'erased';
+  /** What was erased so far, by kind. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** What could not be overwritten at once, where, and until when. */
+  readonly remains: readonly string[];
+  readonly requested_at: string;
+  readonly erased_at: string | null;
+};
+
+export type ErasureAccepted = {
+  readonly erasure_id: string;
+  readonly state: 'requested' | 'erasing' | 'compacting' | 'erased';
+  readonly status_url: string;
+};
+
+export type Examination = {
+  readonly at: string;
+  readonly depth: 'quick' | 'usual' | 'full';
+  /** No promise is broken; there may be warnings. */
+  readonly healthy: boolean;
+  readonly checks: readonly {
+    readonly check: string;
+    readonly looked: number;
+    readonly findings: number;
+  }[];
+  readonly findings: readonly ({
+    readonly check: string;
+    readonly severity: 'error' | 'warning';
+    readonly what: string;
+    readonly count: number;
+    readonly examples: readonly string[];
+    readonly remedy: string;
+  })[];
+};
+
+export type ExportLine = {
+  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
+};
+
+export type Flush = {
+  /** Batches of this owner that were waiting and are due now. */
+  readonly pending: number;
+};
+
+export type History = {
+  readonly results: readonly HistoryEvent[];
+  readonly next_cursor: string | null;
+};
+
+export type HistoryEvent = {
+  readonly id: string;
+  readonly memory_id: string;
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
+  readonly version: number;
+  readonly previous: string | null;
+  readonly memory: string | null;
+  readonly reason: string;
+  readonly actor: string;
+  readonly consolidation_id: string | null;
+  /** Of UNDO: the earlier events, by version, that no longer count. */
+  readonly retracts: readonly number[];
+  /** Of UNDO: what it is part of; see /v1/undos. */
+  readonly undo_id: string | null;
+  readonly said_at: string;
+  readonly created_at: string;
+};
+
+export type Key = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  /** Some time within an hour of the last use. */
+  readonly last_used_at: string | null;
+  /** Until when the secret before the last rotation is still taken. */
+  readonly previous_until: string | null;
+};
+
+export type KeyList = {
+  readonly results: readonly Key[];
+  readonly next_cursor: string | null;
+};
+
+export type KeyWithSecret = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  /** Some time within an hour of the last use. */
+  readonly last_used_at: string | null;
+  /** Until when the secret before the last rotation is still taken. */
+  readonly previous_until: string | null;
+  /** Told this once and never again. */
+  readonly secret: string;
+};
+
+export type Live = {
+  readonly status: 'ok';
+  readonly runs_on: Readonly<Record<string, string>>;
+};
+
+export type Memory = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly memory: string;
+  readonly version: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly categories: readonly string[];
+  readonly immutable: boolean;
+  /** No policy forgets it. Not told by searches. */
+  readonly pinned?: boolean | undefined;
+  readonly said_at: string;
+  readonly valid_from: string;
+  readonly invalid_at: string | null;
+  readonly expires_at: string | null;
+  readonly confirmations: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type MemoryList = {
+  readonly results: readonly Memory[];
+  readonly next_cursor: string | null;
+};
+
+export type PatchMemory = {
+  readonly memory?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly categories?: readonly string[] | undefined;
+  readonly immutable?: boolean | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly expires_at?: string | null | undefined;
+  /** Only change it if this is still the current version. */
+  readonly version?: number | undefined;
+};
+
+/** Any JSON value */
+export type Plan = unknown;
+
+export type PostBatch = {
+  readonly messages: readonly ({
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly content: string | readonly ({
+      readonly type: 'text';
+      readonly text: string;
+    } | {
+      readonly type: 'image_url';
+      readonly image_url: {
+        readonly url: string;
+        readonly detail?: 'auto' | 'low' | 'high' | undefined;
+      };
+    })[];
+    readonly name?: string | undefined;
+    readonly timestamp?: string | undefined;
+    readonly id?: string | undefined;
+  })[];
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly infer?: boolean | undefined;
+  readonly mode?: 'decide' | 'add_only' | undefined;
+  readonly instructions?: string | undefined;
+  readonly includes?: string | undefined;
+  readonly excludes?: string | undefined;
+  readonly memory_type?: 'procedural' | undefined;
+  readonly timestamp?: string | undefined;
+  readonly expires_at?: string | undefined;
+  readonly flush?: boolean | undefined;
+  /** backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order with what the same owner says meanwhile. */
+  readonly priority?: 'live' | 'backfill' | undefined;
+  readonly idempotency_key?: string | undefined;
+};
+
+export type PostFlush = {
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+};
+
+export type PostKey = {
+  /** What people call it. */
+  readonly name: string;
+  /** What it may be used for; admin stands for all of them. */
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  /** Another tenant than the key's own; for admins of the tenant default only. */
+  readonly tenant?: string | undefined;
+  /** The one user it may be used for. */
+  readonly user_id?: string | undefined;
+  /** The one app it may be used for. */
+  readonly app_id?: string | undefined;
+  readonly expires_at?: string | undefined;
+};
+
+export type PostMemory = {
+  readonly memory: string;
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly categories?: readonly string[] | undefined;
+  readonly immutable?: boolean | undefined;
+  /** No policy of forgetting touches it. */
+  readonly pinned?: boolean | undefined;
+  readonly valid_from?: string | undefined;
+  readonly expires_at?: string | undefined;
+};
+
+export type PostPreview = {
+  readonly messages: readonly ({
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly content: string | readonly ({
+      readonly type: 'text';
+      readonly text: string;
+    } | {
+      readonly type: 'image_url';
+      readonly image_url: {
+        readonly url: string;
+        readonly detail?: 'auto' | 'low' | 'high' | undefined;
+      };
+    })[];
+    readonly name?: string | undefined;
+    readonly timestamp?: string | undefined;
+    readonly id?: string | undefined;
+  })[];
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly infer?: boolean | undefined;
+  readonly mode?: 'decide' | 'add_only' | undefined;
+  readonly instructions?: string | undefined;
+  readonly includes?: string | undefined;
+  readonly excludes?: string | undefined;
+  readonly memory_type?: 'procedural' | undefined;
+  readonly timestamp?: string | undefined;
+  readonly expires_at?: string | undefined;
+};
+
+export type PostRedo = {
+  /** Only tell what would change. */
+  readonly dry_run?: boolean | undefined;
+};
+
+export type PostReplay = {
+  readonly filter: {
+    readonly batch_ids?: readonly string[] | undefined;
+    /** parked unless a what-if is asked for, which takes consolidated and empty ones unless told otherwise. */
+    readonly state?: 'parked' | 'consolidated' | 'empty' | 'undone' | undefined;
+    readonly user_id?: string | undefined;
+    /** Of the error the batches show. */
+    readonly error_code?: string | undefined;
+    /** Accepted at or after. */
+    readonly since?: string | undefined;
+    /** Accepted before. */
+    readonly until?: string | undefined;
+  };
+  /** Into a shadow space, even without a change. */
+  readonly shadow?: boolean | undefined;
+  /** Another chat model at the same place. */
+  readonly model?: string | undefined;
+  /** In place of what the batches asked for. */
+  readonly mode?: 'decide' | 'add_only' | undefined;
+  /** This and the next five in place of the settings. */
+  readonly instructions?: string | undefined;
+  readonly includes?: string | undefined;
+  readonly excludes?: string | undefined;
+  readonly decide_instructions?: string | undefined;
+  readonly prompts?: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+  } | undefined;
+  readonly recall_per_fact?: number | undefined;
+  /** From where on a memory is a neighbour worth a decision. */
+  readonly near?: {
+    readonly vector?: number | undefined;
+    readonly keyword?: number | undefined;
+    readonly overlap?: number | undefined;
+  } | undefined;
+  /** Only says how many and which batches match. */
+  readonly dry_run?: boolean | undefined;
+  readonly idempotency_key?: string | undefined;
+};
+
+export type PostRestore = {
+  /** A version of the memory, or of an event in its history. */
+  readonly version: number;
+};
+
+export type PostRetentionPreview = {
+  /** How long what was said and thought is kept, and what memories said before. What holds stays. */
+  readonly retention?: {
+    /** The content of messages, once they are consolidated. */
+    readonly messages_days?: number | null | undefined;
+    /** Plans, and the raw answers of models. */
+    readonly plans_days?: number | null | undefined;
+    /** Former versions of memories and the events that tell of them, since they stopped holding. */
+    readonly history_days?: number | null | undefined;
+  } | undefined;
+  /** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
+  readonly forgetting?: {
+    /** Memories that were not changed for so long. */
+    readonly max_age_days?: number | null | undefined;
+    /** Memories that were neither changed nor said again for so long. */
+    readonly unconfirmed_days?: number | null | undefined;
+    /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
+    readonly max_memories?: number | null | undefined;
+  } | undefined;
+};
+
+export type PostReview = {
+  readonly decision: 'approve' | 'reject';
+};
+
+export type PostRollback = {
+  /** Everything recorded later is undone. */
+  readonly to: string;
+  /** Only tell what would change. */
+  readonly dry_run?: boolean | undefined;
+};
+
+export type PostSearch = {
+  readonly query: string;
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  readonly top_k?: number | undefined;
+  readonly threshold?: number | undefined;
+  readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
+  readonly as_of?: string | undefined;
+  readonly include?: readonly ('sources' | 'scores')[] | undefined;
+};
+
+export type PostUndo = {
+  /** Undo what came later and depends on it as well. */
+  readonly cascade?: boolean | undefined;
+  /** Only tell what would change. */
+  readonly dry_run?: boolean | undefined;
+};
+
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly instance?: string | undefined;
+  readonly errors?: readonly {
+    readonly path: string;
+    readonly message: string;
+  }[] | undefined;
+  /** Of has_dependents: what would have to be undone as well. */
+  readonly dependents?: readonly Dependent[] | undefined;
+};
+
+export type PutSettings = {
+  /** What to remember, beside the product’s own rules. */
+  readonly instructions?: string | null | undefined;
+  /** Remember only this. */
+  readonly includes?: string | null | undefined;
+  /** Never remember this. */
+  readonly excludes?: string | null | undefined;
+  /** How new facts change known memories, beside the product’s own rules. */
+  readonly decide_instructions?: string | null | undefined;
+  /** Own categories in place of the product’s. */
+  readonly categories?: readonly string[] | null | undefined;
+  /** Whole prompts in place of the product’s. The form of the answer stays the product’s. */
+  readonly prompts?: {
+    /** Must contain {{categories}}. */
+    readonly extract?: string | null | undefined;
+    readonly decide?: string | null | undefined;
+  } | undefined;
+  /** Operations of these kinds wait for a person, see /v1/reviews. */
+  readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
+  /** When waiting batches are consolidated, where it differs from the service’s configuration. */
+  readonly due?: {
+    readonly tokens?: number | undefined;
+    readonly idle_ms?: number | undefined;
+    readonly max_age_ms?: number | undefined;
+  } | undefined;
+  /** Price per million tokens by model, in any one currency: what plans cost. */
+  readonly prices?: Readonly<Record<string, {
+    readonly prompt: number;
+    readonly completion: number;
+  }>> | undefined;
+  /** What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped. */
+  readonly budgets?: {
+    readonly tokens_per_day?: number | null | undefined;
+    /** In the currency of the prices; models without a price add nothing. */
+    readonly cost_per_day?: number | null | undefined;
+    /** For each user, agent or run alone. */
+    readonly user_tokens_per_day?: number | null | undefined;
+    readonly user_cost_per_day?: number | null | undefined;
+  } | undefined;
+  /** How long what was said and thought is kept, and what memories said before. What holds stays. */
+  readonly retention?: {
+    /** The content of messages, once they are consolidated. */
+    readonly messages_days?: number | null | undefined;
+    /** Plans, and the raw answers of models. */
+    readonly plans_days?: number | null | undefined;
+    /** Former versions of memories and the events that tell of them, since they stopped holding. */
+    readonly history_days?: number | null | undefined;
+  } | undefined;
+  /** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
+  readonly forgetting?: {
+    /** Memories that were not changed for so long. */
+    readonly max_age_days?: number | null | undefined;
+    /** Memories that were neither changed nor said again for so long. */
+    readonly unconfirmed_days?: number | null | undefined;
+    /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
+    readonly max_memories?: number | null | undefined;
+  } | undefined;
+};
+
+export type Ready = {
+  readonly status: 'ok' | 'unavailable';
+  readonly checks: Readonly<Record<string, {
+    readonly ok: boolean;
+    readonly message?: string | undefined;
+  }>>;
+};
+
+export type Replay = {
+  readonly id: string;
+  readonly kind: 'live' | 'what_if';
+  readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+  /** Any JSON value */
+  readonly filter: unknown;
+  /** Any JSON value */
+  readonly changes: unknown;
+  /** Batches that matched when it was asked for. */
+  readonly matched: number;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  /** When the shadow space of a what-if goes by itself. */
+  readonly expires_at: string | null;
+  /** Why it failed. */
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  } | null;
+  /** Batches that wait again, or have since been consolidated or parked again. */
+  readonly replayed: number;
+  readonly waiting: number;
+  /** Those without facts included. */
+  readonly consolidated: number;
+  /** Parked again. */
+  readonly parked: number;
+  /** What batches of it wait for, or failed of last. */
+  readonly waiting_for: {
+    readonly code: string;
+    readonly message: string;
+    readonly at: string;
+  } | null;
+  /** Of a what-if that is done: what would be different. */
+  readonly result: {
+    readonly batches: {
+      readonly consolidated: number;
+      readonly empty: number;
+      readonly parked: number;
+    };
+    readonly memories: {
+      readonly same: number;
+      readonly added: number;
+      readonly changed: number;
+      readonly gone: number;
+    };
+    readonly differences: readonly ({
+      readonly user_id: string | null;
+      readonly agent_id: string | null;
+      readonly run_id: string | null;
+      /** As it is called in life. */
+      readonly memory_id: string | null;
+      /** What holds in life; null: nothing. */
+      readonly life: string | null;
+      /** What holds in the shadow space; null: nothing. */
+      readonly what_if: string | null;
+    })[];
+    readonly life: {
+      readonly operations: {
+        readonly ADD: number;
+        readonly UPDATE: number;
+        readonly DELETE: number;
+        readonly NONE: number;
+      };
+      readonly consolidations: number;
+      readonly calls: number;
+      readonly prompt_tokens: number;
+      readonly completion_tokens: number;
+      /** null: a model that was asked has no price. */
+      readonly cost: number | null;
+    };
+    readonly what_if: {
+      readonly operations: {
+        readonly ADD: number;
+        readonly UPDATE: number;
+        readonly DELETE: number;
+        readonly NONE: number;
+      };
+      readonly consolidations: number;
+      readonly calls: number;
+      readonly prompt_tokens: number;
+      readonly completion_tokens: number;
+      /** null: a model that was asked has no price. */
+      readonly cost: number | null;
+    };
+  } | null;
+};
+
+export type ReplayList = {
+  readonly results: readonly ({
+    readonly id: string;
+    readonly kind: 'live' | 'what_if';
+    readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+    /** Any JSON value */
+    readonly filter: unknown;
+    /** Any JSON value */
+    readonly changes: unknown;
+    /** Batches that matched when it was asked for. */
+    readonly matched: number;
+    readonly created_at: string;
+    readonly finished_at: string | null;
+    /** When the shadow space of a what-if goes by itself. */
+    readonly expires_at: string | null;
+    /** Why it failed. */
+    readonly error: {
+      readonly code: string;
+      readonly message: string;
+      readonly at: string;
+    } | null;
+  })[];
+  readonly next_cursor: string | null;
+};
+
+export type ReplayRehearsal = {
+  readonly dry_run: true;
+  readonly matched: number;
+  /** The oldest of them. */
+  readonly sample: readonly ({
+    readonly user_id: string | null;
+    readonly agent_id: string | null;
+    readonly run_id: string | null;
+    readonly app_id: string | null;
+    readonly id: string;
+    readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+    readonly error: {
+      readonly code: string;
+      readonly message: string;
+      readonly at: string;
+    } | null;
+    readonly accepted_at: string;
+  })[];
+};
+
+export type RetentionPreview = {
+  /** Batches whose messages would lose their content. */
+  readonly batches: number;
+  /** Consolidations that would lose their plan and the answers of models. */
+  readonly consolidations: number;
+  /** Memories whose former versions and their events would lose their text. */
+  readonly histories: number;
+  /** Memories that would be forgotten, by the reason. */
+  readonly memories: {
+    readonly age: number;
+    readonly unconfirmed: number;
+    readonly budget: number;
+  };
+};
+
+export type Review = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly state: 'pending' | 'approved' | 'rejected' | 'stale';
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE';
+  /** null: approving it makes a new memory. */
+  readonly memory_id: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly reason: string;
+  readonly fact: {
+    readonly id: string;
+    readonly text: string;
+    readonly quote: string | null;
+    readonly source_ids: readonly string[];
+  };
+  /** Its plan tells all that was read and thought. */
+  readonly consolidation_id: string;
+  readonly said_at: string;
+  readonly valid_from: string;
+  /** Why it is stale: what it would change is gone, or must not change any more. */
+  readonly note: string | null;
+  readonly created_at: string;
+  readonly settled_at: string | null;
+};
+
+export type ReviewList = {
+  readonly results: readonly Review[];
+  readonly next_cursor: string | null;
+};
+
+export type RotateKey = {
+  /** Another tenant than the key's own; for admins of the tenant default only. */
+  readonly tenant?: string | undefined;
+  /** How long the present secret is still taken. */
+  readonly grace_seconds?: number | undefined;
+};
+
+export type SearchHit = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly memory: string;
+  readonly version: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly categories: readonly string[];
+  readonly immutable: boolean;
+  /** No policy forgets it. Not told by searches. */
+  readonly pinned?: boolean | undefined;
+  readonly said_at: string;
+  readonly valid_from: string;
+  readonly invalid_at: string | null;
+  readonly expires_at: string | null;
+  readonly confirmations: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly score: number;
+  readonly scores?: {
+    readonly vector: number | null;
+    readonly keyword: number | null;
+  } | undefined;
+  readonly sources?: readonly Source[] | undefined;
+};
+
+export type SearchResult = {
+  readonly results: readonly SearchHit[];
+  readonly took_ms: number;
+  /** Why the answer may be incomplete. */
+  readonly degraded?: readonly string[] | undefined;
+};
+
+export type Settings = {
+  readonly instructions: string | null;
+  readonly includes: string | null;
+  readonly excludes: string | null;
+  readonly decide_instructions: string | null;
+  readonly categories: readonly string[] | null;
+  readonly prompts: {
+    readonly extract: string | null;
+    readonly decide: string | null;
+  };
+  readonly review: readonly ('ADD' | 'UPDATE' | 'DELETE')[];
+  readonly due: {
+    readonly tokens?: number | undefined;
+    readonly idle_ms?: number | undefined;
+    readonly max_age_ms?: number | undefined;
+  };
+  readonly prices: Readonly<Record<string, {
+    readonly prompt: number;
+    readonly completion: number;
+  }>>;
+  readonly budgets: {
+    readonly tokens_per_day: number | null;
+    readonly cost_per_day: number | null;
+    readonly user_tokens_per_day: number | null;
+    readonly user_cost_per_day: number | null;
+  };
+  readonly retention: {
+    readonly messages_days: number | null;
+    readonly plans_days: number | null;
+    readonly history_days: number | null;
+  };
+  readonly forgetting: {
+    readonly max_age_days: number | null;
+    readonly unconfirmed_days: number | null;
+    readonly max_memories: number | null;
+  };
+};
+
+export type Source = {
+  readonly message_id: string;
+  readonly batch_id: string;
+  /** The id the caller gave the message. */
+  readonly id: string | null;
+  readonly role: 'user' | 'assistant' | 'system' | 'tool';
+  readonly name: string | null;
+  readonly content: string;
+  readonly said_at: string;
+  /** false for a neighbour asked for with before or after. */
+  readonly is_source: boolean;
+};
+
+export type SourceList = {
+  readonly results: readonly Source[];
+  readonly next_cursor: string | null;
+};
+
+export type Stats = {
+  readonly batches: {
+    readonly accepted: number;
+    readonly pending: number;
+    readonly consolidating: number;
+    readonly consolidated: number;
+    readonly empty: number;
+    readonly parked: number;
+    readonly undone: number;
+    readonly erased: number;
+    readonly gap: number;
+  };
+  readonly memories: {
+    readonly live: number;
+    readonly versions: number;
+  };
+  readonly owners: number;
+  readonly outbox: number;
+  readonly usage: {
+    readonly calls: number;
+    readonly failed_calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+  };
+};
+
+export type Undo = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly id: string;
+  readonly kind: 'undo' | 'rollback' | 'redo';
+  /** Of a rollback: the time it led back to. */
+  readonly to: string | null;
+  /** What it took back. */
+  readonly consolidation_ids: readonly string[];
+  /** Earlier undos it took back. */
+  readonly undo_ids: readonly string[];
+  /** How many memories have an event of it. */
+  readonly memories: number;
+  readonly created_at: string;
+};
+
+export type UndoList = {
+  readonly results: readonly Undo[];
+  readonly next_cursor: string | null;
+};
+
+export type UndoReport = {
+  /** null: nothing was changed, because of dry_run or because there was nothing to. */
+  readonly undo: Undo | null;
+  /** The first 1,000 memories that hold something else now; null: nothing holds. */
+  readonly memories: readonly ({
+    readonly id: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  })[];
+  /** How many memories that are in all. */
+  readonly changed: number;
+  /** Consolidations that are undone by it, their batches with them. */
+  readonly undone: readonly string[];
+  /** Consolidations that count again. */
+  readonly redone: readonly string[];
+  /** What was undone with it, newest first. */
+  readonly dependents: readonly Dependent[];
+};
+
+export type User = {
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  readonly memories: number;
+  readonly pending: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type UserList = {
+  readonly results: readonly User[];
+  readonly next_cursor: string | null;
+};
+
+/** Every operation of the API: what it takes, and what it answers when all went well. */
+export interface Operations {
+  /** Post messages to remember. */
+  'POST /v1/batches': {
+    query?: { wait?: number | undefined; };
+    body: PostBatch;
+    answer: BatchAccepted | Batch;
+  };
+  /** Batches, newest first. */
+  'GET /v1/batches': {
+    query?: { state?: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone' | undefined; user_id?: string | undefined; since?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: BatchList;
+  };
+  /** What became of a batch. */
+  'GET /v1/batches/{id}': {
+    params: { id: string; };
+    query?: { wait?: number | undefined; };
+    answer: Batch;
+  };
+  /** Make an owner's waiting batches due now. */
+  'POST /v1/flush': {
+    body: PostFlush;
+    answer: Flush;
+  };
+  /** Find memories by meaning and words. */
+  'POST /v1/search': {
+    body: PostSearch;
+    answer: SearchResult;
+  };
+  /** An owner's memories, newest first. */
+  'GET /v1/memories': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: MemoryList;
+  };
+  /** Write a memory as it is. */
+  'POST /v1/memories': {
+    body: PostMemory;
+    answer: Memory;
+  };
+  /** Delete all memories of an owner. */
+  'DELETE /v1/memories': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; };
+    answer: Deleted;
+  };
+  /** One memory. */
+  'GET /v1/memories/{id}': {
+    params: { id: string; };
+    answer: Memory;
+  };
+  /** Change a memory. */
+  'PATCH /v1/memories/{id}': {
+    params: { id: string; };
+    body: PatchMemory;
+    answer: Memory;
+  };
+  /** Delete a memory. */
+  'DELETE /v1/memories/{id}': {
+    params: { id: string; };
+    answer: Deleted;
+  };
+  /** The life of a memory, oldest event first. */
+  'GET /v1/memories/{id}/history': {
+    params: { id: string; };
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: History;
+  };
+  /** The messages a memory came from, with their neighbours on request. */
+  'GET /v1/memories/{id}/sources': {
+    params: { id: string; };
+    query?: { before?: number | undefined; after?: number | undefined; };
+    answer: SourceList;
+  };
+  /** The users, agents and runs that own memories or have batches waiting. */
+  'GET /v1/users': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: UserList;
+  };
+  /** Counts, and whether they add up. */
+  'GET /v1/stats': {
+    answer: Stats;
+  };
+  /** Bring a version of a memory back. */
+  'POST /v1/memories/{id}/restore': {
+    params: { id: string; };
+    body: PostRestore;
+    answer: Memory;
+  };
+  /** Consolidations, newest first. */
+  'GET /v1/consolidations': {
+    query?: { state?: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: ConsolidationList;
+  };
+  /** What a consolidation read, thought, decided and changed, and its cost. */
+  'GET /v1/consolidations/{id}': {
+    params: { id: string; };
+    answer: Consolidation;
+  };
+  /** What a batch would do if it were consolidated now. */
+  'POST /v1/consolidations/preview': {
+    body: PostPreview;
+    answer: Plan;
+  };
+  /** Undo a consolidation. */
+  'POST /v1/consolidations/{id}/undo': {
+    params: { id: string; };
+    body: PostUndo;
+    answer: UndoReport;
+  };
+  /** Roll a user back to a time. */
+  'POST /v1/users/{id}/rollback': {
+    params: { id: string; };
+    body: PostRollback;
+    answer: UndoReport;
+  };
+  /** Take an undo or a rollback back. */
+  'POST /v1/undos/{id}/redo': {
+    params: { id: string; };
+    body: PostRedo;
+    answer: UndoReport;
+  };
+  /** Undos, rollbacks and redos, newest first. */
+  'GET /v1/undos': {
+    query?: { user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: UndoList;
+  };
+  /** Operations that wait, or waited, for a person, newest first. */
+  'GET /v1/reviews': {
+    query?: { state?: 'pending' | 'approved' | 'rejected' | 'stale' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: ReviewList;
+  };
+  /** Approve or reject an operation that waits. */
+  'POST /v1/reviews/{id}': {
+    params: { id: string; };
+    body: PostReview;
+    answer: Review;
+  };
+  /** Erase a user. */
+  'DELETE /v1/users/{id}': {
+    params: { id: string; };
+    answer: ErasureAccepted;
+  };
+  /** How far an erasure is. */
+  'GET /v1/erasures/{id}': {
+    params: { id: string; };
+    answer: Erasure;
+  };
+  /** Everything there is of a user. */
+  'GET /v1/users/{id}/export': {
+    params: { id: string; };
+    answer: unknown;
+  };
+  /** What retention and forgetting would take now. */
+  'POST /v1/retention/preview': {
+    body: PostRetentionPreview;
+    answer: RetentionPreview;
+  };
+  /** What is remembered, how it is decided, and what waits for a person. */
+  'GET /v1/settings': {
+    answer: Settings;
+  };
+  /** Replace all settings. */
+  'PUT /v1/settings': {
+    body: PutSettings;
+    answer: Settings;
+  };
+  /** Try parked batches again, or past ones otherwise. */
+  'POST /v1/replays': {
+    body: PostReplay;
+    answer: ReplayRehearsal | Replay;
+  };
+  /** Replays, newest first. */
+  'GET /v1/replays': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: ReplayList;
+  };
+  /** How far a replay is, and what a what-if found. */
+  'GET /v1/replays/{id}': {
+    params: { id: string; };
+    query?: { format?: 'json' | 'text' | undefined; };
+    answer: Replay;
+  };
+  /** Discard a what-if. */
+  'DELETE /v1/replays/{id}': {
+    params: { id: string; };
+    answer: Replay;
+  };
+  /** Make a key. */
+  'POST /v1/keys': {
+    body: PostKey;
+    answer: KeyWithSecret;
+  };
+  /** Keys, newest first, ended ones included. */
+  'GET /v1/keys': {
+    query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: KeyList;
+  };
+  /** Revoke a key. */
+  'DELETE /v1/keys/{id}': {
+    params: { id: string; };
+    query?: { tenant?: string | undefined; };
+    answer: Key;
+  };
+  /** Give a key a new secret. */
+  'POST /v1/keys/{id}/rotate': {
+    params: { id: string; };
+    body: RotateKey;
+    answer: KeyWithSecret;
+  };
+  /** Whether every promise holds, and what to run where one does not. */
+  'GET /v1/doctor': {
+    query?: { depth?: 'quick' | 'usual' | undefined; };
+    answer: Examination;
+  };
+}

@@ -1,0 +1,28 @@
+import { batchesOf } from './groups/batches.ts';
+import { keysOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
+import { memoriesOf } from './groups/memories.ts';
+import { consolidationsOf, replaysOf, reviewsOf } from './groups/repair.ts';
+import { usersOf } from './groups/users.ts';
+import { type SlowwaveOptions, settingsOf } from './options.ts';
+import { sender } from './send.ts';
+
+/** A client for one Slowwave. It holds nothing open: there is nothing to close. */
+export function createSlowwave(options: SlowwaveOptions) {
+  const settings = settingsOf(options);
+  const send = sender(settings);
+  return {
+    ...wholeOf(send),
+    batches: batchesOf(send),
+    memories: memoriesOf(send),
+    users: usersOf(send, settings),
+    consolidations: consolidationsOf(send),
+    reviews: reviewsOf(send),
+    replays: replaysOf(send),
+    settings: settingsGroupOf(send),
+    keys: keysOf(send),
+    /** Any operation of the API by its method and path, with its types. */
+    send,
+  };
+}
+
+export type Slowwave = ReturnType<typeof createSlowwave>;

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type OwnServer, startOwnServer, type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describedBy } from '../codegen/description.ts';
+import { typesOf } from '../codegen/types-of.ts';
+
+const run = promisify(execFile);
+const HERE = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const WITHIN_MS = 120_000;
+
+let server: OwnServer;
+let folder: TempDir;
+beforeAll(async () => {
+  folder = await tempDir();
+  server = await startOwnServer({});
+}, WITHIN_MS);
+afterAll(async () => {
+  await server.close();
+  await folder.remove();
+});
+
+test('the types are those of the API as it is', async () => {
+  const written = await readFile(join(HERE, 'src/api.ts'), 'utf8');
+  expect(written, 'run ./scripts/sdk-types').toBe(typesOf(await describedBy(server.url)));
+});
+
+test(
+  'what is published installs without anything else, compiles in strict projects, and works',
+  async () => {
+    const { packageManager } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    await run('npx', ['-y', packageManager, 'pack', '--pack-destination', folder.path], { cwd: HERE });
+    const [archive = ''] = (await readdir(folder.path)).filter((name) => name.endsWith('.tgz'));
+    await writeFile(join(folder.path, 'package.json'), '{"name":"user","private":true,"type":"module"}');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder.path, archive)], {
+      cwd: folder.path,
+    });
+    expect(await readdir(join(folder.path, 'node_modules'))).toEqual(['.package-lock.json', '@slowwave']);
+    await writeFile(join(folder.path, 'user.ts'), USER);
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022'];
+    const lib = ['--lib', 'es2022,dom', '--types', '', '--outDir', folder.path];
+    await run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...lib, join(folder.path, 'user.ts')], {
+      cwd: folder.path,
+    });
+    const { stdout } = await run(process.execPath, [join(folder.path, 'user.js'), server.url], { cwd: folder.path });
+    expect(JSON.parse(stdout)).toEqual({ state: 'consolidated', found: 'User lives in Oslo' });
+  },
+  WITHIN_MS,
+);
+
+/** A program of somebody who installed the package. */
+const USER = `
+import { createSlowwave, type SearchResult, SlowwaveError } from '@slowwave/sdk';
+
+declare const process: { argv: string[]; stdout: { write(text: string): void } };
+
+const slowwave = createSlowwave({ url: process.argv[2] ?? '' });
+const { batch_id } = await slowwave.batches.post({
+  user_id: 'ana',
+  messages: [{ role: 'user', content: 'I live in Oslo' }],
+  flush: true,
+});
+const { state } = await slowwave.batches.settled(batch_id);
+const found: SearchResult = await slowwave.memories.search({ user_id: 'ana', query: 'where does she live?' });
+try {
+  await slowwave.memories.get('mem_nobody');
+} catch (error) {
+  if (!(error instanceof SlowwaveError) || error.code !== 'not_found') throw error;
+}
+process.stdout.write(JSON.stringify({ state, found: found.results[0]?.memory }));
+`;

@@ -4,6 +4,7 @@ import { world } from '@slowwave/engine/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { evaluate } from '../src/evaluate/evaluate.ts';
 import { type OwnServer, startOwnServer } from '../src/evaluate/own-server.ts';
+import { retrieval } from '../src/evaluate/retrieval/retrieval.ts';
 import { freePort, startModelServer, type TempDir, tempDir } from '../src/index.ts';
 
 const BATCH = 20;
@@ -20,16 +21,16 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-const run = (...args: string[]): Promise<number> =>
-  evaluate(args, {
-    result: (text) => {
-      results += text;
-    },
-    note: (text) => {
-      said += text;
-    },
-    progress: () => {},
-  });
+const outputs = {
+  result: (text: string) => {
+    results += text;
+  },
+  note: (text: string) => {
+    said += text;
+  },
+  progress: () => {},
+};
+const run = (...args: string[]): Promise<number> => evaluate(args, outputs);
 
 async function written(goldOf: (gold: readonly string[]) => readonly string[] = (gold) => gold): Promise<string> {
   const { texts, gold, questions } = world({ seed: 7, facts: 120, updates: 40 });
@@ -67,6 +68,25 @@ describe('a running server with the scripted model', () => {
     expect(results).toMatch(/FAIL {2}G1 .*lost 1/);
     expect(results).toContain('lost: Nobody ever said this');
   });
+
+  test('is asked what is told in a conversation, and how much of it was found is counted', async () => {
+    const file = join(folder.path, 'talk.json');
+    const said = ['I bought a kite in Bergen.', 'My sister plays the cello.', '我住在上海，养了两只猫。'];
+    const sessions = [{ at: '2026-01-01T10:00:00Z', messages: said.map((content) => ({ name: 'Ann', content })) }];
+    const questions = [
+      { question: 'Where did Ann buy a kite?', gold: [said[0]], category: 'place' },
+      { question: '养了几只猫？', gold: [said[2]], category: 'count' },
+      { question: 'Which car does Tom drive?', answerable: false },
+    ];
+    await writeFile(file, JSON.stringify({ conversations: [{ user: 'u', sessions }], questions }));
+    expect(await retrieval([file, '--url', server.url, '--json', '--at-least', 'mrr=1,r@1=100,auroc=1'], outputs)).toBe(
+      0,
+    );
+    expect(JSON.parse(results)).toMatchObject({ messages: 3, all: { questions: 2 }, unanswerable: 1, degraded: [] });
+    results = '';
+    expect(await retrieval([file, '--url', server.url, '--search', 'vector'], outputs)).toBe(0);
+    expect(results).toMatch(/^all +2 +100\.0/m);
+  });
 });
 
 test('a taken port, an unreadable file and a wrong option are wrong use', async () => {
@@ -78,4 +98,9 @@ test('a taken port, an unreadable file and a wrong option are wrong use', async 
   expect(await run('--no-such-option')).toBe(2);
   expect(await run('--help')).toBe(0);
   expect(results).toContain('Usage: ./scripts/evaluate FILE');
+  expect(await retrieval([], outputs)).toBe(2);
+  expect(await retrieval(['file.json', '--at-least', 'r@7=1'], outputs)).toBe(2);
+  expect(said).toContain('expected --at-least to be like');
+  expect(await retrieval(['--help'], outputs)).toBe(0);
+  expect(results).toContain('Usage: ./scripts/evaluate retrieval FILE');
 });

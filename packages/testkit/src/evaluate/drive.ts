@@ -52,7 +52,8 @@ async function post({ api, user, oneByOne }: Drive, batch: WorldBatch): Promise<
   return batch_id;
 }
 
-async function settled({ api }: Drive, { id, deadline }: { id: string; deadline: number }): Promise<void> {
+/** Waits until a batch has come to its end. */
+export async function settled({ api }: Pick<Drive, 'api'>, { id, deadline }: { id: string; deadline: number }) {
   for (;;) {
     const { state } = await api.get<{ state: string }>(`/v1/batches/${id}?wait=${POLL_MS}`);
     if (ENDED.has(state)) return;

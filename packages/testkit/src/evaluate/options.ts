@@ -17,11 +17,12 @@ export class UsageError extends Error {}
 
 export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
 
-const DEFAULT_URL = 'http://127.0.0.1:7070';
+export const DEFAULT_URL = 'http://127.0.0.1:7070';
 const DEFAULT_MODEL_PORT = 7_079;
-const DEFAULT_TIMEOUT_S = 600;
+export const DEFAULT_TIMEOUT_S = 600;
 
 export const HELP = `Usage: ./scripts/evaluate FILE [options]
+       ./scripts/evaluate retrieval FILE [options]     what searches find: has a --help of its own
 
 Runs a conversation with a known outcome against a running server, through its HTTP API, and holds what comes out
 against the quality targets. The model is scripted and never errs, so that the engine is judged and not a model:
@@ -91,7 +92,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function urlOf(given: string): string {
+export function urlOf(given: string): string {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`expected --url to be like ${DEFAULT_URL}, got ${given}`);
@@ -99,7 +100,7 @@ function urlOf(given: string): string {
   return given.replace(/\/+$/, '');
 }
 
-function numberOf(flag: string, given: string, max: number): number {
+export function numberOf(flag: string, given: string, max: number): number {
   const number = Number(given);
   if (/^\d+$/.test(given) && number <= max) return number;
   throw new UsageError(`expected ${flag} to be a whole number up to ${max}, got ${given}`);

@@ -1,4 +1,4 @@
-import { cleanText } from '@slowwave/engine';
+import { asObject, listOf, momentOf, parsed, textOf, WorldError } from './shape.ts';
 
 /** A conversation with a known outcome: what is said, batch by batch, what holds at the end, and questions about that. */
 export interface World {
@@ -28,9 +28,6 @@ export interface Question {
   readonly gold: readonly string[];
 }
 
-/** The file is not of the form. */
-export class WorldError extends Error {}
-
 /** Reads {"name","batches":[{"batchId","at","messages":[{"id","role","content"}]}],"goldFinal":[…],"questions":[{"q","goldTexts"}]}. */
 export function readWorld(json: string): World {
   const file = asObject(parsed(json), 'the file');
@@ -45,27 +42,13 @@ export function readWorld(json: string): World {
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new WorldError(`expected JSON, got something else: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
 function batchOf(given: unknown, i: number): WorldBatch {
   const where = `batches[${i}]`;
   const batch = asObject(given, where);
-  const at = batch.at ?? null;
-  if (at !== null && (typeof at !== 'string' || Number.isNaN(Date.parse(at)))) {
-    throw new WorldError(`expected ${where}.at to be a moment in ISO 8601, got ${JSON.stringify(at)}`);
-  }
   const messages = listOf(batch.messages, `${where}.messages`).map((message, j) =>
     messageOf(message, `${where}.messages[${j}]`),
   );
-  return { id: String(batch.batchId ?? i), at: at === null ? null : new Date(at).toISOString(), messages };
+  return { id: String(batch.batchId ?? i), at: momentOf(batch.at, `${where}.at`), messages };
 }
 
 function messageOf(given: unknown, where: string): WorldMessage {
@@ -84,22 +67,3 @@ function questionOf(given: unknown, i: number): Question[] {
   const gold = listOf(goldTexts ?? [], `${where}.goldTexts`).map((text, j) => textOf(text, `${where}.goldTexts[${j}]`));
   return gold.length === 0 ? [] : [{ text: textOf(q, `${where}.q`), gold }];
 }
-
-function asObject(value: unknown, where: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new WorldError(`expected ${where} to be an object, got ${kindOf(value)}`);
-}
-
-function listOf(value: unknown, where: string): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new WorldError(`expected ${where} to be a list, got ${kindOf(value)}`);
-}
-
-/** Cleaned the way every text is before it becomes a memory, so that texts can be compared as they are. */
-function textOf(value: unknown, where: string): string {
-  if (typeof value === 'string' && value.trim() !== '') return cleanText(value).trim();
-  throw new WorldError(`expected ${where} to be a text, got ${kindOf(value)}`);
-}
-
-const kindOf = (value: unknown): string =>
-  value === undefined ? 'nothing' : value === '' ? 'an empty text' : JSON.stringify(value).slice(0, 60);

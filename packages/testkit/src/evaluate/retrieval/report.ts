@@ -1,0 +1,114 @@
+import { aligned } from '../../aligned.ts';
+import { auroc, DEPTHS, type Measures, measuresOf } from './measures.ts';
+import type { Least } from './options.ts';
+import type { Answer } from './question.ts';
+
+export interface RetrievalReport {
+  readonly name: string;
+  readonly users: number;
+  readonly messages: number;
+  readonly seconds: number;
+  readonly mode: string;
+  readonly search: string;
+  /** The server's own time for a search, in ms. */
+  readonly took: { readonly p50: number; readonly p95: number };
+  readonly all: Measures;
+  readonly categories: Readonly<Record<string, Measures>>;
+  /** How well each score tells the answerable questions from the others; null where the file has only one kind. */
+  readonly auroc: Readonly<Record<'keyword' | 'vector' | 'score', number | null>>;
+  readonly unanswerable: number;
+  readonly degraded: readonly string[];
+  readonly targets: readonly (Least & { readonly reached: number; readonly passed: boolean })[];
+  readonly passed: boolean;
+  readonly misses: readonly string[];
+}
+
+type About = Pick<RetrievalReport, 'name' | 'users' | 'messages' | 'seconds' | 'mode' | 'search'>;
+
+export function reportOf(about: About, answers: readonly Answer[], atLeast: readonly Least[]): RetrievalReport {
+  const asked = answers.filter(({ question }) => question.answerable);
+  const rest = answers.filter(({ question }) => !question.answerable);
+  const groups = Map.groupBy(asked, ({ question }) => question.category ?? '');
+  const named = [...groups].filter(([category]) => category !== '').sort(([a], [b]) => (a < b ? -1 : 1));
+  const apart = (of: 'keyword' | 'vector' | 'score'): number | null =>
+    auroc(
+      asked.map((answer) => answer[of] ?? 0),
+      rest.map((answer) => answer[of] ?? 0),
+    );
+  const all = measuresOf(asked);
+  const aurocs = { keyword: apart('keyword'), vector: apart('vector'), score: apart('score') };
+  const targets = atLeast.map((one) => {
+    const reached = figureOf(one.figure, all, aurocs.keyword);
+    return { ...one, reached, passed: reached >= one.least };
+  });
+  return {
+    ...about,
+    took: tookOf(answers),
+    all,
+    categories: Object.fromEntries(named.map(([category, of]) => [category, measuresOf(of)])),
+    auroc: aurocs,
+    unanswerable: rest.length,
+    degraded: [...new Set(answers.flatMap(({ degraded }) => degraded))],
+    targets,
+    passed: targets.every(({ passed }) => passed),
+    misses: asked
+      .filter(({ ranks }) => ranks.every((rank) => rank === null))
+      .map(({ question }) => `${question.user}: ${question.text} (wanted: ${question.gold.join(' | ')})`),
+  };
+}
+
+function figureOf(figure: string, all: Measures, ofKeyword: number | null): number {
+  if (figure === 'mrr') return all.mrr;
+  if (figure === 'auroc') return ofKeyword ?? 0;
+  const [reading, k] = figure.split('@');
+  const depth = DEPTHS.find((one) => String(one) === k);
+  return depth === undefined ? 0 : (reading === 'share' ? all.share : all.any)[depth];
+}
+
+function tookOf(answers: readonly Answer[]): RetrievalReport['took'] {
+  const sorted = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { p50: at(0.5), p95: at(0.95) };
+}
+
+/** The report as a table for people. */
+export function retrievalTable(report: RetrievalReport, showMisses: boolean): string {
+  const rows = [...Object.entries(report.categories), ['all', report.all] as const].map(([category, measures]) =>
+    rowOf(category, measures),
+  );
+  return `${[
+    `${report.name}: ${report.messages} messages of ${report.users} users, ${report.mode}; ${report.search} search`,
+    '',
+    ...aligned([HEAD, ...rows]),
+    '',
+    'R@k: questions of which a gold text is among the first k. share@k: mean share of a question’s gold texts there.',
+    ...abstention(report),
+    ...report.degraded.map((reason) => `Searches were degraded: ${reason}`),
+    ...(showMisses ? ['', ...report.misses.map((miss) => `missed: ${miss}`)] : []),
+    ...report.targets.map(
+      ({ figure, least, reached, passed }) =>
+        `${passed ? 'pass' : 'FAIL'}  ${figure} ${reached.toFixed(3)}, at least ${least}`,
+    ),
+    `Server's time of a search: p50 ${report.took.p50} ms, p95 ${report.took.p95} ms. All in ${report.seconds.toFixed(1)} s.`,
+  ].join('\n')}\n`;
+}
+
+const HEAD = ['category', 'questions', 'R@1', 'R@5', 'R@10', 'R@20', 'MRR', 'share@5', 'share@10', 'share@20'];
+
+const rowOf = (category: string, { questions, any, share, mrr }: Measures): string[] => [
+  category,
+  String(questions),
+  ...DEPTHS.map((depth) => percent(any[depth])),
+  mrr.toFixed(3),
+  ...([5, 10, 20] as const).map((depth) => percent(share[depth])),
+];
+
+const percent = (part: number): string => (part * 100).toFixed(1);
+
+function abstention({ auroc: apart, unanswerable, all }: RetrievalReport): string[] {
+  if (unanswerable === 0) return [];
+  const figures = Object.entries(apart).map(([score, figure]) => `${score} ${figure?.toFixed(3) ?? '–'}`);
+  return [
+    `Telling ${all.questions} answerable questions from ${unanswerable} others by the best score of each (AUROC): ${figures.join(', ')}`,
+  ];
+}

@@ -5,7 +5,9 @@ import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
 import { MIGRATIONS } from '../src/postgres/ledger/migrations.ts';
+import { RANK_EARLIER } from '../src/postgres/ledger/schema-12.ts';
 import { systemTools } from '../src/system/index.ts';
+import { expectRankedAgain } from './earlier-memories.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };
@@ -62,6 +64,16 @@ describe('the schema', () => {
     const refusal = await refusalOf(url);
     expect(refusal.message).toMatch(/schema 99.*start that release, or restore a backup/s);
     expect(refusal.retryable).toBe(false);
+  });
+
+  it('ranks memories that an earlier release has written for the profile', async () => {
+    const url = await shared.newDatabase();
+    const ledger = await openAt(url);
+    await expectRankedAgain(ledger, systemTools, async () => {
+      const ranks = `SET search_path = slowwave; UPDATE memories SET profile_rank = 0; ${RANK_EARLIER}`;
+      await shared.sql(ranks, url);
+    });
+    await ledger.close();
   });
 
   it('that changes under a running process does not disturb it', async () => {

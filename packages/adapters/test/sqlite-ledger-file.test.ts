@@ -8,7 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
 import { MIGRATIONS } from '../src/sqlite/ledger/migrations.ts';
 import { SCHEMA_1 } from '../src/sqlite/ledger/schema-1.ts';
+import { RANK_EARLIER } from '../src/sqlite/ledger/schema-14.ts';
 import { systemTools } from '../src/system/index.ts';
+import { expectRankedAgain } from './earlier-memories.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };
@@ -49,6 +51,13 @@ it('looks once at the past of memories that an earlier release has written', asy
   await ledger.retention.removeHistories(DEFAULT_TENANT, [{ memory, events: [], textHashes: [] }]);
   expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([]);
   expect(await ledger.memories.get(DEFAULT_TENANT, memory.id)).toEqual(memory);
+});
+
+it('ranks memories that an earlier release has written for the profile', async () => {
+  const ledger = await file.open();
+  await expectRankedAgain(ledger, systemTools, async () => {
+    editFile((db) => db.exec(`UPDATE memories SET profile_rank = 0; ${RANK_EARLIER}`));
+  });
 });
 
 describe('batches posted at the same time', () => {

@@ -75,6 +75,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get present() {
+      return current().present;
+    },
     get replays() {
       return current().replays;
     },

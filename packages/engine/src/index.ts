@@ -29,6 +29,7 @@ export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
+export type * from './ports/ledger/present.ts';
 export type * from './ports/ledger/replays.ts';
 export {
   type HistoryPlace,
@@ -77,6 +78,7 @@ export {
   callUndecided,
 } from './rules/breaker.ts';
 export { DAY_MS, dayOf } from './rules/budget.ts';
+export { profileRank } from './rules/context/profile-rank.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
 export { historyFrom } from './rules/former.ts';

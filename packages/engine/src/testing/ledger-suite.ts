@@ -14,6 +14,7 @@ import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
+import { describePresent } from './ledger-suite-present.ts';
 import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
 import { describeRetention } from './ledger-suite-retention.ts';
@@ -48,6 +49,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeMemories(bench);
     describeSources(bench);
     describeLookups(bench);
+    describePresent(bench);
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);

@@ -49,7 +49,7 @@ function unprojected(state: State, lane: LaneId): Memory[] {
 }
 
 /** Live memories of the scope's owner; the other ids of the scope only filter. */
-function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
+export function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
   const owner = ownerOf(scope);
   return [...state.memories.values()].filter(
     (memory) =>
@@ -62,7 +62,7 @@ function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
   );
 }
 
-const isWithin = (scope: Scope, asked: Scope): boolean =>
+export const isWithin = (scope: Scope, asked: Scope): boolean =>
   (asked.userId === null || asked.userId === scope.userId) &&
   (asked.agentId === null || asked.agentId === scope.agentId) &&
   (asked.runId === null || asked.runId === scope.runId) &&

@@ -10,6 +10,7 @@ import { memoryLookups } from './memory-ledger-lookups.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
+import { memoryPresent } from './memory-ledger-present.ts';
 import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
@@ -29,6 +30,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
+    present: memoryPresent(state),
     reviews: memoryReviews(state),
     replays: memoryReplays(state),
     undos: memoryUndos(state),

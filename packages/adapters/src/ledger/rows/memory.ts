@@ -5,6 +5,7 @@ import {
   liveVersion,
   type Memory,
   type MemoryVersion,
+  profileRank,
   type TenantId,
 } from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
@@ -81,6 +82,7 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     live: live === null ? 0 : 1,
     expires_at: live?.details.expiresAt ?? null,
     history_from: historyFrom(memory),
+    profile_rank: profileRank(memory),
     created_at: memory.createdAt,
     updated_at: memory.updatedAt,
   };

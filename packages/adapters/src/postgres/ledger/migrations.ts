@@ -9,6 +9,7 @@ import { SCHEMA_8 } from './schema-8.ts';
 import { SCHEMA_9 } from './schema-9.ts';
 import { SCHEMA_10 } from './schema-10.ts';
 import { SCHEMA_11 } from './schema-11.ts';
+import { SCHEMA_12 } from './schema-12.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_9,
   SCHEMA_10,
   SCHEMA_11,
+  SCHEMA_12,
 ];
 
 /** The newest schema. */

@@ -11,6 +11,7 @@ import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { lookupStore } from './read/lookups.ts';
+import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
@@ -84,6 +85,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     thoughts: thoughtStore(access),
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
+    present: presentStore(access),
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),

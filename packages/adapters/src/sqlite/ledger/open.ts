@@ -10,6 +10,7 @@ import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { lookupStore } from './read/lookups.ts';
+import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
@@ -77,6 +78,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     thoughts: thoughtStore(access),
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
+    present: presentStore(access),
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),

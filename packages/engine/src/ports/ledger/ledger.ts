@@ -8,6 +8,7 @@ import type { LookupStore } from './lookups.ts';
 import type { MemoryStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { OverviewStore } from './overview.ts';
+import type { PresentStore } from './present.ts';
 import type { ReplayStore } from './replays.ts';
 import type { RetentionStore } from './retention.ts';
 import type { ReviewStore } from './reviews.ts';
@@ -41,6 +42,7 @@ export interface Ledger {
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
+  readonly present: PresentStore;
   readonly reviews: ReviewStore;
   readonly replays: ReplayStore;
   readonly undos: UndoStore;

@@ -18,6 +18,7 @@ export const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     live: 'boolean',
     expires_at: 'bigint',
     history_from: 'bigint',
+    profile_rank: 'bigint',
     created_at: 'bigint',
     updated_at: 'bigint',
   },
@@ -25,7 +26,7 @@ export const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
-    history_from = excluded.history_from, updated_at = excluded.updated_at`,
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`,
 };
 
 export const VERSIONS: Table<keyof VersionRow> = {

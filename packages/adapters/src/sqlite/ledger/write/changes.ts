@@ -58,15 +58,15 @@ function insertTombstone(sql: Sql, { memoryId, textHash, deletedAt }: Tombstone,
 const UPSERT_MEMORY = `
   INSERT INTO memories (
     id, tenant, lane, scope, timeline, confirmations, last_confirmed_at, revision, version_count, live, expires_at,
-    history_from, created_at, updated_at
+    history_from, profile_rank, created_at, updated_at
   ) VALUES (
     @id, @tenant, @lane, @scope, @timeline, @confirmations, @last_confirmed_at, @revision, @version_count, @live,
-    @expires_at, @history_from, @created_at, @updated_at
+    @expires_at, @history_from, @profile_rank, @created_at, @updated_at
   ) ON CONFLICT (id) DO UPDATE SET
     scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
-    history_from = excluded.history_from, updated_at = excluded.updated_at`;
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`;
 
 const INSERT_VERSION = `
   INSERT INTO versions (

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type IndexQuery, type Owner, type SearchIndex } from '@slowwave/engine';
-import { describeSearchIndex, indexPoint, indexQuery } from '@slowwave/engine/testing';
+import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';
 
@@ -142,6 +142,21 @@ function describeQdrant({ newAlias, open, remove, client }: TestQdrant): void {
       await renewed.upsert([indexPoint({ memoryId: 'n' })]);
       expect(await names(renewed)).toEqual(['n']);
       await expect(old.search([indexQuery()])).rejects.toThrow("got another one's");
+    });
+
+    test('a collection of an older release is not believed, and one of this release takes over when it is cleared', async () => {
+      const old = `${alias}_0123456789ab_t1`;
+      const vectors = { dense_0123456789ab: { size: SUITE_SPACE.dimensions, distance: 'Cosine' as const } };
+      await client.createCollection(old, { vectors, sparse_vectors: { terms: { modifier: 'idf' } } });
+      const actions = [{ create_alias: { alias_name: alias, collection_name: old } }];
+      await client.updateCollectionAliases({ actions });
+      const index = await open(alias);
+      expect(await index.marker()).toEqual({ ledgerId: 'unknown', fingerprint: 'unknown' });
+      await index.clear();
+      expect(await index.marker()).toBeNull();
+      await index.upsert([indexPoint({ memoryId: 'm', contextTerms: ['kyoto'] })]);
+      expect(await names(index, { terms: ['kyoto'], wide: true, vector: null })).toEqual(['m']);
+      expect((await client.getCollections()).collections.map(({ name }) => name)).not.toContain(old);
     });
 
     test('a new index of another embedder without a marker is not taken for an empty one', async () => {

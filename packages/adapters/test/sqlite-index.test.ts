@@ -13,6 +13,20 @@ describeSearchIndex('in a SQLite file', async () => {
   return { index, close: folder.remove };
 });
 
+/** What the first release made: one owner, one memory, one build that was under way. */
+const OLDER_FORMAT = `
+PRAGMA journal_mode = WAL; PRAGMA application_id = ${0x53_57_69_78}; PRAGMA user_version = 1;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE owners (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, kind TEXT, id TEXT, changes INTEGER, points INTEGER);
+CREATE TABLE points (row INTEGER PRIMARY KEY, owner INTEGER, change INTEGER, live INTEGER, payload TEXT, vector BLOB);
+CREATE INDEX points_by_change ON points (owner, change);
+CREATE TABLE points_next AS SELECT * FROM points;
+INSERT INTO owners VALUES (1, 'default', 'user', '"ann"', 1, 1);
+INSERT INTO points VALUES (16777216, 1, 1, 1, '{}', x'00');
+INSERT INTO meta VALUES ('space', '{"dimensions":4,"fingerprint":"suite","terms":1}'), ('rebuild', '{}'),
+  ('marker', '{"ledgerId":"led_1","fingerprint":"suite"}');
+`;
+
 describe('a SQLite index', () => {
   let folder: TempDir;
   let path: string;
@@ -141,7 +155,22 @@ describe('a SQLite index', () => {
     await expect(index.upsert([indexPoint({ memoryId: 'm', vector })])).rejects.toMatchObject({ retryable: false });
   });
 
-  test('a file of another format is refused with what to do', async () => {
+  test('a file of an older format is emptied, to be filled from the ledger, and its old tables go', async () => {
+    const file = new Database(path);
+    file.exec(OLDER_FORMAT);
+    file.close();
+    const index = await open();
+    expect(await index.marker()).toBeNull();
+    expect(await index.count(DEFAULT_TENANT)).toBe(0);
+    await index.stamp({ ledgerId: 'led_1', fingerprint: 'suite' });
+    await index.upsert([indexPoint({ memoryId: 'm' })]);
+    expect(await names(await open())).toEqual(['m']);
+    const after = new Database(path, { readonly: true });
+    expect(after.prepare("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'discarded%'").pluck().get()).toBe(0);
+    after.close();
+  });
+
+  test('a file of a newer format is refused with what to do', async () => {
     const index = await open();
     await index.close();
     const file = new Database(path);

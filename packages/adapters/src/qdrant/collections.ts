@@ -55,7 +55,7 @@ export async function fitCollection(server: QdrantServer, collection: string, ke
 function configOf({ names, dimensions, quantized, onDisk }: Keeping): Schemas['CreateCollection'] {
   return {
     vectors: { [names.dense]: { size: dimensions, distance: 'Cosine', on_disk: onDisk } },
-    sparse_vectors: { [names.sparse]: { modifier: 'idf' } },
+    sparse_vectors: { [names.sparse]: { modifier: 'idf' }, [names.wide]: { modifier: 'idf' } },
     // No graph over everybody's points: nobody asks across owners, and it would cost the most.
     hnsw_config: { m: 0, payload_m: LINKS },
     ...(quantized ? { quantization_config: INT8 } : {}),

@@ -1,6 +1,6 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import type { IndexQuery, Owner, SaidAt, TenantId, Visibility } from '@slowwave/engine';
-import { ownerKey, scopeKey, tenantKey } from './keys.ts';
+import type { IndexLane, IndexQuery, SaidAt, Visibility } from '@slowwave/engine';
+import { ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
 import type { Payload } from './points.ts';
 
 type Filter = Schemas['Filter'];
@@ -8,10 +8,11 @@ type Condition = Schemas['Condition'];
 type Field = Exclude<keyof Payload, 'point'>;
 
 /** What a question sees: `visible` of the engine, decided by the server. It always names the owner. */
-export function sightOf({ tenant, owner, filter, visibility }: IndexQuery): Filter {
+export function sightOf(query: IndexQuery): Filter {
+  const { filter, visibility } = query;
   return {
     must: [
-      is('owner', ownerKey(tenant, owner)),
+      is('owner', ownerKey(query)),
       ...conditionsOf(visibility),
       ...scoped('agent', filter.agentId),
       ...scoped('run', filter.runId),
@@ -20,11 +21,13 @@ export function sightOf({ tenant, owner, filter, visibility }: IndexQuery): Filt
   };
 }
 
-export const ownerFilter = (tenant: TenantId, owner: Owner): Filter => ({
-  must: [is('owner', ownerKey(tenant, owner))],
+/** What an owner has on both shelves. */
+export const ownerFilter = (of: Pick<IndexLane, 'tenant' | 'owner'>): Filter => ({
+  should: [is('owner', ownerKey({ ...of, shelf: 'memories' })), is('owner', ownerKey({ ...of, shelf: 'messages' }))],
 });
 
-export const tenantFilter = (tenant: TenantId): Filter => ({ must: [is('tenant', tenantKey(tenant))] });
+/** What a tenant has on one shelf. */
+export const tenantFilter = (place: Place): Filter => ({ must: [is('tenant', tenantKey(place))] });
 
 /** Whatever belongs to any tenant: every point but what the collection says of itself. */
 export const ANY_MEMORY: Filter = { must_not: [{ is_empty: { key: 'tenant' } }] };

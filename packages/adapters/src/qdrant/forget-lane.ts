@@ -46,7 +46,7 @@ async function pageOf(
 ): Promise<Page> {
   const { points, next_page_offset } = await server.call((client) =>
     client.scroll(collection, {
-      filter: ownerFilter(of.tenant, of.owner),
+      filter: ownerFilter(of),
       with_payload: ['point'],
       limit: PAGE,
       ...(offset === null ? {} : { offset }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Json, Owner, TenantId } from '@slowwave/engine';
+import type { IndexPoint, Json, Owner, Shelf, TenantId } from '@slowwave/engine';
 
 /** Hex digest of values told apart whatever is in them, half characters included. */
 export const hashOf = (values: readonly Json[]): string =>
@@ -8,17 +8,24 @@ export const hashOf = (values: readonly Json[]): string =>
 /** 128 bits: no two ids of one installation ever share a key. */
 const key = (...values: readonly string[]): string => hashOf(values).slice(0, 32);
 
-/** The value of the field that every question names. No two owners share one, in whichever tenants they are. */
-export const ownerKey = (tenant: TenantId, { kind, id }: Owner): string => key('owner', tenant, kind, id);
+/** One of the places where points are kept apart, each with word statistics of its own. */
+export interface Place {
+  readonly tenant: TenantId;
+  readonly shelf: Shelf;
+}
 
-export const tenantKey = (tenant: TenantId): string => key('tenant', tenant);
+/** The value of the field that every question names. No two owners share one, in whichever tenants they are. */
+export const ownerKey = ({ tenant, shelf, owner }: Place & { readonly owner: Owner }): string =>
+  key('owner', shelf, tenant, owner.kind, owner.id);
+
+export const tenantKey = ({ tenant, shelf }: Place): string => key('tenant', shelf, tenant);
 
 /** Of an agent, run or app that only filters. */
 export const scopeKey = (id: string): string => key('scope', id);
 
-/** The id of a memory version's point: always the same, so that writing twice is writing once. */
-export const pointId = (tenant: TenantId, memoryId: string, version: number): string =>
-  asUuid(hashOf([tenant, memoryId, version]));
+/** The id of a point: always the same for a memory's version, so that writing twice is writing once. */
+export const pointId = ({ tenant, shelf, memoryId, version }: Pick<IndexPoint, keyof Place | 'memoryId' | 'version'>) =>
+  asUuid(hashOf([shelf, tenant, memoryId, version]));
 
 /** The id of a point that is no memory: what the collection says of itself. */
 export const serviceId = (name: string): string => asUuid(hashOf(['service', name]));

@@ -1,9 +1,10 @@
-import type { IndexQuery, Log, SearchIndex, TenantId } from '@slowwave/engine';
+import type { IndexQuery, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../vectors/check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, isOfSpace, type Keeping } from './collections.ts';
 import { tenantFilter } from './filters.ts';
 import { forgetLane } from './forget-lane.ts';
+import type { Place } from './keys.ts';
 import { readMarker, stampMarker } from './marker.ts';
 import { connected, type QdrantOptions } from './options.ts';
 import { pageOf } from './pages.ts';
@@ -40,7 +41,7 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
     forget: (of) => forgetLane(server, names, of),
     compact: async () => ({ done: true, remains: [REMAINS] }),
     clear: () => clear(server, keeping),
-    count: (tenant) => countOf(server, names.alias, tenant),
+    count: (tenant, shelf = 'memories') => countOf(server, names.alias, { tenant, shelf }),
     page: (after, limit) => pageOf(server, names.alias, { after, limit }),
     close: async () => server.close(),
   };
@@ -64,7 +65,10 @@ async function prepare(server: QdrantServer, keeping: Keeping, log: Log): Promis
   } else if (await isOfSpace(server, current, names)) {
     await fitCollection(server, current, keeping);
   } else {
-    log.warn({ index: names.alias, collection: current }, 'the index on Qdrant was made by another embedder');
+    log.warn(
+      { index: names.alias, collection: current },
+      'the index on Qdrant was made by another embedder or release',
+    );
   }
 }
 
@@ -79,7 +83,7 @@ async function clear(server: QdrantServer, keeping: Keeping): Promise<void> {
   if (current !== null) await dropCollection(server, current);
 }
 
-async function countOf(server: QdrantServer, alias: string, tenant: TenantId): Promise<number> {
-  const { count } = await server.call((client) => client.count(alias, { filter: tenantFilter(tenant), exact: true }));
+async function countOf(server: QdrantServer, alias: string, place: Place): Promise<number> {
+  const { count } = await server.call((client) => client.count(alias, { filter: tenantFilter(place), exact: true }));
   return count;
 }

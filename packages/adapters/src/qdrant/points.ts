@@ -2,7 +2,7 @@ import type { Schemas } from '@qdrant/js-client-rest';
 import { type IndexPoint, type ShownPoint, shownPart } from '@slowwave/engine';
 import { ownerKey, pointId, scopeKey, tenantKey } from './keys.ts';
 import type { SpaceNames } from './space.ts';
-import { documentWeights } from './sparse.ts';
+import { documentWeights, type SparseVector } from './sparse.ts';
 
 /** A moment that never comes: what has no end is compared like what has one. Exact as a double, too. */
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -29,20 +29,28 @@ export interface Payload {
 }
 
 /** A memory version as the server keeps it. */
-export function structOf(point: IndexPoint, { dense, sparse }: SpaceNames): Schemas['PointStruct'] {
-  const weights = documentWeights(point.terms);
+export function structOf(point: IndexPoint, { dense, sparse, wide }: SpaceNames): Schemas['PointStruct'] {
   return {
-    id: pointId(point.tenant, point.memoryId, point.version),
-    vector: { [dense]: Array.from(point.vector), ...(weights === null ? {} : { [sparse]: weights }) },
+    id: pointId(point),
+    vector: {
+      [dense]: Array.from(point.vector),
+      ...weighed(sparse, point.terms),
+      ...weighed(wide, [...point.terms, ...point.contextTerms]),
+    },
     payload: { ...payloadOf(point) },
   };
+}
+
+function weighed(name: string, terms: readonly string[]): Readonly<Record<string, SparseVector>> {
+  const weights = documentWeights(terms);
+  return weights === null ? {} : { [name]: weights };
 }
 
 function payloadOf(point: IndexPoint): Payload {
   const { agentId, runId, appId } = point.scope;
   return {
-    owner: ownerKey(point.tenant, point.owner),
-    tenant: tenantKey(point.tenant),
+    owner: ownerKey(point),
+    tenant: tenantKey(point),
     ...(agentId === null ? {} : { agent: scopeKey(agentId) }),
     ...(runId === null ? {} : { run: scopeKey(runId) }),
     ...(appId === null ? {} : { app: scopeKey(appId) }),

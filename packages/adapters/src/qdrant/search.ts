@@ -14,7 +14,7 @@ export interface Asking {
   readonly names: SpaceNames;
   /** Vectors are kept small, too: more of them are looked at, and ranked again by the whole ones. */
   readonly quantized: boolean;
-  /** The rarity of a term is counted over the tenant's memories, not over everybody's. */
+  /** The rarity of a term is counted over the tenant's points on the shelf, not over everybody's. */
   readonly tenantStatistics: boolean;
 }
 
@@ -55,14 +55,19 @@ export async function search(
 function legsOf(query: IndexQuery, asking: Asking): Leg[] {
   const weights = query.terms === null ? null : questionWeights(query.terms);
   const shared = { filter: sightOf(query), with_payload: ['point'], limit: query.limit + ROOM_FOR_TIES };
-  const { dense, sparse } = asking.names;
+  const { dense, sparse, wide } = asking.names;
   const legs: Leg[] = [];
   if (query.vector !== null) {
     const request = { ...shared, query: Array.from(query.vector), using: dense, params: vectorParams(asking) };
     legs.push({ query, kind: 'vector', request });
   }
   if (weights !== null) {
-    const request = { ...shared, query: weights, using: sparse, params: keywordParams(query, asking) };
+    const request = {
+      ...shared,
+      query: weights,
+      using: query.wide ? wide : sparse,
+      params: keywordParams(query, asking),
+    };
     legs.push({ query, kind: 'keyword', request });
   }
   return legs;
@@ -73,8 +78,8 @@ const vectorParams = ({ quantized }: Asking): Schemas['SearchParams'] => ({
   ...(quantized ? { quantization: { rescore: true, oversampling: 2 } } : {}),
 });
 
-const keywordParams = ({ tenant }: IndexQuery, { tenantStatistics }: Asking): Schemas['SearchParams'] =>
-  tenantStatistics ? { idf: { corpus: tenantFilter(tenant) } } : {};
+const keywordParams = (query: IndexQuery, { tenantStatistics }: Asking): Schemas['SearchParams'] =>
+  tenantStatistics ? { idf: { corpus: tenantFilter(query) } } : {};
 
 /** Each leg's best; asks for more where the last places are shared by more points than were looked at. */
 async function answersOf(server: QdrantServer, names: SpaceNames, legs: readonly Leg[]): Promise<Scored[][]> {

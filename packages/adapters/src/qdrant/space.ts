@@ -2,7 +2,7 @@ import { TERMS_VERSION } from '@slowwave/engine';
 import { hashOf } from './keys.ts';
 
 /** Goes up with every change of payload, weights or ids: points of two formats are never mixed. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** What a collection is made for. */
 export interface QdrantSpace {
@@ -19,13 +19,15 @@ export interface SpaceNames {
   readonly collections: readonly [string, string];
   /** Names its space, so that the server itself refuses vectors and questions of another one. */
   readonly dense: string;
+  /** Words of the texts alone, and of what they came from, too. */
   readonly sparse: string;
+  readonly wide: string;
 }
 
 export function namesOf({ alias, dimensions, fingerprint }: QdrantSpace): SpaceNames {
   const key = hashOf([FORMAT, fingerprint, dimensions, TERMS_VERSION]).slice(0, 12);
   const first = `${alias}_${key}_t${TERMS_VERSION}`;
-  return { alias, collections: [first, `${first}_b`], dense: `dense_${key}`, sparse: 'terms' };
+  return { alias, collections: [first, `${first}_b`], dense: `dense_${key}`, sparse: 'terms', wide: 'wide_terms' };
 }
 
 /** The collection of this space that is not the given one. */

@@ -48,20 +48,18 @@ export async function withdraw(
     await server.call((client) =>
       client.upsert(collection, {
         wait: true,
-        points: part.map((point) => ({ id: idOf(point), vector: {}, payload: { revision: point.revision } })),
+        points: part.map((point) => ({ id: pointId(point), vector: {}, payload: { revision: point.revision } })),
         update_filter: notNewer(idsByRevision(part)),
       }),
     );
   }
 }
 
-const idOf = (point: Withdrawal): string => pointId(point.tenant, point.memoryId, point.version);
-
 /** One of each id: within one write the server would keep the last, whatever its revision. */
 function newestOf<T extends Withdrawal>(points: readonly T[]): T[] {
   const newest = new Map<string, T>();
   for (const point of points) {
-    const id = idOf(point);
+    const id = pointId(point);
     if ((newest.get(id)?.revision ?? 0) <= point.revision) newest.set(id, point);
   }
   return [...newest.values()];
@@ -75,6 +73,6 @@ function partsOf(points: readonly IndexPoint[]): IndexPoint[][] {
 
 function idsByRevision(points: readonly Withdrawal[]): Map<number, string[]> {
   const ids = new Map<number, string[]>();
-  for (const point of points) ids.set(point.revision, [...(ids.get(point.revision) ?? []), idOf(point)]);
+  for (const point of points) ids.set(point.revision, [...(ids.get(point.revision) ?? []), pointId(point)]);
   return ids;
 }

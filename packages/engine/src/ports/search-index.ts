@@ -119,7 +119,7 @@ export interface SearchIndex {
   /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
   /**
-   * Every point of a lane gone, all versions, whoever else has the owner's name by now. Idempotent; no search finds one
+   * Every point of a lane gone, all versions and both shelves, whoever else has the owner's name by now. Idempotent; no search finds one
    * when it resolves. Answers with how many there were.
    */
   forget(of: IndexLane): Promise<number>;
@@ -127,9 +127,10 @@ export interface SearchIndex {
   compact(): Promise<Compaction>;
   /** Every point of the index gone, marker included. */
   clear(): Promise<void>;
-  count(tenant: TenantId): Promise<number>;
+  /** Points of a tenant on one shelf: memories, unless asked otherwise. */
+  count(tenant: TenantId, shelf?: Shelf): Promise<number>;
   /**
-   * Points of all tenants, each once, in an order of the index's own; `after` is the `next` of the page before. What is
+   * Points of all tenants and shelves, each once, in an order of the index's own; `after` is the `next` of the page before. What is
    * written meanwhile may be in it or not.
    */
   page(after: string | null, limit: number): Promise<PointPage>;

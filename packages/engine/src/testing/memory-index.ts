@@ -77,7 +77,8 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
       state.withdrawn.clear();
       state.marker = null;
     },
-    count: async (tenant) => [...state.points.values()].filter((point) => point.tenant === tenant).length,
+    count: async (tenant, shelf = 'memories') =>
+      [...state.points.values()].filter((point) => point.tenant === tenant && point.shelf === shelf).length,
     page: async (after, limit) => {
       const keys = [...state.points.keys()].sort().filter((key) => after === null || key > after);
       const shown = keys.slice(0, limit).flatMap((key) => shownOf(state.points.get(key)));

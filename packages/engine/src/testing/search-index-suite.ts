@@ -3,6 +3,7 @@ import type { SearchIndex } from '../ports/search-index.ts';
 import { describeForgetting } from './search-index-suite-forgetting.ts';
 import { describePages } from './search-index-suite-pages.ts';
 import { describeRanking } from './search-index-suite-ranking.ts';
+import { describeShelves } from './search-index-suite-shelves.ts';
 import { describeSight } from './search-index-suite-sight.ts';
 import { describeStatistics, type KeywordStatistics } from './search-index-suite-statistics.ts';
 import { describeStoring } from './search-index-suite-storing.ts';
@@ -38,5 +39,6 @@ export function describeSearchIndex(
     describeSight(index);
     describeRanking(index, statistics);
     describeStatistics(index, statistics);
+    describeShelves(index, statistics);
   });
 }

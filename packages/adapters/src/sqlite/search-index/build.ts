@@ -2,17 +2,15 @@ import type { BuildNote, IndexMarker, IndexPoint } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
-import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, setMeta, spaceText } from './format.ts';
+import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, type PointTables, setMeta, spaceText } from './format.ts';
 import { withdrawPoints, writePoints } from './points.ts';
 import type { BuildMethods, IndexSpace } from './protocol.ts';
+import { throwAway } from './throw-away.ts';
 
 /** What is kept of a build: which vectors it is for, and whether it took over already. */
 interface StoredNote extends BuildNote {
   readonly space: string;
 }
-
-/** Rows thrown away at a time: vectors fill pages of their own, and others write meanwhile. */
-const SLICE = 500;
 
 /**
  * A new index beside the one in use, in the same file: tables of their own that take over by their names, so that
@@ -27,8 +25,8 @@ export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
       return note?.ledgerId === ledgerId && note.space === spaceText(space) ? note : null;
     },
     begin: (note) => {
-      throwAway(sql, NEXT);
-      throwAway(sql, OLD);
+      throwAwayAll(sql, NEXT);
+      throwAwayAll(sql, OLD);
       transaction.immediate(() => {
         createTables(sql, NEXT);
         keep(sql, space, note);
@@ -55,7 +53,7 @@ export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
         setMeta(sql, 'marker', JSON.stringify(marker));
         sql.run("DELETE FROM meta WHERE key = 'rebuild'");
       });
-      throwAway(sql, OLD);
+      throwAwayAll(sql, OLD);
     },
   };
 }
@@ -78,10 +76,7 @@ function swap(sql: Sql, space: IndexSpace): void {
   sql.run("DELETE FROM meta WHERE key = 'marker'");
 }
 
-/** A slice at a time, so that others who write wait for milliseconds only. */
-function throwAway(sql: Sql, tables: typeof OLD): void {
-  if (!isThere(sql, tables.points)) return;
-  const slice = `DELETE FROM ${tables.points} WHERE row IN (SELECT row FROM ${tables.points} LIMIT ${SLICE})`;
-  while (sql.run(slice) > 0);
-  sql.db.exec(`DROP TABLE ${tables.points}; DROP TABLE IF EXISTS ${tables.owners}`);
+function throwAwayAll(sql: Sql, { points, owners }: PointTables): void {
+  throwAway(sql, points);
+  throwAway(sql, owners);
 }

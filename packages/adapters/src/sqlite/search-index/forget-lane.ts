@@ -1,15 +1,20 @@
-import type { IndexLane } from '@slowwave/engine';
+import type { IndexLane, IndexPoint } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { isThere, ownerKey, type PointTables, SLOTS } from './format.ts';
+import { isThere, OWNER_NAMED, ownerKey, type PointTables, SLOTS } from './format.ts';
+
+/** Deletes a lane's points, whatever shelf they are on. */
+export function forgetLane(sql: Sql, tables: PointTables, of: IndexLane): number {
+  if (!isThere(sql, tables.points) || !isThere(sql, tables.owners)) return 0;
+  return forgetOn(sql, tables, { ...of, shelf: 'memories' }) + forgetOn(sql, tables, { ...of, shelf: 'messages' });
+}
 
 /**
- * Deletes a lane's points. What other points the owner has move to a new number and close up: whoever has read the owner
+ * What other points the owner has move to a new number and close up: whoever has read the owner
  * knows its slots by number, and numbers are never given again.
  */
-export function forgetLane(sql: Sql, { owners, points }: PointTables, of: IndexLane): number {
-  if (!isThere(sql, points) || !isThere(sql, owners)) return 0;
+function forgetOn(sql: Sql, { owners, points }: PointTables, of: LaneOnShelf): number {
   const key = ownerKey(of);
-  const find = () => sql.get<{ number: number }>(`SELECT number FROM ${owners} ${WHERE_OWNER}`, key);
+  const find = () => sql.get<{ number: number }>(`SELECT number FROM ${owners} WHERE ${OWNER_NAMED}`, key);
   const owner = find();
   if (owner === null) return 0;
   const ofLane = `owner = @number AND json_extract(payload, '$.lane') = @lane`;
@@ -25,5 +30,6 @@ export function forgetLane(sql: Sql, { owners, points }: PointTables, of: IndexL
   return gone;
 }
 
-const WHERE_OWNER = 'WHERE tenant = @tenant AND kind = @kind AND id = @id';
-const NEW_OWNER = '(tenant, kind, id, changes, points) VALUES (@tenant, @kind, @id, 1, @points)';
+type LaneOnShelf = IndexLane & Pick<IndexPoint, 'shelf'>;
+
+const NEW_OWNER = '(tenant, kind, id, shelf, changes, points) VALUES (@tenant, @kind, @id, @shelf, 1, @points)';

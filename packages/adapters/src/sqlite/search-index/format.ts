@@ -4,7 +4,7 @@ import { unusable } from './errors.ts';
 import type { IndexSpace } from './protocol.ts';
 
 /** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
 const APPLICATION = 0x53_57_69_78;
 
@@ -25,6 +25,7 @@ export const NEXT: PointTables = { owners: 'owners_next', points: 'points_next' 
 export const OLD: PointTables = { owners: 'owners_old', points: 'points_old' };
 
 /**
+ * owners           one for each shelf: what is on one neither counts nor is read where the other is asked
  * owners.id       as JSON: half characters in an id would else become one and the same replacement character
  * owners.changes  grows with every write to the owner's points: who has read up to it has read everything
  * owners.points   how many there are, withdrawn ones included; they have the slots 0 … points − 1
@@ -38,9 +39,10 @@ CREATE TABLE ${owners} (
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
   id TEXT NOT NULL,
+  shelf TEXT NOT NULL,
   changes INTEGER NOT NULL,
   points INTEGER NOT NULL,
-  UNIQUE (tenant, kind, id)
+  UNIQUE (tenant, kind, id, shelf)
 ) STRICT;
 CREATE TABLE ${points} (
   row INTEGER PRIMARY KEY CHECK (row / ${SLOTS} = owner),
@@ -59,6 +61,7 @@ CREATE TABLE ${points} (
   deleted_seq INTEGER,
   scope TEXT NOT NULL,
   terms TEXT NOT NULL,
+  context_terms TEXT NOT NULL,
   payload TEXT NOT NULL,
   vector BLOB NOT NULL,
   UNIQUE (owner, memory_id, version)
@@ -78,11 +81,18 @@ export function createTables(sql: Sql, tables: PointTables): void {
 export const isThere = (sql: Sql, name: string): boolean =>
   sql.get('SELECT 1 FROM sqlite_schema WHERE name = @name', { name }) !== null;
 
-/** Makes a new file an index, and refuses what is not one. Safe when several processes open it at once. */
+/** How the tables of an older format are named from the moment on when nobody can read them any more. */
+export const DISCARDED = 'discarded_';
+
+/**
+ * Makes a new file an index, and refuses what is not one. An index of an older format becomes an empty one, which is
+ * filled from the ledger. Safe when several processes open it at once.
+ */
 export function prepareFile(sql: Sql, space: IndexSpace): void {
   const prepare = sql.db.transaction(() => {
     if (isEmpty(sql)) create(sql, space);
     refuseForeign(sql);
+    if (formatOf(sql) < FORMAT) renew(sql, space);
   });
   prepare.immediate();
 }
@@ -106,11 +116,15 @@ export function requireSpace(sql: Sql, space: IndexSpace): void {
 type MetaKey = 'space' | 'marker' | 'rebuild';
 
 /** How an owner is named in the file. */
-export const ownerKey = ({ tenant, owner }: Pick<IndexPoint, 'tenant' | 'owner'>) => ({
+export const ownerKey = ({ tenant, owner, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'shelf'>) => ({
   tenant,
   kind: owner.kind,
   id: JSON.stringify(owner.id),
+  shelf,
 });
+
+/** The row of an owner named like this. */
+export const OWNER_NAMED = 'tenant = @tenant AND kind = @kind AND id = @id AND shelf = @shelf';
 
 export function markerOf(sql: Sql): IndexMarker | null {
   const text = metaOf(sql, 'marker');
@@ -133,11 +147,28 @@ const isEmpty = (sql: Sql): boolean => sql.get('SELECT 1 FROM sqlite_schema LIMI
 
 function create(sql: Sql, space: IndexSpace): void {
   sql.db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
-  createTables(sql, IN_USE);
   sql.db.pragma(`application_id = ${APPLICATION}`);
+  furnish(sql, space);
+}
+
+/** Without a marker: nobody believes it until it is filled. Its old tables are thrown away in slices. */
+function renew(sql: Sql, space: IndexSpace): void {
+  const tables = sql.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  for (const { name } of tables) {
+    if (name === 'meta' || name.startsWith('sqlite_')) continue;
+    sql.db.exec(`ALTER TABLE ${name} RENAME TO ${DISCARDED}${formatOf(sql)}_${name}`);
+  }
+  sql.run('DELETE FROM meta');
+  furnish(sql, space);
+}
+
+function furnish(sql: Sql, space: IndexSpace): void {
+  createTables(sql, IN_USE);
   sql.db.pragma(`user_version = ${FORMAT}`);
   setMeta(sql, 'space', spaceText(space));
 }
+
+const formatOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: true }) as number;
 
 function refuseForeign(sql: Sql): void {
   if (sql.db.pragma('application_id', { simple: true }) !== APPLICATION) {
@@ -146,7 +177,7 @@ function refuseForeign(sql: Sql): void {
       retryable: false,
     });
   }
-  const format = sql.db.pragma('user_version', { simple: true });
-  if (format === FORMAT) return;
-  throw unusable(`the index file ${sql.db.name} has format ${format}, this release knows only format ${FORMAT}`);
+  const format = formatOf(sql);
+  if (format <= FORMAT) return;
+  throw unusable(`the index file ${sql.db.name} has format ${format}, this release knows only up to format ${FORMAT}`);
 }

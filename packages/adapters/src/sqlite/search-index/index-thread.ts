@@ -5,6 +5,7 @@ import { asIndexError } from './errors.ts';
 import { prepareFile } from './format.ts';
 import type { IndexThreadInit } from './protocol.ts';
 import { indexReader } from './reader.ts';
+import { throwAwayDiscarded } from './throw-away.ts';
 import { indexWriter } from './writer.ts';
 
 /** A thread of the index: one writes, one reads, so that a search never waits for a disk; one builds a new one. */
@@ -16,6 +17,7 @@ function setUp(init: IndexThreadInit): ThreadHost {
   const sql = connectToWrite(path);
   prepareFile(sql, space);
   if (role === 'reader') sql.db.pragma('query_only = ON');
+  if (role === 'writer') throwAwayDiscarded(sql);
   return host(path, methodsOf(sql, init), () => sql.db.close());
 }
 

@@ -34,7 +34,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     },
     compact: () => write('compact'),
     clear: () => write('clear'),
-    count: (tenant) => read('count', tenant),
+    count: (tenant, shelf = 'memories') => read('count', tenant, shelf),
     page: async (after, limit) => {
       const { payloads, next } = await read('page', after, limit);
       return { points: payloads.map((payload) => JSON.parse(payload) as IndexHit['point']), next };

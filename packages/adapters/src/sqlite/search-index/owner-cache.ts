@@ -1,6 +1,6 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { ownerKey } from './format.ts';
+import { OWNER_NAMED, ownerKey } from './format.ts';
 import { bytesOf, catchUp, EMPTY_TABLE, type OwnerRow, type OwnerTable } from './owner-table.ts';
 
 export interface OwnerCache {
@@ -9,7 +9,7 @@ export interface OwnerCache {
   drop(of: Owned): void;
 }
 
-type Owned = Pick<IndexQuery, 'tenant' | 'owner'>;
+type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'shelf'>;
 
 /** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
 interface Kept {
@@ -67,4 +67,4 @@ export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number
 
 const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
 
-const SELECT_OWNER = 'SELECT number, changes, points FROM owners WHERE tenant = @tenant AND kind = @kind AND id = @id';
+const SELECT_OWNER = `SELECT number, changes, points FROM owners WHERE ${OWNER_NAMED}`;

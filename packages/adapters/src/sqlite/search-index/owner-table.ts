@@ -9,6 +9,7 @@ interface TablePoint extends Sighted {
   readonly memoryId: string;
   readonly version: number;
   readonly terms: readonly string[];
+  readonly contextTerms: readonly string[];
   /** The length of its vector. */
   readonly length: number;
 }
@@ -23,7 +24,9 @@ export interface OwnerTable {
   readonly bySlot: (TablePoint | null)[];
   /** The vector of slot n begins at n × dimensions. */
   readonly vectors: Float32Array<ArrayBuffer>;
+  /** Of the texts alone, and of what they came from, too. */
   readonly keywords: KeywordTable;
+  readonly wide: KeywordTable;
 }
 
 export interface OwnerRow {
@@ -38,6 +41,7 @@ export const EMPTY_TABLE: OwnerTable = {
   bySlot: [],
   vectors: new Float32Array(0),
   keywords: keywordTable([]),
+  wide: keywordTable([]),
 };
 
 /** What a point takes in memory beside its vector, about, in bytes: objects, strings and postings. */
@@ -64,7 +68,10 @@ export function catchUp(sql: Sql, table: OwnerTable, to: { owner: OwnerRow; dime
   }
   const points = bySlot.filter((point) => point !== null).sort(compareIds);
   const keywords = keywordTable(points.map((point) => point.terms));
-  return { changes: owner.changes, points, bySlot, vectors, keywords };
+  const wide = points.every(({ contextTerms }) => contextTerms.length === 0)
+    ? keywords
+    : keywordTable(points.map((point) => [...point.terms, ...point.contextTerms]));
+  return { changes: owner.changes, points, bySlot, vectors, keywords, wide };
 }
 
 interface PointRow {
@@ -81,12 +88,13 @@ interface PointRow {
   readonly deleted_seq: number | null;
   readonly scope: string;
   readonly terms: string;
+  readonly context_terms: string;
   readonly vector: Uint8Array;
 }
 
 const CHANGED = `
 SELECT row, memory_id, version, live, said_at, said_seq, valid_from, invalid_at, expires_at, deleted_at, deleted_seq,
-  scope, terms, vector
+  scope, terms, context_terms, vector
 FROM points WHERE owner = ? AND change > ?`;
 
 /** Room for twice as much when it has to grow, so that a growing owner is not copied with every write. */
@@ -111,6 +119,7 @@ function pointOf(row: PointRow, length: number): TablePoint {
     deletedAt: row.deleted_at === null ? null : { at: row.deleted_at, seq: row.deleted_seq ?? 0 },
     scope: JSON.parse(row.scope) as TablePoint['scope'],
     terms: JSON.parse(row.terms) as string[],
+    contextTerms: JSON.parse(row.context_terms) as string[],
     length,
   };
 }

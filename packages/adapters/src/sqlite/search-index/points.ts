@@ -1,6 +1,6 @@
 import { type IndexPoint, shownPart, type Withdrawal } from '@slowwave/engine';
 import type { Params, Sql } from '../ledger/sql.ts';
-import { ownerKey, type PointTables, SLOTS, WITHDRAWN } from './format.ts';
+import { OWNER_NAMED, ownerKey, type PointTables, SLOTS, WITHDRAWN } from './format.ts';
 
 interface Place {
   readonly sql: Sql;
@@ -39,13 +39,11 @@ function change<T extends Withdrawal>({ sql, tables }: Place, given: readonly T[
 function ownerStateOf(sql: Sql, { owners }: PointTables, point: Withdrawal): OwnerState {
   const key = ownerKey(point);
   sql.run(
-    `INSERT INTO ${owners} (tenant, kind, id, changes, points) VALUES (@tenant, @kind, @id, 0, 0) ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${owners} (tenant, kind, id, shelf, changes, points) VALUES (@tenant, @kind, @id, @shelf, 0, 0)
+      ON CONFLICT DO NOTHING`,
     key,
   );
-  const row = sql.get<OwnerState>(
-    `SELECT number, changes, points FROM ${owners} WHERE tenant = @tenant AND kind = @kind AND id = @id`,
-    key,
-  );
+  const row = sql.get<OwnerState>(`SELECT number, changes, points FROM ${owners} WHERE ${OWNER_NAMED}`, key);
   if (row === null) throw new Error(`the owner of ${point.memoryId} was written and is not there`);
   return row;
 }
@@ -68,10 +66,10 @@ function writeRow({ sql, tables }: Place, owner: OwnerState, point: { at: Withdr
 const writeTo = ({ points }: PointTables): string => `
 INSERT OR REPLACE INTO ${points} (
   row, owner, change, memory_id, version, revision, live, said_at, said_seq, valid_from, invalid_at, expires_at,
-  deleted_at, deleted_seq, scope, terms, payload, vector
+  deleted_at, deleted_seq, scope, terms, context_terms, payload, vector
 ) VALUES (
   @row, @owner, @change, @memoryId, @version, @revision, @live, @saidAt, @saidSeq, @validFrom, @invalidAt, @expiresAt,
-  @deletedAt, @deletedSeq, @scope, @terms, @payload, @vector
+  @deletedAt, @deletedSeq, @scope, @terms, @contextTerms, @payload, @vector
 )`;
 
 const EMPTIED: Params = {
@@ -85,11 +83,12 @@ const EMPTIED: Params = {
   deletedSeq: null,
   scope: '{}',
   terms: '[]',
+  contextTerms: '[]',
   vector: Buffer.alloc(0),
 };
 
 function columnsOf(point: IndexPoint): Params {
-  const { vector, terms } = point;
+  const { vector, terms, contextTerms } = point;
   return {
     live: point.live ? 1 : 0,
     saidAt: point.saidAt.at,
@@ -101,6 +100,7 @@ function columnsOf(point: IndexPoint): Params {
     deletedSeq: point.deletedAt?.seq ?? null,
     scope: JSON.stringify(point.scope),
     terms: JSON.stringify(terms),
+    contextTerms: JSON.stringify(contextTerms),
     payload: JSON.stringify(shownPart(point)),
     vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
   };

@@ -6,6 +6,7 @@ import type {
   IndexMarker,
   IndexPoint,
   IndexQuery,
+  Shelf,
   TenantId,
   Withdrawal,
 } from '@slowwave/engine';
@@ -44,8 +45,8 @@ export interface WriterMethods {
 
 export interface ReaderMethods {
   marker(): IndexMarker | null;
-  count(tenant: TenantId): number;
-  /** Keeps nothing decoded of an owner. */
+  count(tenant: TenantId, shelf: Shelf): number;
+  /** Keeps nothing decoded of an owner, on either shelf. */
   drop(of: Pick<IndexQuery, 'tenant' | 'owner'>): void;
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };

@@ -21,8 +21,11 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
       snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : foreignMarker(sql))) as ReturnType<
         ReaderMethods['marker']
       >,
-    drop: cache.drop,
-    count: (tenant) => sql.get<{ count: number }>(COUNT, { tenant })?.count ?? 0,
+    drop: (of) => {
+      cache.drop({ ...of, shelf: 'memories' });
+      cache.drop({ ...of, shelf: 'messages' });
+    },
+    count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, shelf })?.count ?? 0,
     page: (after, limit) => {
       const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
       const next = rows.length < limit ? null : String(rows.at(-1)?.row);
@@ -43,8 +46,9 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
 
 const COUNT = `
 SELECT coalesce(sum(points), 0) - (
-  SELECT count(*) FROM points p JOIN owners o ON o.number = p.owner WHERE o.tenant = @tenant AND p.live = ${WITHDRAWN}
-) AS count FROM owners WHERE tenant = @tenant`;
+  SELECT count(*) FROM points p JOIN owners o ON o.number = p.owner
+  WHERE o.tenant = @tenant AND o.shelf = @shelf AND p.live = ${WITHDRAWN}
+) AS count FROM owners WHERE tenant = @tenant AND shelf = @shelf`;
 
 const SELECT_PAGE = `
 SELECT row, payload FROM points WHERE row > @after AND live <> ${WITHDRAWN} ORDER BY row LIMIT @limit`;
@@ -73,6 +77,6 @@ function vectorScores(table: OwnerTable, seen: readonly boolean[], { vector }: I
   });
 }
 
-function keywordScores(table: OwnerTable, seen: readonly boolean[], { terms }: IndexQuery): Iterable<Scored> {
-  return terms === null ? [] : bm25(table.keywords, terms, (i) => seen[i] === true);
+function keywordScores(table: OwnerTable, seen: readonly boolean[], { terms, wide }: IndexQuery): Iterable<Scored> {
+  return terms === null ? [] : bm25(wide ? table.wide : table.keywords, terms, (i) => seen[i] === true);
 }

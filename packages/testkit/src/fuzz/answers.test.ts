@@ -1,0 +1,46 @@
+import { seeded } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import { answerCheck } from './answers.ts';
+import type { Description } from './schema.ts';
+import { spoiled } from './spoil.ts';
+import { fitting } from './values.ts';
+
+const text = { type: 'string', minLength: 1 } as const;
+const description: Description = {
+  components: { schemas: { Thing: { type: 'object', properties: { id: text }, required: ['id'] } } },
+  paths: {
+    '/v1/things': {
+      get: {
+        responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } } },
+      },
+    },
+  },
+};
+const operation = description.paths['/v1/things']?.get ?? { responses: {} };
+const answer = (status: number, body: string, type = 'application/json; charset=utf-8') => ({
+  status,
+  type,
+  text: body,
+});
+
+test('an answer that is as promised is fine', () => {
+  expect(answerCheck(description)(operation, answer(200, '{"id":"a"}'))).toBeNull();
+});
+
+test.each([
+  ['a field is missing', answer(200, '{}'), /id/],
+  ['a field is of another type', answer(200, '{"id":1}'), /string/],
+  ['it is no JSON', answer(200, 'oops'), /object/],
+  ['the status was not promised', answer(201, '{"id":"a"}'), /status 201/],
+  ['the media type was not promised', answer(200, '<p>', 'text/html'), /text\/html/],
+])('an answer is found out when %s', (_, given, said) => {
+  expect(answerCheck(description)(operation, given)).toMatch(said);
+});
+
+test('what fits has what has to be there; what is spoiled differs from it', () => {
+  const making = { description, random: seeded(1), ids: [] };
+  const thing = fitting(making, { $ref: '#/components/schemas/Thing' });
+  expect(thing).toEqual({ id: expect.stringMatching(/./) });
+  const others = Array.from({ length: 20 }, () => spoiled(thing, making.random));
+  expect(others.every((other) => JSON.stringify(other) !== JSON.stringify(thing))).toBe(true);
+});

@@ -78,6 +78,7 @@ function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs): I
         : { kind: 'as_of', at: Date.parse(body.as_of) },
     vector: legs.vector,
     terms: legs.terms,
+    where: null,
     wide: false,
     limit: Math.max(LEG_MIN, body.top_k * LEG_FACTOR),
   };

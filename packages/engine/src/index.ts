@@ -80,6 +80,12 @@ export {
 export { DAY_MS, dayOf } from './rules/budget.ts';
 export { profileRank } from './rules/context/profile-rank.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
+export type * from './rules/filter/filter.ts';
+export { fold, sameFolded } from './rules/filter/fold.ts';
+export { scopeFromFilter } from './rules/filter/lifted-scope.ts';
+export { type Filterable, filterableOf, matches } from './rules/filter/matches.ts';
+export { FilterError } from './rules/filter/mistake.ts';
+export { readFilter } from './rules/filter/read.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
 export { historyFrom } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';

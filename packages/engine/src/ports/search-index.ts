@@ -1,3 +1,4 @@
+import type { Filter } from '../rules/filter/filter.ts';
 import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 
@@ -62,6 +63,8 @@ export interface IndexQuery {
   readonly shelf: Shelf;
   /** The ids of the scope beside the owner; they only filter. */
   readonly filter: { readonly agentId?: string; readonly runId?: string; readonly appId?: string };
+  /** What a caller asks for beside the scope; null asks for nothing. */
+  readonly where: Filter | null;
   readonly visibility: Visibility;
   /** null leaves the leg out. */
   readonly vector: Float32Array | null;

@@ -107,6 +107,7 @@ async function expectIndexed({ deps, live }: EngineBench): Promise<void> {
         visibility: { kind: 'live', now: deps.tools.now() },
         vector: new Float32Array(deps.embedder.dimensions).fill(1),
         terms: null,
+        where: null,
         wide: false,
         limit: 1_000,
       },

@@ -2,13 +2,16 @@ import type { IndexHit, IndexPoint, IndexQuery } from '../ports/search-index.ts'
 import { best, type Scored } from '../text/best.ts';
 import { bm25, keywordTable } from '../text/bm25.ts';
 import { cosine } from '../text/vectors.ts';
+import { matches } from './filter/matches.ts';
 import { compareIds } from './fuse.ts';
 import { shownPart } from './shown-part.ts';
 import { visible } from './visible.ts';
 
 /** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
 export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit[] {
-  const seen = points.filter((point) => isOwners(point, query) && visible(point, query)).sort(compareIds);
+  const seen = points
+    .filter((point) => isOwners(point, query) && visible(point, query) && fits(point, query))
+    .sort(compareIds);
   const vector = new Map(best(vectorScores(seen, query), query.limit));
   const keyword = new Map(best(keywordScores(seen, query), query.limit));
   return seen.flatMap((point, i) => {
@@ -19,6 +22,8 @@ export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit
 
 const isOwners = (point: IndexPoint, { tenant, owner, shelf }: IndexQuery): boolean =>
   point.tenant === tenant && point.owner.kind === owner.kind && point.owner.id === owner.id && point.shelf === shelf;
+
+const fits = (point: IndexPoint, { where }: IndexQuery): boolean => where === null || matches(where, point);
 
 function vectorScores(seen: readonly IndexPoint[], { vector }: IndexQuery): Scored[] {
   return vector === null ? [] : seen.map((point, i) => [i, cosine(point.vector, vector)]);

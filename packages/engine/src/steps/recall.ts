@@ -104,6 +104,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },
       vector: vectorOf(fact.text),
       terms: terms(fact.text),
+      where: null,
       wide: false,
       limit: limit * LEG_FACTOR,
     }),

@@ -1,4 +1,6 @@
 import { createMemoryIndex } from './memory-index.ts';
 import { describeSearchIndex } from './search-index-suite.ts';
 
-describeSearchIndex('in memory', async () => ({ index: createMemoryIndex(), close: async () => {} }));
+describeSearchIndex('in memory', async () => ({ index: createMemoryIndex(), close: async () => {} }), {
+  randomFilters: 1_000,
+});

@@ -56,6 +56,7 @@ export const query = (given: Partial<IndexQuery> = {}): IndexQuery => ({
   visibility: { kind: 'live', now: NOON },
   vector: Float32Array.of(1, 0, 0, 0),
   terms: null,
+  where: null,
   wide: false,
   limit: 10,
   ...given,

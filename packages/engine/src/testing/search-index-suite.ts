@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
+import { describeFilters } from './search-index-suite-filters.ts';
 import { describeForgetting } from './search-index-suite-forgetting.ts';
 import { describePages } from './search-index-suite-pages.ts';
 import { describeRanking } from './search-index-suite-ranking.ts';
@@ -15,11 +16,17 @@ export interface SearchIndexFixture {
   close(): Promise<void>;
 }
 
+interface SuiteOptions {
+  readonly statistics?: KeywordStatistics;
+  /** How many filters are made up for the test of anything; 0: filters are not honoured yet. */
+  readonly randomFilters?: number;
+}
+
 /** What every search index promises, whatever it is made of. */
 export function describeSearchIndex(
   name: string,
   open: () => Promise<SearchIndexFixture>,
-  { statistics = 'owner' }: { readonly statistics?: KeywordStatistics } = {},
+  { statistics = 'owner', randomFilters = 0 }: SuiteOptions = {},
 ): void {
   describe(`the search index ${name}`, () => {
     let fixture: SearchIndexFixture;
@@ -40,5 +47,6 @@ export function describeSearchIndex(
     describeRanking(index, statistics);
     describeStatistics(index, statistics);
     describeShelves(index, statistics);
+    if (randomFilters > 0) describeFilters(index, randomFilters);
   });
 }

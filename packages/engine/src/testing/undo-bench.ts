@@ -47,6 +47,7 @@ export async function undoBench(given: Partial<BenchOptions> = {}) {
           visibility: { kind: 'live', now: engine.tools.now() },
           vector,
           terms: null,
+          where: null,
           wide: false,
           limit: 10,
         },

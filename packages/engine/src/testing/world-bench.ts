@@ -71,6 +71,7 @@ export async function searched({ deps }: EngineBench, query: string, asOf?: Mill
       visibility: asOf === undefined ? { kind: 'live', now: deps.tools.now() } : { kind: 'as_of', at: asOf },
       vector: vectors[0] ?? null,
       terms: terms(query),
+      where: null,
       wide: false,
       limit: 50,
     },

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { SearchIndex } from '../ports/search-index.ts';
+import { type Filterable, matches } from '../rules/filter/matches.ts';
+import { readFilter } from '../rules/filter/read.ts';
+import type { Json } from '../words.ts';
+import { anyFilter, anyFilterable } from './any-filters.ts';
+import { DOCUMENTS, FILTER_CASES } from './filter-cases.ts';
+import { ask, found, NOON, point, query } from './search-index-suite-points.ts';
+
+const MANY = { limit: 1_000, terms: ['tea'] } as const;
+/** Questions at a time. */
+const AT_ONCE = 100;
+
+const pointFor = (of: Filterable) => point({ ...of, terms: ['tea'] });
+
+/** What a caller asks for beside the scope. */
+export function describeFilters(index: () => SearchIndex, randomFilters: number): void {
+  const foundBy = (filter: Json) => found(index(), { ...MANY, where: readFilter(filter) });
+
+  describe('a filter', () => {
+    test('finds what it says', async () => {
+      await index().upsert(DOCUMENTS.map(pointFor));
+      const wrong = [];
+      for (const { says, filter, finds } of FILTER_CASES) {
+        const got = await foundBy(filter);
+        const expected = finds.map((id) => `${id}.1`).sort();
+        if (got.join() !== expected.join()) wrong.push({ says, filter, expected, got });
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    test('finds what it says of anything', async () => {
+      const documents = fc.sample(anyFilterable, { numRuns: 60, seed: 7 });
+      const known = documents.map((of, i) => ({ ...of, memoryId: `m${i}` }));
+      await index().upsert(known.map(pointFor));
+      const filters = fc.sample(anyFilter, { numRuns: randomFilters, seed: 11 });
+      const wrong = [];
+      for (let i = 0; i < filters.length; i += AT_ONCE) {
+        const asked = filters.slice(i, i + AT_ONCE).map((json) => ({ json, where: readFilter(json) }));
+        const answers = await index().search(asked.map(({ where }) => query({ ...MANY, where })));
+        for (const [n, { json, where }] of asked.entries()) {
+          const expected = known.filter((of) => matches(where, of)).map(({ memoryId }) => memoryId);
+          const got = (answers[n] ?? []).map((hit) => hit.point.memoryId);
+          if (got.sort().join() !== expected.sort().join()) wrong.push({ json, got, expected });
+        }
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    test('finds as much as was asked for, the nearest first, however few there are among the near', async () => {
+      const far = Float32Array.of(0.6, 0.8, 0, 0);
+      const many = Array.from({ length: 150 }, (_, i) => point({ memoryId: `near${i}`, text: 'Ann drinks tea' }));
+      const rare = ['a', 'b', 'c'].map((memoryId) => point({ memoryId, text: 'Ann drinks tea, Té', vector: far }));
+      await index().upsert([...many, ...rare]);
+      const where = readFilter({ memory: { icontains: 'TÉ' } });
+      const hits = await ask(index(), { where, limit: 2, terms: ['tea'] });
+      expect(hits.map((hit) => [hit.point.memoryId, hit.vectorScore?.toFixed(2)])).toEqual([
+        ['a', '0.60'],
+        ['b', '0.60'],
+      ]);
+      expect(hits.every((hit) => hit.keywordScore !== null)).toBe(true);
+    });
+
+    test('only narrows: what the question does not see it never brings', async () => {
+      await index().upsert([
+        point({ memoryId: 'mine' }),
+        point({ memoryId: 'former', live: false, invalidAt: NOON }),
+        point({ memoryId: 'theirs', owner: { kind: 'user', id: 'bob' } }),
+      ]);
+      expect(await foundBy({ OR: [{}, { user_id: 'bob' }] })).toEqual(['mine.1']);
+      expect(await foundBy({ user_id: 'bob' })).toEqual([]);
+      expect(await foundBy({ NOT: [{ user_id: 'nobody' }] })).toEqual(['mine.1']);
+    });
+  });
+}

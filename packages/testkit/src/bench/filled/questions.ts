@@ -41,6 +41,7 @@ export const indexQuery = ({ terms: asked, vector }: Question, user: number): In
   visibility: { kind: 'live', now: Date.now() },
   vector,
   terms: asked,
+  where: null,
   wide: true,
   limit: LEG_LIMIT,
 });

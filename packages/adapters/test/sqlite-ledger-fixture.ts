@@ -78,6 +78,9 @@ function following(current: () => Ledger): Ledger {
     get present() {
       return current().present;
     },
+    get speech() {
+      return current().speech;
+    },
     get replays() {
       return current().replays;
     },

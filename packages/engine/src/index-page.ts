@@ -3,6 +3,7 @@ import type { IndexPoint, Withdrawal } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { pointsOf, textsOf, withdrawalsOf } from './rules/standing.ts';
 import { embedTexts } from './steps/embed.ts';
+import { heard } from './steps/heard.ts';
 import type { LaneId, Memory, Millis } from './words.ts';
 
 /** A part of the ledger to be indexed: memories in the order of their ids. */
@@ -37,7 +38,8 @@ export async function indexPage(
   for (const [lane, memories] of byLane(wanted)) {
     const texts = memories.flatMap(textsOf);
     const vectorOf = await embedTexts(deps, { lane, texts }, cancel);
-    points.push(...memories.flatMap((memory) => pointsOf(memory, vectorOf)));
+    const said = await heard(deps, lane, memories);
+    points.push(...memories.flatMap((memory) => pointsOf(memory, { vectorOf, said })));
   }
   const withdrawals = wanted.flatMap(withdrawalsOf);
   return {

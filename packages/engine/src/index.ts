@@ -41,6 +41,7 @@ export {
 } from './ports/ledger/retention.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';
+export type * from './ports/ledger/speech.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/undos.ts';

@@ -1,12 +1,8 @@
-import type { IndexHit, PointPage } from '../ports/search-index.ts';
+import type { PointPage } from '../ports/search-index.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
-import { shownPart } from '../rules/shown-part.ts';
-import { pointsOf } from '../rules/standing.ts';
-import { canonical } from '../views/canonical.ts';
-import type { Memory, TenantId } from '../words.ts';
+import type { TenantId } from '../words.ts';
+import { expectedOf, nameOf } from './expected-points.ts';
 import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
-
-type Point = IndexHit['point'];
 
 const SAMPLE = 1_000;
 const POINTS_PER_PAGE = 200;
@@ -118,38 +114,14 @@ interface Slice {
  * ledger said before that, and is not on its way, must be in the index now.
  */
 async function compare({ deps, after, page }: Slice, wrong: Wrong): Promise<void> {
-  const memories = await memoriesOf(deps, page.points);
-  if (page.points.every((point) => fits(point, memories))) return;
-  const entries = await deps.ledger.outbox.ofMemories([...memories.keys()]);
-  const onTheirWay = new Set(entries.map(({ memoryId }) => memoryId));
+  const expected = await expectedOf(deps, page.points);
+  if (page.points.every((point) => expected.says(point))) return;
+  const onTheirWay = await expected.onTheirWay();
   const again = await deps.index.page(after, POINTS_PER_PAGE);
   const known = new Set(page.points.map(nameOf));
   for (const point of again.points) {
-    if (!known.has(nameOf(point)) || onTheirWay.has(point.memoryId) || fits(point, memories)) continue;
-    const memory = memories.get(point.memoryId);
-    if (memory !== undefined && point.revision > memory.revision) continue;
-    const exists = memory?.versions.some(({ number }) => number === point.version) === true;
-    (exists ? wrong.different : wrong.stale).push(nameOf(point));
+    if (!known.has(nameOf(point)) || onTheirWay.has(point.memoryId) || expected.says(point)) continue;
+    if (expected.isOlderThan(point)) continue;
+    (expected.has(point) ? wrong.different : wrong.stale).push(nameOf(point));
   }
-}
-
-const nameOf = ({ memoryId, version }: Point): string => `${memoryId} version ${version}`;
-
-async function memoriesOf({ ledger }: DoctorDeps, points: readonly Point[]): Promise<Map<string, Memory>> {
-  const found = new Map<string, Memory>();
-  for (const [tenant, ofTenant] of Map.groupBy(points, (point) => point.tenant)) {
-    const ids = [...new Set(ofTenant.map(({ memoryId }) => memoryId))];
-    for (const memory of await ledger.memories.many(tenant, ids)) found.set(memory.id, memory);
-  }
-  return found;
-}
-
-const NO_VECTOR = new Float32Array(0);
-
-function fits(point: Point, memories: ReadonlyMap<string, Memory>): boolean {
-  const memory = memories.get(point.memoryId);
-  if (memory === undefined || memory.tenant !== point.tenant) return false;
-  const expected = pointsOf(memory, () => NO_VECTOR).find(({ version }) => version === point.version);
-  if (expected === undefined) return false;
-  return canonical(shownPart(expected)) === canonical(point);
 }

@@ -1,11 +1,19 @@
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
+import { contextOf, type SaidById } from './context.ts';
 import { deletedAt, newestOrNull } from './evolve.ts';
 import { isRemoved } from './removed.ts';
 
+/** What points are made with beside their memory. */
+export interface Making {
+  readonly vectorOf: (text: string) => Float32Array;
+  /** The messages that versions came from. */
+  readonly said: SaidById;
+}
+
 /** Every version of a memory as the index holds it: all but those of which retention has left nothing to find. */
-export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Array): readonly IndexPoint[] {
+export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly IndexPoint[] {
   const last = newestOrNull(memory);
   const deleted = deletedAt(memory);
   return foundVersions(memory).map((version) => ({
@@ -15,8 +23,7 @@ export function pointsOf(memory: Memory, vectorOf: (text: string) => Float32Arra
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
-    contextTerms: [],
-    speaker: null,
+    ...contextOf(version, said),
   }));
 }
 
@@ -77,6 +84,10 @@ const versionPart = (version: MemoryVersion) => ({
   immutable: version.details.immutable,
   sourceIds: version.details.sourceIds,
 });
+
+/** The messages its versions came from. */
+export const sourcesOf = (memory: Memory): string[] =>
+  foundVersions(memory).flatMap(({ details }) => details.sourceIds);
 
 /** Everything of a memory that an index needs a vector for. */
 export const textsOf = (memory: Memory): string[] => foundVersions(memory).map((version) => version.text);

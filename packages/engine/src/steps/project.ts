@@ -6,6 +6,7 @@ import { spaceIn } from '../replays/space.ts';
 import { pointsOf, textsOf, withdrawalsOf } from '../rules/standing.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { embedTexts } from './embed.ts';
+import { heard } from './heard.ts';
 
 export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>;
 
@@ -21,7 +22,8 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const { ledger, tools, meter } = deps;
   const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
   const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
-  const points = memories.flatMap((memory) => pointsOf(memory, vectorOf));
+  const said = await heard(deps, group.lane, memories);
+  const points = memories.flatMap((memory) => pointsOf(memory, { vectorOf, said }));
   await tell(deps, group, { points, withdrawals: memories.flatMap(withdrawalsOf) });
   const now = tools.now();
   const seqs = group.entries.map((entry) => entry.seq);

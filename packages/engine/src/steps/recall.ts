@@ -4,6 +4,7 @@ import type { Candidate, Fact } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { NOTHING_SAID } from '../rules/context.ts';
 import { deletedAt, lastSaidAt, newest, newestOrNull } from '../rules/evolve.ts';
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
@@ -114,7 +115,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   const indexed = await deps.index.search(queries);
   const texts = behind.flatMap(textsOf);
   const behindVector = behind.length === 0 ? vectorOf : await embedTexts(deps, { lane, texts }, cancel);
-  const points = behind.flatMap((memory) => pointsOf(memory, behindVector));
+  const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
   const overtaken = new Set(behind.map((memory) => memory.id));
   return new Map(
     extracted.facts.map((fact, i) => {

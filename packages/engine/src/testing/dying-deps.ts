@@ -28,7 +28,7 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
     if (fate === 'dies after') await carryOut();
     throw fate === 'fails' ? new EngineError(`${name} failed`, FAILURE) : new Error(`died at ${name}`);
   };
-  const { batches, lanes, thoughts, summaries, memories, outbox, settings } = deps.ledger;
+  const { batches, lanes, thoughts, summaries, memories, speech, outbox, settings } = deps.ledger;
   const ledger = {
     ...deps.ledger,
     batches: watched('batches', batches, pass),
@@ -36,6 +36,7 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
     thoughts: watched('thoughts', thoughts, pass),
     summaries: watched('summaries', summaries, pass),
     memories: watched('memories', memories, pass),
+    speech: watched('speech', speech, pass),
     outbox: watched('outbox', outbox, pass),
     settings: watched('settings', settings, pass),
   };

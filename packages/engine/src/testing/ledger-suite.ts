@@ -21,6 +21,7 @@ import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
+import { describeSpeech } from './ledger-suite-speech.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
@@ -50,6 +51,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSources(bench);
     describeLookups(bench);
     describePresent(bench);
+    describeSpeech(bench);
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);

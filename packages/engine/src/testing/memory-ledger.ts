@@ -15,6 +15,7 @@ import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
 import { memorySettings } from './memory-ledger-settings.ts';
+import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
@@ -31,6 +32,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
     present: memoryPresent(state),
+    speech: memorySpeech(state),
     reviews: memoryReviews(state),
     replays: memoryReplays(state),
     undos: memoryUndos(state),

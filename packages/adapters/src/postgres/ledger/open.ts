@@ -12,6 +12,7 @@ import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
+import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
@@ -96,6 +97,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     audit: auditStore(access),
     contents: contentStore(access),
     lookups: lookupStore(access),
+    speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     check: async () => {

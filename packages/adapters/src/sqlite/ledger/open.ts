@@ -11,6 +11,7 @@ import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
+import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
@@ -89,6 +90,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     audit: auditor.store,
     contents: contentStore(access),
     lookups: lookupStore(access),
+    speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),

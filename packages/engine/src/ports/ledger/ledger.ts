@@ -13,6 +13,7 @@ import type { ReplayStore } from './replays.ts';
 import type { RetentionStore } from './retention.ts';
 import type { ReviewStore } from './reviews.ts';
 import type { SettingsStore } from './settings.ts';
+import type { SpeechStore } from './speech.ts';
 import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { UndoStore } from './undos.ts';
@@ -43,6 +44,7 @@ export interface Ledger {
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
   readonly present: PresentStore;
+  readonly speech: SpeechStore;
   readonly reviews: ReviewStore;
   readonly replays: ReplayStore;
   readonly undos: UndoStore;

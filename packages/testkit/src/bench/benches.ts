@@ -4,6 +4,7 @@ import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { noisy } from './noisy.ts';
 import { provider } from './provider.ts';
+import { search } from './search.ts';
 import { worker } from './worker.ts';
 
-export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, growth];
+export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth];

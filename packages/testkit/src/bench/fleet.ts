@@ -3,13 +3,14 @@ import { askedAgain, checkCalls } from '../fleet/calls.ts';
 import { type Check, checkFleet } from '../fleet/checks.ts';
 import { killInTheMiddle } from '../fleet/crash.ts';
 import { gatherFleetEvidence } from '../fleet/evidence.ts';
-import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { type Posted, postLoad } from '../fleet/load.ts';
 import { untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel } from '../fleet/said.ts';
-import { type ModelServer, startModelServer } from '../model-server/server.ts';
+import type { ModelServer } from '../model-server/server.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import type { Verdict } from './report.ts';
+import { withFleet } from './with-fleet.ts';
 
 const CONNECTIONS = 32;
 const LATENCY_MS = 100; // of the model: long enough that the crash hits calls under way
@@ -31,22 +32,12 @@ export const fleet: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const model = await startModelServer({ script: fleetModel(), latencyMs: LATENCY_MS });
-    try {
-      const settings = {
-        OPENAI_BASE_URL: model.baseUrl,
-        SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
-      };
-      progress('starting the processes');
-      const running = await startFleet({ ...options, settings, durable: true });
-      try {
-        return await measure({ options, running, model }, progress);
-      } finally {
-        await running.close();
-      }
-    } finally {
-      await model.close();
-    }
+    const settings = { SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS) };
+    const model = { script: fleetModel(), latencyMs: LATENCY_MS };
+    progress('starting the processes');
+    return withFleet({ model, fleet: { ...options, settings } }, (started) =>
+      measure({ options, ...started }, progress),
+    );
   },
 };
 

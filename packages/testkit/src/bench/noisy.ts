@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, apiAt, each } from '../api.ts';
-import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { countsOf, untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel } from '../fleet/said.ts';
-import { startModelServer } from '../model-server/server.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { median, quantile } from './quantile.ts';
+import { withFleet } from './with-fleet.ts';
 
 const TARGET = 2;
 const SECOND_MS = 1_000;
@@ -30,19 +30,11 @@ export const noisy: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const model = await startModelServer({ script: fleetModel(), latencyMs: options.latency });
-    try {
-      const settings = { OPENAI_BASE_URL: model.baseUrl };
-      const { ledger, workers, qdrantUrl } = options;
-      const running = await startFleet({ ledger, workers, qdrantUrl, durable: true, settings });
-      try {
-        return await measure({ options, running }, progress);
-      } finally {
-        await running.close();
-      }
-    } finally {
-      await model.close();
-    }
+    const { ledger, workers, qdrantUrl, latency } = options;
+    const model = { script: fleetModel(), latencyMs: latency };
+    return withFleet({ model, fleet: { ledger, workers, qdrantUrl, settings: {} } }, ({ running }) =>
+      measure({ options, running }, progress),
+    );
   },
 };
 

@@ -1,11 +1,12 @@
 import { apiAt, each } from '../api.ts';
-import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel, textOf, userOf } from '../fleet/said.ts';
-import { type ModelServer, startModelServer } from '../model-server/server.ts';
+import type { ModelServer } from '../model-server/server.ts';
 import { type Strict, strict } from '../model-server/strict.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import type { Verdict } from './report.ts';
+import { withFleet } from './with-fleet.ts';
 
 const MINUTE_MS = 60_000;
 const WITHIN_MS = 3_600_000;
@@ -28,21 +29,14 @@ export const provider: Bench = {
     const { requests, tokens } = options;
     const limits = { requestsPerMinute: requests, tokensPerMinute: tokens };
     const held = strict(fleetModel(), limits);
-    const model = await startModelServer({ script: held.script, latencyMs: LATENCY_MS });
-    try {
-      const told = options.told ? { SLOWWAVE_RPM: String(requests), SLOWWAVE_TPM: String(tokens) } : {};
-      // One try only: a single refusal that counted would park its batch.
-      const settings = { OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_MAX_ATTEMPTS: '1', ...told };
-      const { ledger, workers } = options;
-      const running = await startFleet({ ledger, workers, durable: true, settings });
-      try {
-        return await measure({ options, running, model, held }, progress);
-      } finally {
-        await running.close();
-      }
-    } finally {
-      await model.close();
-    }
+    const told = options.told ? { SLOWWAVE_RPM: String(requests), SLOWWAVE_TPM: String(tokens) } : {};
+    // One try only: a single refusal that counted would park its batch.
+    const settings = { SLOWWAVE_MAX_ATTEMPTS: '1', ...told };
+    const { ledger, workers } = options;
+    const model = { script: held.script, latencyMs: LATENCY_MS };
+    return withFleet({ model, fleet: { ledger, workers, settings } }, (started) =>
+      measure({ options, ...started, held }, progress),
+    );
   },
 };
 

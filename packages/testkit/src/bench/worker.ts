@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiAt, each, ServerError } from '../api.ts';
-import { type Fleet, startFleet } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { countsOf } from '../fleet/quiet.ts';
 import { fleetModel, userOf } from '../fleet/said.ts';
 import type { RecordedCall } from '../model-server/endpoints.ts';
-import { type ModelServer, startModelServer } from '../model-server/server.ts';
+import type { ModelServer } from '../model-server/server.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { cpuTimes, cpuUse } from './cpu.ts';
 import { type Sample, scrape, total } from './scrape.ts';
+import { withFleet } from './with-fleet.ts';
 
 const TARGET = 0.95;
 const SECOND_MS = 1_000;
@@ -29,27 +30,15 @@ export const worker: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const model = await startModelServer({ script: fleetModel(), latencyMs: options.latency });
-    try {
-      const running = await startFleet({
-        ledger: options.ledger,
-        qdrantUrl: options.qdrantUrl,
-        workers: 0,
-        durable: true,
-        settings: {
-          OPENAI_BASE_URL: model.baseUrl,
-          SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
-          SLOWWAVE_CONCURRENCY: String(Math.ceil(options.lanes / options.workers)),
-        },
-      });
-      try {
-        return await measure({ options, running, model }, progress);
-      } finally {
-        await running.close();
-      }
-    } finally {
-      await model.close();
-    }
+    const { ledger, qdrantUrl } = options;
+    const settings = {
+      SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
+      SLOWWAVE_CONCURRENCY: String(Math.ceil(options.lanes / options.workers)),
+    };
+    const model = { script: fleetModel(), latencyMs: options.latency };
+    return withFleet({ model, fleet: { ledger, qdrantUrl, workers: 0, settings } }, (started) =>
+      measure({ options, ...started }, progress),
+    );
   },
 };
 

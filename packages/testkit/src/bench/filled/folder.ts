@@ -23,6 +23,8 @@ export interface Filling {
 export interface Filled {
   /** The index itself, for questions without HTTP. */
   readonly index: SearchIndex;
+  /** Where it is: the path of its file, or the URL of its server and its name there. */
+  readonly place: readonly string[];
   readonly searchUrl: string;
   readonly searchPid: number;
   /** On the disk; 0 with the index on a server. */
@@ -58,16 +60,16 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
   const { qdrantUrl } = filling;
   // Nobody else's points are under this name.
   const alias = `bench-${Date.now().toString(36)}`;
-  const index = await (qdrantUrl === null
-    ? product.openIndex(join(folder.path, 'index.db'))
-    : product.openQdrantIndex(qdrantUrl, alias));
+  const file = join(folder.path, 'index.db');
+  const index = await (qdrantUrl === null ? product.openIndex(file) : product.openQdrantIndex(qdrantUrl, alias));
   try {
     await fillIndex(index, filling, progress);
     await claim(index, folder);
     const settings = qdrantUrl === null ? {} : { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias };
     const { url, service } = await startSearch(folder, settings);
     try {
-      return await work({ index, searchUrl: url, searchPid: service.pid, indexBytes: () => bytesIn(folder) });
+      const place = qdrantUrl === null ? [file] : [qdrantUrl, alias];
+      return await work({ index, place, searchUrl: url, searchPid: service.pid, indexBytes: () => bytesIn(folder) });
     } finally {
       await service.stop();
     }

@@ -1,7 +1,6 @@
-import { DEFAULT_TENANT, type IndexQuery, terms } from '@slowwave/engine';
+import { DEFAULT_TENANT, type IndexQuery, type Owner, terms } from '@slowwave/engine';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 import { product } from '../../product.ts';
-import { ownerAt } from './points.ts';
 import { textOf, type Vocabulary } from './words.ts';
 
 /** A text with what the index is asked for it. */
@@ -17,25 +16,29 @@ const DIFFERENT = 200;
 /** How many hits search asks of each leg when ten are wanted. */
 const LEG_LIMIT = 50;
 
-/** Different questions, each with its vector. */
-export async function makeQuestions(words: Vocabulary): Promise<readonly Question[]> {
+/** Different questions. */
+export function makeQuestions(words: Vocabulary): Promise<readonly Question[]> {
   const random = seededRandom('questions');
-  const texts = Array.from({ length: DIFFERENT }, () => textOf(words.sentence(random, WORDS)));
-  const embedder = await product.embedder();
-  const { vectors } = await embedder.embed(texts, new AbortController().signal);
-  return texts.map((text, i) => ({ text, terms: terms(text), vector: vectors[i] ?? new Float32Array() }));
+  return Promise.all(Array.from({ length: DIFFERENT }, () => questionOf(textOf(words.sentence(random, WORDS)))));
 }
 
-/** One of the questions, of any of so many users. */
+/** A text as a question, with its vector by the builtin embedder. */
+export async function questionOf(text: string): Promise<Question> {
+  const embedder = await product.embedder();
+  const { vectors } = await embedder.embed([text], new AbortController().signal);
+  return { text, terms: terms(text), vector: vectors[0] ?? new Float32Array() };
+}
+
+/** One of the questions, about any of so many users. */
 export const drawn = (random: Random, questions: readonly Question[], users: number) => ({
   question: random.pick(questions),
   user: random.between(0, users - 1),
 });
 
-/** What search asks the index for a question about one user: both legs, with what the memories came from. */
-export const indexQuery = ({ terms: asked, vector }: Question, user: number): IndexQuery => ({
+/** What the index is asked for a question: both legs, with what the memories came from. */
+export const indexQueryOf = ({ terms: asked, vector }: Question, owner: Owner): IndexQuery => ({
   tenant: DEFAULT_TENANT,
-  owner: ownerAt(user),
+  owner,
   shelf: 'memories',
   filter: {},
   visibility: { kind: 'live', now: Date.now() },

@@ -1,0 +1,237 @@
+import { seededRandom } from '../chaos/random.ts';
+import { type ModelServer, startModelServer } from '../model-server/server.ts';
+import { freePort } from '../ports.ts';
+import { spawnService } from '../process.ts';
+import type { Bench, Given, Progress } from './bench.ts';
+import { type Filled, withFilled } from './filled/folder.ts';
+import { memoriesIn, ownerAt, pointsOf, type Size, userAt } from './filled/points.ts';
+import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
+import { vocabulary } from './filled/words.ts';
+import { type Asker, askerAt } from './load/asker.ts';
+import { type Mem0, mem0Model, withMem0 } from './mem0/mem0.ts';
+import { median, quantile } from './quantile.ts';
+import { atMost, type Comparison } from './report.ts';
+import { scrape, total } from './scrape.ts';
+
+const STORE_TARGET = 1.3;
+const MEM0_TARGET = 1;
+const P95 = 0.95;
+const DIMENSIONS = 1_024; // of the builtin embedder, and of mem0's here
+const TOP_K = 10;
+
+/** What a search costs. */
+export const search: Bench = {
+  name: 'search',
+  what: "How long POST /v1/search takes without embedding, against the bare question to the index and mem0's search().",
+  flags: {
+    memories: { usual: '10000', help: 'Memories of all users together.' },
+    users: { usual: '20', help: 'Users, each with as many.' },
+    questions: { usual: '1000', help: 'Questions to each of those who are compared.' },
+    mem0: { usual: 'yes', help: 'Whether mem0 is measured too, with the same memories: yes or no.' },
+    qdrant: { usual: '', help: 'URL of a Qdrant for the index, and for mem0; without it, both use files.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const { size, qdrantUrl } = options;
+    const words = vocabulary(DIMENSIONS);
+    const questions = await makeQuestions(words);
+    return withFilled({ size, words, qdrantUrl }, progress, (filled) =>
+      withBare(filled, (bareUrl) =>
+        withFilledMem0({ options, progress }, (mem0) =>
+          measure({ options, filled, bareUrl, mem0, questions }, progress),
+        ),
+      ),
+    );
+  },
+};
+
+function optionsOf(given: Given) {
+  const users = given.number('users', { max: 100_000 });
+  return {
+    size: { users, perUser: Math.max(1, Math.round(given.number('memories') / users)) } satisfies Size,
+    questions: given.number('questions'),
+    mem0: given.choice('mem0', ['yes', 'no']) === 'yes',
+    qdrantUrl: given.url('qdrant'),
+  };
+}
+
+type Options = ReturnType<typeof optionsOf>;
+
+async function withBare<T>({ place }: Filled, work: (url: string) => Promise<T>): Promise<T> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await spawnService({
+    main: new URL('bare-search/main.ts', import.meta.url),
+    args: [String(port), ...place],
+    ready: { url: `${url}/readyz` },
+  });
+  try {
+    return await work(url);
+  } finally {
+    await service.kill();
+  }
+}
+
+const FILLED_AT_ONCE = 500;
+
+/** A mem0 that was told the same; null when it is not wanted. */
+async function withFilledMem0<T>(
+  { options, progress }: { options: Options; progress: Progress },
+  work: (mem0: Mem0 | null) => Promise<T>,
+): Promise<T> {
+  if (!options.mem0) return work(null);
+  const model = await startModelServer({ script: mem0Model });
+  try {
+    return await withMem0(mem0Settings(model, options), async (mem0) => {
+      await fillMem0(mem0, options.size, progress);
+      return work(mem0);
+    });
+  } finally {
+    await model.close();
+  }
+}
+
+const mem0Settings = ({ baseUrl }: ModelServer, { qdrantUrl }: Options) => ({
+  modelUrl: baseUrl,
+  dimensions: DIMENSIONS,
+  qdrantUrl,
+});
+
+async function fillMem0(mem0: Mem0, size: Size, progress: Progress): Promise<void> {
+  const words = vocabulary(DIMENSIONS);
+  for (let user = 0; user < size.users; user += 1) {
+    const texts = pointsOf(user, size, words).map(({ text }) => text);
+    for (let from = 0; from < texts.length; from += FILLED_AT_ONCE) {
+      await mem0.fill(userAt(user), texts.slice(from, from + FILLED_AT_ONCE));
+    }
+    progress(`filled mem0 with the memories of ${user + 1} of ${size.users} users`);
+  }
+}
+
+interface Stage {
+  readonly options: Options;
+  readonly filled: Filled;
+  readonly bareUrl: string;
+  readonly mem0: Mem0 | null;
+  readonly questions: readonly Question[];
+}
+
+/** Times of answers in ms. */
+interface Times {
+  readonly first: number[];
+  readonly ours: number[];
+  readonly bare: number[];
+  readonly index: number[];
+  readonly mem0: number[];
+  readonly mem0Whole: number[];
+}
+
+async function measure(stage: Stage, progress: Progress) {
+  const { options, filled, mem0 } = stage;
+  const times: Times = { first: [], ours: [], bare: [], index: [], mem0: [], mem0Whole: [] };
+  const askers = { ours: askerAt(filled.searchUrl), bare: askerAt(stage.bareUrl) };
+  progress('warming up');
+  await warm(stage, askers, times);
+  const before = await embedded(filled);
+  await askAll(stage, askers, { times, progress });
+  const embeddings = (await embedded(filled)) - before;
+  askers.ours.close();
+  askers.bare.close();
+  const where = options.qdrantUrl === null ? 'in SQLite' : 'on Qdrant';
+  const { size } = options;
+  return {
+    title: `search: ${memoriesIn(size).toLocaleString('en')} memories of ${size.users} users, index ${where}`,
+    figures: [
+      ...timesOf('POST /v1/search', times.ours),
+      ...timesOf('the bare question behind a bare handler', times.bare),
+      ...timesOf('the bare question, without HTTP', times.index),
+      ...(mem0 === null ? [] : timesOf("mem0's search(), without embedding and without HTTP", times.mem0)),
+      ...(mem0 === null ? [] : timesOf("mem0's search() as a whole", times.mem0Whole)),
+      ...timesOf('POST /v1/search of a new question, embedded by the builtin embedder', times.first),
+      { what: 'questions embedded while it was measured', value: embeddings, unit: '' },
+    ],
+    verdicts: [],
+    comparisons: comparisonsOf(times, mem0 !== null),
+    remarks: [
+      'All are asked the same questions over one connection each, one after the other in turns; mem0 apart from the others.',
+      `POST /v1/search has its questions embedded already; of mem0's time that of its embedder is taken off. mem0 is called as a library, and its store is filled without the phrases that add() links.`,
+      `Without HTTP, the bare question takes ${share(times)} of the time of POST /v1/search (medians): the rest is HTTP, checks and ranking.`,
+    ],
+  };
+}
+
+const share = ({ index, ours }: Times): string => `${Math.round((100 * median(index)) / median(ours))} %`;
+
+interface Askers {
+  readonly ours: Asker;
+  readonly bare: Asker;
+}
+
+/** Every question is embedded once, every user was asked about, and all have found out how they run fast. */
+async function warm({ filled, options, questions, mem0 }: Stage, { ours, bare }: Askers, times: Times): Promise<void> {
+  const { users } = options.size;
+  for (const [i, question] of questions.entries()) {
+    const user = i % users;
+    const body = { user_id: userAt(user), query: question.text };
+    times.first.push(await ours.ask(body));
+    await bare.ask(body);
+    await filled.index.search([indexQueryOf(question, ownerAt(user))]);
+  }
+  for (const { text } of questions.slice(0, users)) await mem0?.search(userAt(0), text, TOP_K);
+}
+
+async function askAll(stage: Stage, { ours, bare }: Askers, { times, progress }: Asking): Promise<void> {
+  const { filled, options, mem0 } = stage;
+  for (const [asked, { question, user }] of asks(stage).entries()) {
+    const body = { user_id: userAt(user), query: question.text };
+    times.ours.push(await ours.ask(body));
+    times.bare.push(await bare.ask(body));
+    const began = performance.now();
+    await filled.index.search([indexQueryOf(question, ownerAt(user))]);
+    times.index.push(performance.now() - began);
+    if (asked % 20 === 0) progress(`asked ${asked} of ${options.questions} questions`);
+  }
+  if (mem0 === null) return;
+  // Apart from the others: what it throws away is cleared away by other threads, for a while.
+  for (const [asked, { question, user }] of asks(stage).entries()) {
+    const took = await mem0.search(userAt(user), question.text, TOP_K);
+    times.mem0.push(took.ms - took.embeddingMs);
+    times.mem0Whole.push(took.ms);
+    if (asked % 20 === 0) progress(`asked mem0 ${asked} of ${options.questions} questions`);
+  }
+}
+
+interface Asking {
+  readonly times: Times;
+  readonly progress: Progress;
+}
+
+/** The same at every call. */
+function asks({ options, questions }: Stage) {
+  const random = seededRandom('who is asked about');
+  return Array.from({ length: options.questions }, () => drawn(random, questions, options.size.users));
+}
+
+const embedded = async ({ searchUrl }: Filled): Promise<number> =>
+  total(await scrape([searchUrl]), 'slowwave_model_calls_total', { kind: 'embed' });
+
+const timesOf = (what: string, times: readonly number[]) => [
+  { what: `${what}: median`, value: median(times), unit: 'ms' },
+  { what: '  95 of 100', value: quantile(times, P95), unit: 'ms' },
+];
+
+function comparisonsOf(times: Times, withMem0: boolean): Comparison[] {
+  const parts = [
+    ['search, median', 0.5],
+    ['search, 95 of 100', P95],
+  ] as const;
+  return parts.flatMap(([what, part]) => {
+    const ours = { name: 'POST /v1/search', value: quantile(times.ours, part) };
+    const bare = { name: 'the index behind a bare handler', value: quantile(times.bare, part) };
+    const mem0 = { name: "mem0's search()", value: quantile(times.mem0, part) };
+    return [
+      atMost(STORE_TARGET, { what, unit: 'ms', ours, yardstick: bare }),
+      ...(withMem0 ? [atMost(MEM0_TARGET, { what, unit: 'ms', ours, yardstick: mem0 })] : []),
+    ];
+  });
+}

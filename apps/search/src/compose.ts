@@ -5,8 +5,7 @@ import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
-import { embedQuery } from './embed-query.ts';
-import { indexState } from './index-state.ts';
+import { openSearch } from './open-search.ts';
 
 /** Search as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
@@ -26,7 +25,7 @@ export async function compose(config: Config): Promise<Service> {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     metrics: observer.registry,
   });
-  const state = indexState({ index, ledger, embedder, tools });
-  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
-  return { url: await listen(app, config, auth), close: () => closeInOrder(app, index, ledger, observer) };
+  const { deps, parts } = openSearch(config, { ledger, index, embedder, tools, log, observer });
+  await app.register(searchRoutes(deps));
+  return { url: await listen(app, config, auth), close: () => closeInOrder(app, ...parts, index, ledger, observer) };
 }

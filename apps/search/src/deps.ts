@@ -1,4 +1,5 @@
 import type { Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
+import type { EmbedQuery } from './query-vectors.ts';
 
 /** What the read routes work with. */
 export interface SearchDeps {
@@ -6,8 +7,7 @@ export interface SearchDeps {
   readonly index: SearchIndex;
   readonly tools: Tools;
   readonly log: Log;
-  /** The vector of a question. Throws EngineError when the model cannot be used. */
-  embedQuery(text: string): Promise<Float32Array>;
+  readonly embedQuery: EmbedQuery;
   /** Why the index cannot be fully believed just now, e.g. it was made from another ledger; null when it can. */
   indexState(): Promise<string | null>;
 }

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { indexState } from './index-state.ts';
 import { searchBench } from './testing/bench.ts';
 
-/** Longer than an answer about the index is believed. */
-const A_WHILE_MS = 2_000;
+/** So long that no search goes on with an old answer about the index. */
+const A_WHILE_MS = 10_000;
 
 async function bench() {
   let state = async (): Promise<string | null> => null;
@@ -51,4 +51,25 @@ test('an index of another ledger or another embedding model is not believed', as
   await deps.index.clear();
   await deps.index.stamp({ ledgerId: deps.ledger.id, fingerprint: 'other' });
   expect(await degraded()).toContain('another embedding model');
+});
+
+test('a search goes on with the last answer while a new one is asked for', async () => {
+  const { engine } = await searchBench();
+  const { deps, tools } = engine;
+  await adoptIndex(deps);
+  const state = indexState(deps);
+  expect(await state()).toBeNull();
+  await deps.index.clear();
+  tools.advance(1_000);
+  expect(await state()).toBeNull();
+  await new Promise(setImmediate);
+  expect(await state()).toContain('being built');
+});
+
+test('a ledger that is away leaves open whether all is found, and stops no search', async () => {
+  const { engine } = await searchBench();
+  await adoptIndex(engine.deps);
+  const away = { refilling: () => Promise.reject(new Error('away')) };
+  const ledger = { id: engine.deps.ledger.id, outbox: { ...engine.deps.ledger.outbox, ...away } };
+  expect(await indexState({ ...engine.deps, ledger })()).toContain('the ledger does not answer');
 });

@@ -1,31 +1,62 @@
 import type { Embedder, IndexMarker, Ledger, SearchIndex, Tools } from '@slowwave/engine';
 
-/** How long an answer about the index is believed, in ms: searches must not pay for asking again. */
+/** From when on an answer about the index is asked for anew, in ms: beside the searches, which go on with the old one. */
 const BELIEVED_MS = 1_000;
+/** Nobody has searched for so long that a search waits for a new answer, in ms. */
+const STALE_MS = 10_000;
 
-/** Says why the index cannot be fully believed, or null; asks it at most once a second. */
-export function indexState(deps: {
+interface StateDeps {
   readonly index: SearchIndex;
   readonly ledger: Pick<Ledger, 'id' | 'outbox'>;
   readonly embedder: Pick<Embedder, 'fingerprint'>;
   readonly tools: Tools;
-}): () => Promise<string | null> {
-  const { index, ledger, embedder, tools } = deps;
+}
+
+/** Says why the index cannot be fully believed, or null; asks at most once a second. */
+export function indexState(deps: StateDeps): () => Promise<string | null> {
   let known: { readonly state: string | null; readonly at: number } | null = null;
+  let asking: Promise<string | null> | null = null;
+  const ask = (): Promise<string | null> => {
+    asking ??= stateOf(deps)
+      .then((state) => {
+        known = { state, at: deps.tools.now() };
+        return state;
+      })
+      .finally(() => {
+        asking = null;
+      });
+    return asking;
+  };
   return async () => {
-    if (known !== null && tools.now() - known.at < BELIEVED_MS) return known.state;
-    const marker = await index.marker();
-    // Only now: an index is filled from the outbox before it is stamped.
-    const filling = await ledger.outbox.refilling();
-    const state = doubt(marker, { ledgerId: ledger.id, fingerprint: embedder.fingerprint }, filling);
-    known = { state, at: tools.now() };
-    return state;
+    if (known === null) return ask();
+    const age = Math.abs(deps.tools.now() - known.at);
+    if (age >= STALE_MS) return ask();
+    // What fails here is asked for again by the next search, and shows in the search itself.
+    if (age >= BELIEVED_MS) ask().catch(() => {});
+    return known.state;
   };
 }
 
-function doubt(found: IndexMarker | null, mine: IndexMarker, filling: boolean): string | null {
+async function stateOf({ index, ledger, embedder }: StateDeps): Promise<string | null> {
+  const marker = await index.marker();
+  const mine = { ledgerId: ledger.id, fingerprint: embedder.fingerprint };
+  // Only now: an index is filled from the outbox before it is stamped.
+  return doubt(marker, mine) ?? filling(ledger);
+}
+
+function doubt(found: IndexMarker | null, mine: IndexMarker): string | null {
   if (found === null) return 'the index is being built';
   if (found.ledgerId !== mine.ledgerId) return 'the index was made from another ledger';
-  if (found.fingerprint !== mine.fingerprint) return 'the index was made by another embedding model';
-  return filling ? 'the index is being filled again from the ledger: some memories are missing' : null;
+  return found.fingerprint === mine.fingerprint ? null : 'the index was made by another embedding model';
+}
+
+/** Searching needs no ledger: one that is away only leaves open whether all is in the index. */
+async function filling({ outbox }: StateDeps['ledger']): Promise<string | null> {
+  try {
+    return (await outbox.refilling())
+      ? 'the index is being filled again from the ledger: some memories are missing'
+      : null;
+  } catch {
+    return 'the ledger does not answer: what was written last may be missing';
+  }
 }

@@ -1,3 +1,2 @@
 export { searchRoutes } from './app.ts';
-export { embedQuery } from './embed-query.ts';
-export { indexState } from './index-state.ts';
+export { type OpenSearch, openSearch } from './open-search.ts';

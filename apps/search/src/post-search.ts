@@ -2,7 +2,6 @@ import { PostSearch, SearchResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
 import { type App, type Bounds, problem, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
-import { cachedQueries } from './query-cache.ts';
 import { search } from './search.ts';
 
 const schema = {
@@ -18,10 +17,9 @@ const schema = {
 const bounds: Bounds = { by: 'body', apps: true };
 
 export function postSearch(app: App, deps: SearchDeps): void {
-  const withCache = { ...deps, embedQuery: cachedQueries((text) => deps.embedQuery(text)) };
   app.post('/v1/search', { schema, config: { bounds } }, async (request) => {
     if (request.body.query.trim() === '') throw emptyQuery();
-    return search(withCache, { tenant: requestTenant(request) as TenantId, body: request.body });
+    return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body });
   });
 }
 

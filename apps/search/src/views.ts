@@ -1,4 +1,11 @@
-import { type HistoryEvent, type MemoryView, type SourceView, textOf, type UserView } from '@slowwave/contracts';
+import {
+  type HistoryEvent,
+  type MemoryView,
+  type MessageHit,
+  type SourceView,
+  textOf,
+  type UserView,
+} from '@slowwave/contracts';
 import {
   type IndexHit,
   isoOf,
@@ -6,6 +13,7 @@ import {
   type MemoryEvent,
   type Message,
   type OwnerSummary,
+  type Scope,
   scopeView,
 } from '@slowwave/engine';
 import type { z } from 'zod';
@@ -38,6 +46,12 @@ export const sourceView = (message: Message, isSource: boolean): z.infer<typeof 
   said_at: isoOf(message.saidAt.at),
   is_source: isSource,
 });
+
+/** A found message: as a source, with whose it is. */
+export function messageHitView(message: Message, scope: Scope): Omit<z.infer<typeof MessageHit>, 'score' | 'scores'> {
+  const { is_source: _, ...view } = sourceView(message, true);
+  return { ...scopeView(scope), ...view };
+}
 
 export const historyView = (event: MemoryEvent): z.infer<typeof HistoryEvent> => ({
   id: event.id,

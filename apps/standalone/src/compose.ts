@@ -6,7 +6,7 @@ import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
-import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
+import { openSearch, searchRoutes } from '@slowwave/search';
 import { measureDoctor, measureLedger, measureQueue, startWork } from '@slowwave/worker';
 
 /** Everything in one process. */
@@ -16,7 +16,7 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   const lock = await lockFolder(config.dataDir);
   const observer = observe(config, { log, service: 'slowwave' });
   const engine = await openEngine(config, log, observer);
-  const { ledger, index, embedder, tools } = engine.deps;
+  const { ledger, tools } = engine.deps;
   measureLedger(observer.registry, engine.deps);
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
@@ -35,10 +35,10 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   });
   const { due, maxPending } = config;
   await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }));
-  const state = indexState({ index, ledger, embedder, tools });
-  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
+  const reading = openSearch(config, { ...engine.deps, observer });
+  await app.register(searchRoutes(reading.deps));
   await app.register(consoleRoutes(manage));
-  const close = () => closeInOrder(app, work, ...manage.queues, ...engine.parts, observer, lock);
+  const close = () => closeInOrder(app, work, ...manage.queues, ...reading.parts, ...engine.parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
   return { url: await listen(app, config, auth), close, keyed };
 }

@@ -27,6 +27,7 @@ export const ERROR_STATUS = {
   internal: 500,
   model_unavailable: 502,
   unavailable: 503,
+  timed_out: 504,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

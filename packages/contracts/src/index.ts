@@ -49,10 +49,6 @@ export {
   MemoryView,
   PatchMemory,
   PostMemory,
-  PostSearch,
-  SearchHit,
-  SearchMode,
-  SearchResult,
   SourceList,
   SourcesQuery,
   SourceView,
@@ -63,6 +59,7 @@ export { type Payload, QUEUES, type QueueName } from './queues.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
+export { MessageHit, PostSearch, SearchHit, SearchMode, SearchResult } from './search.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
 export {
   DependentView,

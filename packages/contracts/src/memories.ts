@@ -13,9 +13,6 @@ import {
 } from './common.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
-const QUERY_MAX = 20_000;
-const TOP_K_MAX = 200;
-const TOP_K_DEFAULT = 10;
 
 const MemoryText = z.string().max(MEMORY_TEXT_MAX).regex(/\S/u, 'must not be blank');
 
@@ -42,25 +39,6 @@ export const ListMemoriesQuery = z
   .strictObject({ ...ScopeFields, ...PageQuery })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
-export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
-
-export const PostSearch = z
-  .strictObject({
-    query: z.string().max(QUERY_MAX),
-    ...ScopeFields,
-    top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
-    threshold: z.number().min(0).max(1).optional(),
-    mode: SearchMode.default('hybrid'),
-    as_of: Moment.optional(),
-    include: z
-      .array(z.enum(['sources', 'scores']))
-      .max(2)
-      .default([]),
-  })
-  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
-  .meta({ id: 'PostSearch' });
-export type PostSearch = z.infer<typeof PostSearch>;
-
 export const SourceView = z
   .object({
     message_id: z.string(),
@@ -73,22 +51,6 @@ export const SourceView = z
     is_source: z.boolean().describe('false for a neighbour asked for with before or after.'),
   })
   .meta({ id: 'Source' });
-
-const Scores = z.object({ vector: z.number().nullable(), keyword: z.number().nullable() });
-
-export const SearchHit = MemoryView.extend({
-  score: z.number(),
-  scores: Scores.optional(),
-  sources: z.array(SourceView).optional(),
-}).meta({ id: 'SearchHit' });
-
-export const SearchResult = z
-  .object({
-    results: z.array(SearchHit),
-    took_ms: z.number(),
-    degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
-  })
-  .meta({ id: 'SearchResult' });
 
 export const HistoryEvent = z
   .object({
@@ -110,7 +72,8 @@ export const HistoryEvent = z
 
 export const History = listOf(HistoryEvent).meta({ id: 'History' });
 
-const NEIGHBOURS_MAX = 20;
+/** Messages before and after a source, at most. */
+export const NEIGHBOURS_MAX = 20;
 export const SourcesQuery = z.strictObject({
   before: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),
   after: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),

@@ -54,6 +54,7 @@ export type * from './ports/search-index.ts';
 export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/undoer.ts';
+export type * from './ports/vector-cache.ts';
 export type * from './ports/writer.ts';
 export { preview } from './preview.ts';
 export { type CustomCall, promptMistake } from './prompts/custom.ts';

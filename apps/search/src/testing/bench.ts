@@ -1,7 +1,8 @@
 import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, scopeOf } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
+import { queryVectors } from '../query-vectors.ts';
 
 /** Two texts are about the same thing when they share their first three words. */
 const keyOf = (text: string): string => text.split(' ').slice(0, 3).join(' ');
@@ -12,10 +13,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, index, tools, log, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
-  const embedQuery = async (text: string): Promise<Float32Array> => {
-    const { vectors } = await embedder.embed([text], NEVER);
-    return vectors[0] ?? new Float32Array();
-  };
+  const embedQuery = queryVectors({ embedder, shared: null, tools, count: () => {} });
   const app: App = await createShell({
     name: 'search',
     auth: { apiKey: null, keys: null },

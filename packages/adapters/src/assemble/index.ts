@@ -3,4 +3,4 @@ export { openEmbedder } from './models.ts';
 export { type Observer, observe } from './observer.ts';
 export { rebuildOwnIndex } from './rebuild-index.ts';
 export { runsOn } from './settings.ts';
-export { openIndex, openLedger, openQueue } from './stores.ts';
+export { openIndex, openLedger, openQueue, openVectorCache } from './stores.ts';

@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Embedder, Ledger, Log, SearchIndex } from '@slowwave/engine';
+import type { Embedder, Ledger, Log, SearchIndex, VectorCache } from '@slowwave/engine';
 import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics/index.ts';
 import { openPostgresLedger } from '../postgres/index.ts';
 import { openQdrantIndex } from '../qdrant/index.ts';
+import { redisVectors } from '../query-cache/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
@@ -37,3 +38,7 @@ export async function openQueue({ redisUrl, databaseUrl, dataDir }: Config, log:
   if (databaseUrl !== null) return postgresConnection({ url: databaseUrl, log });
   return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
 }
+
+/** Vectors of questions that processes share; null: each has its own alone. */
+export const openVectorCache = ({ redisUrl }: Config, log: Log): VectorCache | null =>
+  redisUrl === null ? null : redisVectors(redisUrl, log);

@@ -4,3 +4,4 @@ export { engineMetrics } from './engine-metrics.ts';
 export { ingestMetrics } from './ingest-metrics.ts';
 export { measureBreakers } from './measure-breakers.ts';
 export { meteredEmbedder } from './metered-embedder.ts';
+export { countQueryVectors, type VectorSource } from './query-metrics.ts';

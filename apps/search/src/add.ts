@@ -1,0 +1,106 @@
+import type { PostSearch } from '@slowwave/contracts';
+import { type FusedHit, type MemoryEvent, type Message, type OwnedIds, ownerOf, scopeOf } from '@slowwave/engine';
+import { type Deadline, LATE } from './deadline.ts';
+import type { SearchDeps } from './deps.ts';
+import { lateNote } from './find.ts';
+import type { Question } from './search.ts';
+import { historyView, hitView, messageHitView, sourceView } from './views.ts';
+
+/** Events shown of each memory; older ones are at its own address. */
+const HISTORY_MAX = 50;
+
+interface Asking {
+  readonly question: Question;
+  readonly deadline: Deadline;
+}
+
+interface Best {
+  readonly memories: readonly FusedHit[];
+  readonly messages: readonly FusedHit[];
+}
+
+/** The results as they are shown, each with what was asked for. What comes from the ledger comes in one call for all. */
+export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
+  const { body } = asking.question;
+  const wanted = (what: PostSearch['include'][number]): boolean => body.include.includes(what);
+  const ids = best.memories.flatMap(({ hit }) => hit.point.sourceIds);
+  const [said, histories, messages] = await Promise.all([
+    wanted('sources') ? around(deps, asking, { ids, before: body.before, after: body.after }) : null,
+    wanted('history') ? historiesOf(deps, asking, best) : null,
+    wanted('messages') ? around(deps, asking, { ids: best.messages.map(idOf) }) : null,
+  ]);
+  const results = best.memories.map((fused) => ({
+    ...basicView(fused, body),
+    ...(isThere(said) && { sources: sourcesIn(said, fused) }),
+    ...(isThere(histories) && { history: (histories.get(idOf(fused)) ?? []).map(historyView) }),
+  }));
+  const missing = [
+    ...(said === LATE ? [lateNote('reading the sources')] : []),
+    ...(histories === LATE ? [lateNote('reading the histories')] : []),
+    ...(messages === LATE ? [lateNote('reading the messages')] : []),
+  ];
+  const shown = isThere(messages) ? messagesIn(messages, best.messages, body) : [];
+  return { results, ...(wanted('messages') && { messages: shown }), missing };
+}
+
+const isThere = <T>(read: T | typeof LATE | null): read is T => read !== null && read !== LATE;
+
+const idOf = ({ hit }: FusedHit): string => hit.point.memoryId;
+
+type Said = ReadonlyMap<string, readonly Message[]>;
+
+/** Messages with their neighbours: of one app alone where the search is about one. */
+async function around(
+  { ledger }: SearchDeps,
+  { question, deadline }: Asking,
+  { ids, before = 0, after = 0 }: { ids: readonly string[] } & Pick<PostSearch, 'before' | 'after'>,
+): Promise<Said | typeof LATE> {
+  if (ids.length === 0) return new Map();
+  const reach = { before, after, appId: question.body.app_id ?? null };
+  return deadline.within(() => ledger.lookups.around(owned(question, ids), reach));
+}
+
+async function historiesOf(
+  { ledger }: SearchDeps,
+  { question, deadline }: Asking,
+  { memories }: Best,
+): Promise<ReadonlyMap<string, readonly MemoryEvent[]> | typeof LATE> {
+  if (memories.length === 0) return new Map();
+  const ids = [...new Set(memories.map(idOf))];
+  return deadline.within(() => ledger.lookups.histories(owned(question, ids), HISTORY_MAX));
+}
+
+const owned = ({ tenant, body }: Question, ids: readonly string[]): OwnedIds => ({
+  tenant,
+  owner: ownerOf(scopeOf(body)),
+  ids,
+});
+
+const basicView = ({ hit, score }: FusedHit, body: PostSearch) => ({
+  ...hitView(hit.point),
+  score,
+  ...(body.latest_only === false && { latest: hit.point.live }),
+  ...scoresOf(hit, body),
+});
+
+const scoresOf = ({ vectorScore, keywordScore }: FusedHit['hit'], { include }: PostSearch) =>
+  include.includes('scores') ? { scores: { vector: vectorScore, keyword: keywordScore } } : {};
+
+/** The messages behind a version and those around them, each once, in the order they came. */
+function sourcesIn(said: Said, { hit: { point } }: FusedHit) {
+  const near = point.sourceIds.flatMap((id) => said.get(id) ?? []);
+  const once = [...new Map(near.map((message) => [message.id, message])).values()];
+  const sorted = once.sort((a, b) => a.saidAt.seq - b.saidAt.seq);
+  return sorted.map((message) => sourceView(message, point.sourceIds.includes(message.id)));
+}
+
+/** The found messages as the ledger has them: one that is no longer there is not shown. */
+function messagesIn(said: Said, found: readonly FusedHit[], body: PostSearch) {
+  return found.flatMap((fused) => {
+    const { hit, score } = fused;
+    const message = said.get(idOf(fused))?.find(({ id }) => id === idOf(fused));
+    return message === undefined
+      ? []
+      : [{ ...messageHitView(message, hit.point.scope), score, ...scoresOf(hit, body) }];
+  });
+}

@@ -1,0 +1,143 @@
+import type { PostSearch } from '@slowwave/contracts';
+import { asEngineError, type IndexHit, type IndexQuery, ownerOf, type Shelf, scopeOf, terms } from '@slowwave/engine';
+import { problem } from '@slowwave/http';
+import { type Deadline, LATE } from './deadline.ts';
+import type { SearchDeps } from './deps.ts';
+import type { Question } from './search.ts';
+
+/** Each leg brings more than is shown, so that what is second in one leg and fifth in the other is not missed. */
+const LEG_FACTOR = 3;
+const LEG_MIN = 50;
+/** Characters of a question that are looked for word by word: taking 20,000 apart would hold up all others for 30 ms. */
+const WORDS_OF_MAX = 4_000;
+
+export interface Found {
+  readonly memories: readonly IndexHit[];
+  /** Raw messages; none where they were not asked for. */
+  readonly messages: readonly IndexHit[];
+  /** Why something that was wanted is missing. */
+  readonly missing: readonly string[];
+}
+
+/** What the legs of a search find. With a time limit they are asked apart, so that one that is late can be left out. */
+export async function find(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Found> {
+  const { mode, timeout_ms: limit } = question.body;
+  if (mode === 'hybrid' && limit !== undefined) return findApart(deps, question, deadline);
+  const found = await deadline.within((signal) => findTogether(deps, question, signal));
+  if (found === LATE) throw tooLate(question);
+  return found;
+}
+
+/** A hybrid search whose model is away still has its words; a pure vector search has nothing, and fails. */
+async function findTogether(deps: SearchDeps, question: Question, signal: AbortSignal): Promise<Found> {
+  const { query, mode } = question.body;
+  const words = mode === 'vector' ? null : wordsOf(query);
+  if (mode === 'keyword') return asked(deps, question, { ...NO_LEGS, terms: words });
+  const vector = await vectorOf(deps, question, signal);
+  if (vector instanceof Float32Array) return asked(deps, question, { vector, terms: words });
+  if (mode === 'vector') throw vector.error;
+  const found = await asked(deps, question, { vector: null, terms: words });
+  return { ...found, missing: [vector.missing] };
+}
+
+async function findApart(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Found> {
+  const [byMeaning, byWords] = await Promise.all([
+    deadline.within(async (signal) => {
+      const vector = await vectorOf(deps, question, signal);
+      if (vector instanceof Float32Array) return asked(deps, question, { ...NO_LEGS, vector });
+      return { ...NOTHING, missing: [vector.missing] };
+    }),
+    deadline.within(() => asked(deps, question, { ...NO_LEGS, terms: wordsOf(question.body.query) })),
+  ]);
+  if (byMeaning === LATE && byWords === LATE) throw tooLate(question);
+  return together(
+    byMeaning === LATE ? late('the search by meaning') : byMeaning,
+    byWords === LATE ? late('the search by words') : byWords,
+  );
+}
+
+const NOTHING: Found = { memories: [], messages: [], missing: [] };
+const late = (what: string): Found => ({ ...NOTHING, missing: [lateNote(what)] });
+
+/** How what was left out for the time limit is told. */
+export const lateNote = (what: string): string => `${what} was not done within timeout_ms and is left out`;
+
+const tooLate = ({ body }: Question) =>
+  problem(
+    'timed_out',
+    `nothing was found within timeout_ms: ${body.timeout_ms}; allow more time, or ask with mode: "keyword", which needs no model`,
+  );
+
+const wordsOf = (query: string): readonly string[] => terms(query.slice(0, WORDS_OF_MAX));
+
+type NoVector = { readonly error: unknown; readonly missing: string };
+
+async function vectorOf(
+  deps: SearchDeps,
+  { tenant, body: { query } }: Question,
+  signal: AbortSignal,
+): Promise<Float32Array | NoVector> {
+  try {
+    return await deps.embedQuery({ tenant, text: query }, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const { code } = asEngineError(error);
+    deps.log.warn({ err: error }, 'a query was not embedded; searched by keyword only');
+    return { error, missing: `the query could not be embedded (${code}): searched by keyword only` };
+  }
+}
+
+type Legs = Pick<IndexQuery, 'vector' | 'terms'>;
+const NO_LEGS: Legs = { vector: null, terms: null };
+
+/** One question to the index, for memories and, where they are wanted, messages. */
+async function asked(deps: SearchDeps, question: Question, legs: Legs): Promise<Found> {
+  const shelves: Shelf[] = question.body.include.includes('messages') ? ['memories', 'messages'] : ['memories'];
+  const queries = shelves.map((shelf) => indexQuery(deps, question, { ...legs, shelf }));
+  const [memories = [], messages = []] = await deps.index.search(queries);
+  return { memories, messages, missing: [] };
+}
+
+function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs & Pick<IndexQuery, 'shelf'>): IndexQuery {
+  const owner = ownerOf(scopeOf(body));
+  return {
+    tenant,
+    owner,
+    filter: {
+      ...(owner.kind === 'user' && body.agent_id !== undefined && { agentId: body.agent_id }),
+      ...(owner.kind !== 'run' && body.run_id !== undefined && { runId: body.run_id }),
+      ...(body.app_id !== undefined && { appId: body.app_id }),
+    },
+    visibility: visibilityOf(body, deps.tools.now()),
+    ...legs,
+    where: null,
+    wide: true,
+    limit: Math.max(LEG_MIN, body.top_k * LEG_FACTOR),
+  };
+}
+
+function visibilityOf({ as_of, latest_only = true }: PostSearch, now: number): IndexQuery['visibility'] {
+  const at = as_of === undefined ? null : Date.parse(as_of);
+  if (!latest_only) return { kind: 'every', begunBy: at };
+  return at === null ? { kind: 'live', now } : { kind: 'as_of', at };
+}
+
+/** What two legs found, each point once. */
+function together(byMeaning: Found, byWords: Found): Found {
+  return {
+    memories: merged(byMeaning.memories, byWords.memories),
+    messages: merged(byMeaning.messages, byWords.messages),
+    missing: [...byMeaning.missing, ...byWords.missing],
+  };
+}
+
+function merged(byMeaning: readonly IndexHit[], byWords: readonly IndexHit[]): IndexHit[] {
+  const hits = new Map(byMeaning.map((hit) => [nameOf(hit), hit]));
+  for (const hit of byWords) {
+    const other = hits.get(nameOf(hit));
+    hits.set(nameOf(hit), other === undefined ? hit : { ...other, keywordScore: hit.keywordScore });
+  }
+  return [...hits.values()];
+}
+
+const nameOf = ({ point }: IndexHit): string => `${point.memoryId} ${point.version}`;

@@ -1,0 +1,37 @@
+import { type Observer, openVectorCache } from '@slowwave/adapters/assemble';
+import type { Config } from '@slowwave/adapters/config';
+import { countQueryVectors } from '@slowwave/adapters/metrics';
+import type { Embedder, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
+import type { SearchDeps } from './deps.ts';
+import { indexState } from './index-state.ts';
+import { queryVectors } from './query-vectors.ts';
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly index: SearchIndex;
+  readonly embedder: Embedder;
+  readonly tools: Tools;
+  readonly log: Log;
+  readonly observer: Pick<Observer, 'registry'>;
+}
+
+export interface OpenSearch {
+  readonly deps: SearchDeps;
+  /** What is closed after everything that uses it. */
+  readonly parts: readonly { close(): Promise<unknown> }[];
+}
+
+/** What the read routes work with, over open stores. */
+export function openSearch(config: Config, { observer, embedder, ...parts }: Parts): OpenSearch {
+  const shared = openVectorCache(config, parts.log);
+  const count = countQueryVectors(observer.registry);
+  const deps: SearchDeps = {
+    ledger: parts.ledger,
+    index: parts.index,
+    tools: parts.tools,
+    log: parts.log,
+    embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
+    indexState: indexState({ ...parts, embedder }),
+  };
+  return { deps, parts: shared === null ? [] : [shared] };
+}

@@ -1,0 +1,74 @@
+import { type Embedder, EngineError, type TenantId, type Tools, type VectorCache } from '@slowwave/engine';
+import { flights } from './flights.ts';
+
+/** A question is answered or refused within this: a chat waits for it. */
+const QUERY_LIMIT_MS = 10_000;
+/** At 1,536 dimensions about 6 MB. */
+const KEPT_MAX = 1_000;
+
+interface QueryText {
+  readonly tenant: TenantId;
+  readonly text: string;
+}
+
+/** The vector of a question. Throws EngineError when the model cannot be used, or nobody waits any more. */
+export type EmbedQuery = (query: QueryText, cancel: AbortSignal) => Promise<Float32Array>;
+
+interface Parts {
+  readonly embedder: Embedder;
+  /** What other processes have embedded; null: nothing is shared. */
+  readonly shared: VectorCache | null;
+  readonly tools: Pick<Tools, 'hash'>;
+  /** Learns where each vector came from. */
+  readonly count: (source: 'memory' | 'shared' | 'model') => void;
+  readonly keptMax?: number;
+}
+
+/**
+ * Embeds questions: the same one asked again, or twice at once, only once. A vector is the same whoever asks, but how fast
+ * it comes would tell whether another tenant has asked before: each has its own.
+ */
+export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MAX }: Parts): EmbedQuery {
+  const kept = lately<Float32Array>(keptMax);
+  const fly = flights<Float32Array>();
+  const find = async (key: string, text: string, signal: AbortSignal): Promise<Float32Array> => {
+    const known = (await shared?.get(key)) ?? null;
+    const fits = known !== null && known.length === embedder.dimensions;
+    count(fits ? 'shared' : 'model');
+    const vector = fits ? known : await embedded(embedder, text, signal);
+    kept.put(key, vector);
+    if (!fits) shared?.put(key, vector);
+    return vector;
+  };
+  return async ({ tenant, text }, cancel) => {
+    const key = tools.hash(JSON.stringify([embedder.fingerprint, tenant, text]));
+    const known = kept.get(key);
+    if (known !== undefined) count('memory');
+    return known ?? fly(key, cancel, (signal) => find(key, text, signal));
+  };
+}
+
+async function embedded(embedder: Embedder, text: string, signal: AbortSignal): Promise<Float32Array> {
+  const { vectors } = await embedder.embed([text], AbortSignal.any([signal, AbortSignal.timeout(QUERY_LIMIT_MS)]));
+  const [vector] = vectors;
+  if (vector !== undefined) return vector;
+  throw new EngineError('expected one vector for one text, got none', { code: 'model_rejected', retryable: true });
+}
+
+/** What was used last, up to so many. */
+function lately<T>(max: number) {
+  const values = new Map<string, T>();
+  // A map keeps the order of insertion: what is put back last was used last.
+  const put = (key: string, value: T): void => {
+    values.delete(key);
+    values.set(key, value);
+    const [oldest] = values.keys();
+    if (values.size > max && oldest !== undefined) values.delete(oldest);
+  };
+  const get = (key: string): T | undefined => {
+    const value = values.get(key);
+    if (value !== undefined) put(key, value);
+    return value;
+  };
+  return { get, put };
+}

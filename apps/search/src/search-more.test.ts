@@ -1,0 +1,152 @@
+import { DEFAULT_TENANT, type LaneId } from '@slowwave/engine';
+import { expect, test } from 'vitest';
+import { searchBench } from './testing/bench.ts';
+
+const question = { query: 'where does Ann live: Berlin or Paris?', user_id: 'ann' };
+
+async function moved() {
+  const bench = await searchBench();
+  const { engine } = bench;
+  await engine.post([{ content: 'Ann lives in Berlin', at: Date.parse('2026-01-01T00:00:00Z'), clientId: 'm1' }]);
+  await engine.run();
+  await engine.post([
+    { role: 'assistant', content: 'Anything new?', at: Date.parse('2026-02-01T00:00:00Z') },
+    { content: 'Ann lives in Paris', at: Date.parse('2026-02-01T00:01:00Z'), clientId: 'm2' },
+    { role: 'assistant', content: 'Lovely.', at: Date.parse('2026-02-01T00:02:00Z') },
+  ]);
+  await engine.run();
+  const ask = async (more: object) => (await bench.search({ ...question, ...more })).json();
+  return { ...bench, ask };
+}
+
+test('all versions are found on request, each with its validity and whether it is the latest', async () => {
+  const { ask } = await moved();
+  const { results } = await ask({ latest_only: false });
+  const shown = results.map(({ memory, latest, invalid_at }: Record<string, unknown>) => [memory, latest, invalid_at]);
+  expect(shown.sort()).toEqual([
+    ['Ann lives in Berlin', false, '2026-02-01T00:01:00.000Z'],
+    ['Ann lives in Paris', true, null],
+  ]);
+  expect(results[0].id).toBe(results[1].id);
+});
+
+test('with as_of, all versions are those that had begun by then', async () => {
+  const { ask } = await moved();
+  const texts = async (as_of: string) =>
+    (await ask({ latest_only: false, as_of })).results.map(({ memory }: { memory: string }) => memory);
+  expect(await texts('2026-01-15T00:00:00Z')).toEqual(['Ann lives in Berlin']);
+  expect((await texts('2026-03-01T00:00:00Z')).sort()).toEqual(['Ann lives in Berlin', 'Ann lives in Paris']);
+});
+
+test('a deleted memory is found only among all versions', async () => {
+  const { ask, engine, writer } = await moved();
+  const [memory] = await engine.memories();
+  await writer.remove(DEFAULT_TENANT, memory?.id ?? '');
+  expect((await ask({})).results).toEqual([]);
+  const { results } = await ask({ latest_only: false });
+  expect(results.map(({ latest }: { latest: boolean }) => latest)).toEqual([false, false]);
+});
+
+test('the history of each hit comes on request, oldest event first', async () => {
+  const { ask } = await moved();
+  const { results } = await ask({ include: ['history'] });
+  expect(results[0].history).toMatchObject([
+    { event: 'ADD', memory: 'Ann lives in Berlin' },
+    { event: 'UPDATE', memory: 'Ann lives in Paris', previous: 'Ann lives in Berlin' },
+  ]);
+});
+
+test('sources come with what was said before and after them, on request', async () => {
+  const { ask } = await moved();
+  const { results } = await ask({ include: ['sources'], before: 1, after: 1 });
+  const said = results[0].sources.map(({ content, is_source }: Record<string, unknown>) => [content, is_source]);
+  expect(said).toEqual([
+    ['Anything new?', false],
+    ['Ann lives in Paris', true],
+    ['Lovely.', false],
+  ]);
+});
+
+test('raw messages are found on request, with whose they are and what they are cited by', async () => {
+  const { ask, engine } = await moved();
+  const vector = (await engine.deps.embedder.embed(['Anything new?'], new AbortController().signal)).vectors[0];
+  const { results } = await engine.deps.ledger.batches.list(DEFAULT_TENANT, {}, { limit: 9, cursor: null });
+  const lane = (await engine.memories())[0]?.lane ?? ('' as LaneId);
+  const [, asked] = await engine.deps.ledger.contents.messages(lane, 0, 2);
+  await engine.deps.index.upsert([
+    {
+      shelf: 'messages',
+      tenant: DEFAULT_TENANT,
+      lane,
+      owner: { kind: 'user', id: 'ann' },
+      scope: { userId: 'ann', agentId: null, runId: null, appId: null },
+      memoryId: asked?.id ?? '',
+      version: 1,
+      revision: 1,
+      text: 'Anything new?',
+      terms: ['anyth', 'new'],
+      contextTerms: [],
+      speaker: null,
+      vector: vector ?? new Float32Array(512),
+      live: true,
+      saidAt: asked?.saidAt ?? { at: 0, seq: 0 },
+      validFrom: 0,
+      invalidAt: null,
+      expiresAt: null,
+      deletedAt: null,
+      category: null,
+      metadata: {},
+      immutable: false,
+      sourceIds: [],
+      confirmations: 0,
+      createdAt: 0,
+      updatedAt: 0,
+    },
+  ]);
+  const answer = await ask({ query: 'anything new?', include: ['messages', 'scores'] });
+  expect(answer.messages).toMatchObject([
+    { content: 'Anything new?', role: 'assistant', user_id: 'ann', message_id: asked?.id, batch_id: asked?.batchId },
+  ]);
+  expect(results.map(({ id }) => id)).toContain(answer.messages[0].batch_id);
+  expect(answer.messages[0].score).toBeGreaterThan(0);
+  expect(answer.messages[0].scores.vector).toBeCloseTo(1);
+  expect((await ask({ query: 'anything new?' })).messages).toBeUndefined();
+});
+
+test.each(['🎉🎉', '她住在哪里？柏林', 'const a = (b) => c[d] ?? "it\'s" * 2; -- C++', `${'wo '.repeat(6_000)}Berlin`])(
+  'a query like %.20s is answered, not broken',
+  async (query) => {
+    const { ask } = await moved();
+    const answer = await ask({ query });
+    expect(answer.degraded).toBeUndefined();
+    expect(Array.isArray(answer.results)).toBe(true);
+  },
+);
+
+test('a plain search reads the index alone', async () => {
+  const real = await moved();
+  const calls: string[] = [];
+  const ledger = new Proxy(real.engine.deps.ledger, {
+    get: (target, name) => {
+      calls.push(String(name));
+      return Reflect.get(target, name);
+    },
+  });
+  const { search } = await searchBench({ ledger, index: real.engine.deps.index });
+  expect((await search({ ...question, include: ['scores'] })).json().results).toHaveLength(1);
+  expect(calls).toEqual([]);
+  await search({ ...question, include: ['sources', 'history'] });
+  expect(calls).toEqual(['lookups', 'lookups']);
+});
+
+test.each([
+  ['relations, which nothing keeps yet', { include: ['relations'] }, 'include'],
+  ['neighbours without sources', { before: 2 }, 'before'],
+  ['too many neighbours', { include: ['sources'], after: 21 }, 'after'],
+  ['no time at all', { timeout_ms: 0 }, 'timeout_ms'],
+  ['a week of time', { timeout_ms: 604_800_000 }, 'timeout_ms'],
+])('a search for %s is refused, naming the place', async (_name, more, path) => {
+  const { search } = await searchBench();
+  const answer = await search({ ...question, ...more });
+  expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
+});

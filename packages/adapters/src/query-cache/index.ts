@@ -1,0 +1,1 @@
+export { redisVectors } from './redis-vectors.ts';

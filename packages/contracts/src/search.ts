@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { Role } from './batches.ts';
+import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
+import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
+
+const QUERY_MAX = 20_000;
+const TOP_K_MAX = 200;
+const TOP_K_DEFAULT = 10;
+/** As long as the longest long-poll: nobody waits longer for a search. */
+const TIMEOUT_MAX_MS = 60_000;
+
+export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
+
+const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as const;
+
+const Neighbours = z.int().min(0).max(NEIGHBOURS_MAX).optional();
+
+export const PostSearch = z
+  .strictObject({
+    query: z.string().max(QUERY_MAX),
+    ...ScopeFields,
+    top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
+    threshold: z.number().min(0).max(1).optional(),
+    mode: SearchMode.default('hybrid'),
+    as_of: Moment.optional().describe('What held then, instead of what holds now.'),
+    latest_only: z
+      .boolean()
+      .optional()
+      .describe('false: every version of each memory, former and deleted ones too; with as_of, those begun by then.'),
+    include: z
+      .array(z.enum(INCLUDES))
+      .max(INCLUDES.length)
+      .refine(
+        (include) => !include.includes('relations'),
+        'relations are not kept yet: there is no graph; leave it out',
+      )
+      .default([])
+      .describe('What comes with the results. "relations" is refused until there is a graph.'),
+    before: Neighbours.describe('Messages before each source; with include: ["sources"].'),
+    after: Neighbours.describe('Messages after each source; with include: ["sources"].'),
+    timeout_ms: z
+      .int()
+      .min(1)
+      .max(TIMEOUT_MAX_MS)
+      .optional()
+      .describe('What is not there by then is left out, and degraded says so.'),
+  })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .refine(({ before, include }) => before === undefined || include.includes('sources'), onlyWithSources('before'))
+  .refine(({ after, include }) => after === undefined || include.includes('sources'), onlyWithSources('after'))
+  .meta({ id: 'PostSearch' });
+export type PostSearch = z.infer<typeof PostSearch>;
+
+function onlyWithSources(field: string) {
+  return { message: 'it is about sources: ask for them with include: ["sources"], or leave it out', path: [field] };
+}
+
+const Scores = z.object({ vector: z.number().nullable(), keyword: z.number().nullable() });
+
+export const SearchHit = MemoryView.extend({
+  score: z.number(),
+  latest: z.boolean().optional().describe('With latest_only: false: whether it is what the memory says today.'),
+  scores: Scores.optional(),
+  sources: z.array(SourceView).optional(),
+  history: z.array(HistoryEvent).optional().describe('The newest events of the memory, oldest first.'),
+}).meta({ id: 'SearchHit' });
+
+export const MessageHit = ScopeView.extend({
+  message_id: z.string(),
+  batch_id: z.string(),
+  id: z.string().nullable().describe('The id the caller gave the message.'),
+  role: Role,
+  name: z.string().nullable(),
+  content: z.string(),
+  said_at: z.string(),
+  score: z.number(),
+  scores: Scores.optional(),
+}).meta({ id: 'MessageHit' });
+
+export const SearchResult = z
+  .object({
+    results: z.array(SearchHit),
+    messages: z.array(MessageHit).optional().describe('With include: ["messages"]: what was said, best first.'),
+    took_ms: z.number(),
+    degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
+  })
+  .meta({ id: 'SearchResult' });

@@ -4,7 +4,7 @@ import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
-import { embedQuery, indexState, searchRoutes } from '@slowwave/search';
+import { openSearch, searchRoutes } from '@slowwave/search';
 import { CommandError, EXIT } from '../exit.ts';
 import { quietLog, requireLedger } from '../stores.ts';
 import type { Api } from './api.ts';
@@ -20,7 +20,6 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   const log = quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const engine = await openEngine(config, log, observer);
-  const { ledger, index, embedder, tools } = engine.deps;
   const manage = manageDeps(engine);
   const app = await createShell({
     name: 'slowwave',
@@ -33,8 +32,8 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   });
   const { due, maxPending } = config;
   await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: () => {} }));
-  const state = indexState({ index, ledger, embedder, tools });
-  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery: embedQuery(embedder), indexState: state }));
+  const reading = openSearch(config, { ...engine.deps, observer });
+  await app.register(searchRoutes(reading.deps));
   await app.register(consoleRoutes(manage));
   return {
     ask: async ({ method, path, body }) => {
@@ -42,7 +41,8 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
       const isJson = String(answer.headers['content-type']).includes('json');
       return { status: answer.statusCode, body: isJson ? answer.json() : answer.body };
     },
-    close: () => closeInOrder(app, ...manage.queues, ...engine.parts, ...(lock === null ? [] : [lock])),
+    close: () =>
+      closeInOrder(app, ...manage.queues, ...reading.parts, ...engine.parts, ...(lock === null ? [] : [lock])),
   };
 }
 

@@ -75,6 +75,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get filtered() {
+      return current().filtered;
+    },
     get present() {
       return current().present;
     },

@@ -21,6 +21,7 @@ export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/contents.ts';
 export type * from './ports/ledger/erasures.ts';
+export type * from './ports/ledger/filtered.ts';
 export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';

@@ -8,6 +8,7 @@ import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
+import { describeFilters } from './ledger-suite-filters.ts';
 import { describeKeys } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeLookups } from './ledger-suite-lookups.ts';
@@ -48,6 +49,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeKeys(bench);
     describeOutbox(bench);
     describeMemories(bench);
+    describeFilters(bench);
     describeSources(bench);
     describeLookups(bench);
     describePresent(bench);

@@ -4,6 +4,7 @@ import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
+import { memoryFiltered } from './memory-ledger-filtered.ts';
 import { memoryKeys } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryLookups } from './memory-ledger-lookups.ts';
@@ -31,6 +32,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
+    filtered: memoryFiltered(memoryMemories(state)),
     present: memoryPresent(state),
     speech: memorySpeech(state),
     reviews: memoryReviews(state),

@@ -10,6 +10,7 @@ import { keyStore } from './key-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
+import { filteredStore } from './read/filtered.ts';
 import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
@@ -86,6 +87,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     thoughts: thoughtStore(access),
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
+    filtered: filteredStore(access),
     present: presentStore(access),
     reviews: reviewStore(access),
     replays: replayStore(access),

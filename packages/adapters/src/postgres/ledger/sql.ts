@@ -12,22 +12,28 @@ export type Params = Readonly<Record<string, Scalar | readonly Scalar[]>>;
 export interface Sql {
   get<Row>(text: string, params?: Params): Promise<Row | null>;
   all<Row>(text: string, params?: Params): Promise<Row[]>;
+  /** Like `all`, of a statement that is as a caller's filter is: it is not kept. */
+  once<Row>(text: string, params?: Params): Promise<Row[]>;
   /** How many rows changed. */
   run(text: string, params?: Params): Promise<number>;
 }
 
 export function sqlOf(client: PoolClient): Sql {
-  const query = async (text: string, params: Params = {}) => {
-    const { name, sql, slots } = statementOf(text);
+  const ask = async ({ sql, slots }: Parsed, params: Params, name: { readonly name?: string }) => {
     try {
-      return await client.query({ name, text: sql, values: slots.map((slot) => encoded(slot, params)) });
+      return await client.query({ ...name, text: sql, values: slots.map((slot) => encoded(slot, params)) });
     } catch (error) {
       throw ofConnection(error);
     }
   };
+  const query = (text: string, params: Params = {}) => {
+    const { name, ...parsed } = statementOf(text);
+    return ask(parsed, params, { name });
+  };
   return {
     get: async <Row>(text: string, params?: Params) => ((await query(text, params)).rows[0] as Row | undefined) ?? null,
     all: async <Row>(text: string, params?: Params) => (await query(text, params)).rows as Row[],
+    once: async <Row>(text: string, params: Params = {}) => (await ask(parse(text), params, {})).rows as Row[],
     run: async (text, params) => (await query(text, params)).rowCount ?? 0,
   };
 }
@@ -38,10 +44,13 @@ interface Slot {
   readonly json: boolean;
 }
 
-interface Statement {
-  readonly name: string;
+interface Parsed {
   readonly sql: string;
   readonly slots: readonly Slot[];
+}
+
+interface Statement extends Parsed {
+  readonly name: string;
 }
 
 /** By text: a handful per kind of row. */
@@ -50,6 +59,12 @@ const statements = new Map<string, Statement>();
 function statementOf(text: string): Statement {
   const known = statements.get(text);
   if (known !== undefined) return known;
+  const statement = { name: `slowwave_${statements.size}`, ...parse(text) };
+  statements.set(text, statement);
+  return statement;
+}
+
+function parse(text: string): Parsed {
   const slots: Slot[] = [];
   const sql = text.replace(/@([a-z]\w*)(::jsonb)?/gi, (_, name: string, cast: string | undefined) => {
     const json = cast !== undefined;
@@ -57,9 +72,7 @@ function statementOf(text: string): Statement {
     const place = known === -1 ? slots.push({ name, json }) : known + 1;
     return `$${place}${cast ?? ''}`;
   });
-  const statement = { name: `slowwave_${statements.size}`, sql, slots };
-  statements.set(text, statement);
-  return statement;
+  return { sql, slots };
 }
 
 function encoded({ name, json }: Slot, params: Params): unknown {

@@ -9,6 +9,7 @@ import { asLedgerError } from './errors.ts';
 import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
+import { filteredStore } from './read/filtered.ts';
 import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
@@ -79,6 +80,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     thoughts: thoughtStore(access),
     summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
+    filtered: filteredStore(access),
     present: presentStore(access),
     reviews: reviewStore(access),
     replays: replayStore(access),

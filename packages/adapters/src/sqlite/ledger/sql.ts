@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { addFilterFunctions } from '../../filter-sql/index.ts';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;
@@ -10,6 +11,8 @@ export interface Sql {
   readonly db: Database.Database;
   get<Row>(text: string, params?: Params): Row | null;
   all<Row>(text: string, params?: Params): Row[];
+  /** Like `all`, of a statement that is as a caller's filter is: it is not kept. */
+  once<Row>(text: string, params?: Params): Row[];
   /** How many rows changed. */
   run(text: string, params?: Params): number;
 }
@@ -28,6 +31,7 @@ export function connectToWrite(path: string): Sql {
 export function connectToRead(path: string, { readOnlyFile }: { readOnlyFile: boolean }): Sql {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true, readonly: readOnlyFile });
   db.pragma('query_only = ON');
+  addFilterFunctions(db);
   return sqlOf(db);
 }
 
@@ -57,6 +61,7 @@ export function sqlOf(db: Database.Database): Sql {
     db,
     get: <Row>(text: string, params: Params = {}) => (statement(text).get(params) as Row | undefined) ?? null,
     all: <Row>(text: string, params: Params = {}) => statement(text).all(params) as Row[],
+    once: <Row>(text: string, params: Params = {}) => db.prepare<[Params]>(text).all(params) as Row[],
     run: (text, params = {}) => statement(text).run(params).changes,
   };
 }

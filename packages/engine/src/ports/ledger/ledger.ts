@@ -2,6 +2,7 @@ import type { AuditStore } from './audit.ts';
 import type { BatchStore } from './batches.ts';
 import type { ContentStore } from './contents.ts';
 import type { ErasureStore } from './erasures.ts';
+import type { FilteredStore } from './filtered.ts';
 import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { LookupStore } from './lookups.ts';
@@ -43,6 +44,7 @@ export interface Ledger {
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
+  readonly filtered: FilteredStore;
   readonly present: PresentStore;
   readonly speech: SpeechStore;
   readonly reviews: ReviewStore;

@@ -94,7 +94,7 @@ export async function historyOf(
 }
 
 /** Conditions on m (memories), l (lanes) and s (scopes) for the live memories a scope means. */
-function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; params: Params } {
+export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; params: Params } {
   const owner = ownerOf(scope);
   const { agentId, runId, appId } = scope;
   return {

@@ -92,7 +92,7 @@ export function loadMemories(sql: Sql, condition: string, params: Params): Memor
 }
 
 /** Conditions on m (memories), l (lanes) and s (scopes) for the live memories a scope means. */
-function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; params: Params } {
+export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; params: Params } {
   const owner: Owner = ownerOf(scope);
   return {
     conditions: [

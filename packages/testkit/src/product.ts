@@ -5,16 +5,13 @@ import type { Ledger, SearchIndex } from '@slowwave/engine';
  * are tested with this one, and could not be named as its dependencies.
  */
 export const product = {
-  /** The index in a file, for vectors of the builtin embedder. */
-  openIndex: async (path: string): Promise<SearchIndex> => {
-    const { openSqliteIndex } = await load<SqliteParts>('sqlite');
-    return openSqliteIndex({ path, ...(await builtinSpace()) });
-  },
-  /** The index on a server, under a name of its own. */
-  openQdrantIndex: async (url: string, alias: string): Promise<SearchIndex> => {
+  /** The index for vectors of the builtin embedder, at the path of a file, or the URL of a Qdrant and its name there. */
+  openIndex: async ([place = '', alias]: readonly string[]): Promise<SearchIndex> => {
+    const { fingerprint, dimensions } = await product.embedder();
+    const space = { fingerprint, dimensions };
+    if (alias === undefined) return (await load<SqliteParts>('sqlite')).openSqliteIndex({ path: place, ...space });
     const { openQdrantIndex } = await load<QdrantParts>('qdrant');
-    const space = await builtinSpace();
-    return openQdrantIndex({ url, alias, apiKey: null, quantized: false, onDisk: false, log: SILENT, ...space });
+    return openQdrantIndex({ url: place, alias, apiKey: null, log: SILENT, ...space });
   },
   openLedger: async (path: string): Promise<Ledger> => {
     const { openSqliteLedger } = await load<SqliteParts>('sqlite');
@@ -51,8 +48,3 @@ const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 const load = <T>(part: string): Promise<T> =>
   import(new URL(`../../adapters/src/${part}/index.ts`, import.meta.url).href) as Promise<T>;
-
-async function builtinSpace(): Promise<IndexSpace> {
-  const { fingerprint, dimensions } = await product.embedder();
-  return { fingerprint, dimensions };
-}

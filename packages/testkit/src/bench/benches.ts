@@ -1,10 +1,12 @@
 import type { Bench } from './bench.ts';
 import { fleet } from './fleet.ts';
+import { fresh } from './fresh.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
+import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
 import { provider } from './provider.ts';
 import { search } from './search.ts';
 import { worker } from './worker.ts';
 
-export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth];
+export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth, mixed, fresh];

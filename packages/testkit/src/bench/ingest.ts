@@ -3,7 +3,8 @@ import { freePort } from '../ports.ts';
 import { type Service, spawnService } from '../process.ts';
 import { startRedis, type TestRedis } from '../redis.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { type Bodies, flatOut, steadily } from './load/drive.ts';
+import { bodiesOf } from './load/bodies.ts';
+import { flatOut, steadily } from './load/drive.ts';
 import { posterTo } from './load/poster.ts';
 import { median, quantile } from './quantile.ts';
 
@@ -131,22 +132,3 @@ const timesOf = (what: string, times: readonly number[]) => [
   { what: `  ${what}, median`, value: median(times), unit: 'ms' },
   { what: `  ${what}, 99 of 100`, value: quantile(times, 0.99), unit: 'ms' },
 ];
-
-const MESSAGES = 6;
-const SENTENCE =
-  'We talked about the garden, the new bicycle and the train to the coast that leaves on Friday morning. ';
-const SENTENCES = 4;
-
-/** An exchange of about 2.9 KB, of one user after the other. */
-function bodiesOf(users: number): Bodies {
-  const messages = Array.from({ length: MESSAGES }, (_, i) => ({
-    role: i % 2 === 0 ? 'user' : 'assistant',
-    content: SENTENCE.repeat(SENTENCES),
-  }));
-  const rest = `","messages":${JSON.stringify(messages)}}`;
-  let next = 0;
-  return () => {
-    next += 1;
-    return `{"user_id":"user-${next % users}${rest}`;
-  };
-}

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiAt, each, ServerError } from '../api.ts';
+import { apiAt, ServerError } from '../api.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { countsOf } from '../fleet/quiet.ts';
-import { fleetModel, userOf } from '../fleet/said.ts';
+import { fleetModel } from '../fleet/said.ts';
 import type { RecordedCall } from '../model-server/endpoints.ts';
 import type { ModelServer } from '../model-server/server.ts';
+import { postBacklog } from './backlog.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { cpuTimes, cpuUse } from './cpu.ts';
 import { type Sample, scrape, total } from './scrape.ts';
@@ -95,19 +96,7 @@ async function measure(stage: Stage, progress: Progress) {
 async function fill({ options, running }: Stage, progress: Progress): Promise<void> {
   const { lanes, latency, calls, seconds } = options;
   const turns = Math.ceil((lanes / latency) * SECOND_MS * (seconds + RAMP_S * 2)) / calls + lanes;
-  const api = apiAt(running.ingest, null);
-  let posted = 0;
-  await each(
-    Array.from({ length: Math.ceil(turns) }, (_, user) => user),
-    async (user) => {
-      // Two levels are near each other, so that the model decides about them; one stands alone.
-      const texts = Array.from({ length: calls }, (_, i) => `${userOf(user)} has reached level ${i}`);
-      const messages = texts.map((content) => ({ role: 'user', content }));
-      await api.post('/v1/batches', { user_id: userOf(user), messages, flush: true });
-      posted += 1;
-      progress(`posted ${posted} of ${Math.ceil(turns)} batches`);
-    },
-  );
+  await postBacklog(apiAt(running.ingest, null), { turns: Math.ceil(turns), calls }, progress);
 }
 
 /** All lanes are taken and the first start's costs are over. */

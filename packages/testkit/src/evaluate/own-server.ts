@@ -9,6 +9,8 @@ const FAST = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../../.cache/nod
 
 export interface OwnServer {
   readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,8 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
   });
   return {
     url,
+    pid: service.pid,
+    dataDir: folder.path,
     close: async () => {
       await service.stop();
       await folder.remove();

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../ports.ts';
 import { startPostgres } from '../postgres.ts';
@@ -27,6 +28,8 @@ export interface Fleet {
   readonly console: string;
   /** What it runs on, in words. */
   readonly place: string;
+  /** Where the index is: the path of its file, or the URL of its server and its name there. */
+  readonly index: readonly string[];
   /** Where each worker tells its metrics, and the key with which it asks the model; killed ones too. */
   readonly workers: readonly string[];
   /** Of the workers that run. */
@@ -51,6 +54,7 @@ interface Part {
 
 interface Servers {
   readonly settings: Readonly<Record<string, string>>;
+  readonly index: readonly string[];
   /** Separate programs with a ledger in PostgreSQL refuse to share the file of an index. */
   readonly oneHost: boolean;
   close(): Promise<void>;
@@ -86,6 +90,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       search,
       console,
       place: placeOf(options),
+      index: servers.index,
       get workers() {
         return workers.map(({ url }) => url);
       },
@@ -110,15 +115,17 @@ async function startServers({ ledger, qdrantUrl = null, durable = false, setting
   process.once('exit', sweep);
   const redis = await startRedis();
   const postgres = ledger === 'postgres' ? await startPostgres({ durable }) : null;
+  // Nobody else's points are in a collection of this name.
+  const alias = `fleet-${Date.now().toString(36)}`;
   return {
+    index: qdrantUrl === null ? [join(folder.path, 'index.db')] : [qdrantUrl, alias],
     oneHost: postgres !== null && qdrantUrl === null,
     settings: {
       ...COMMON,
       SLOWWAVE_DATA_DIR: folder.path,
       REDIS_URL: redis.url,
       ...(postgres !== null && { DATABASE_URL: postgres.url }),
-      // Nobody else's points are in a collection of this name.
-      ...(qdrantUrl !== null && { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: `fleet-${Date.now().toString(36)}` }),
+      ...(qdrantUrl !== null && { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias }),
       ...settings,
     },
     close: async () => {

@@ -15,8 +15,8 @@ const Body = z.strictObject({
 });
 const REFUSED = 422;
 
-const [port, place = '', alias] = process.argv.slice(2);
-const index = await (alias === undefined ? product.openIndex(place) : product.openQdrantIndex(place, alias));
+const [port, ...place] = process.argv.slice(2);
+const index = await product.openIndex(place);
 const known = new Map<string, ReturnType<typeof questionOf>>();
 const kept = (text: string): ReturnType<typeof questionOf> => {
   const question = known.get(text) ?? questionOf(text);

@@ -60,15 +60,14 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
   const { qdrantUrl } = filling;
   // Nobody else's points are under this name.
   const alias = `bench-${Date.now().toString(36)}`;
-  const file = join(folder.path, 'index.db');
-  const index = await (qdrantUrl === null ? product.openIndex(file) : product.openQdrantIndex(qdrantUrl, alias));
+  const place = qdrantUrl === null ? [join(folder.path, 'index.db')] : [qdrantUrl, alias];
+  const index = await product.openIndex(place);
   try {
     await fillIndex(index, filling, progress);
     await claim(index, folder);
     const settings = qdrantUrl === null ? {} : { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias };
     const { url, service } = await startSearch(folder, settings);
     try {
-      const place = qdrantUrl === null ? [file] : [qdrantUrl, alias];
       return await work({ index, place, searchUrl: url, searchPid: service.pid, indexBytes: () => bytesIn(folder) });
     } finally {
       await service.stop();

@@ -10,7 +10,7 @@ export interface Size {
 
 export const memoriesIn = ({ users, perUser }: Size): number => users * perUser;
 
-export const userAt = (n: number): string => `user-${n}`;
+export const userAt = (n: number): string => `reader-${n}`;
 export const ownerAt = (n: number): Owner => ({ kind: 'user', id: userAt(n) });
 
 const TEXT_WORDS = 12; // a fact of one sentence

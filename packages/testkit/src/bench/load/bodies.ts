@@ -1,0 +1,20 @@
+import type { Bodies } from './drive.ts';
+
+const MESSAGES = 6;
+const SENTENCE =
+  'We talked about the garden, the new bicycle and the train to the coast that leaves on Friday morning. ';
+const SENTENCES = 4;
+
+/** An exchange of about 2.9 KB, of one user after the other. */
+export function bodiesOf(users: number): Bodies {
+  const messages = Array.from({ length: MESSAGES }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: SENTENCE.repeat(SENTENCES),
+  }));
+  const rest = `","messages":${JSON.stringify(messages)}}`;
+  let next = 0;
+  return () => {
+    next += 1;
+    return `{"user_id":"user-${next % users}${rest}`;
+  };
+}

@@ -1,4 +1,5 @@
 import { needScope, type Routes } from '@slowwave/http';
+import { postContext } from './context/post-context.ts';
 import type { SearchDeps } from './deps.ts';
 import { getHistory } from './get-history.ts';
 import { getMemory } from './get-memory.ts';
@@ -16,6 +17,7 @@ export const searchRoutes =
   async (app) => {
     needScope(app, 'search');
     postSearch(app, deps);
+    postContext(app, deps);
     listMemories(app, deps);
     getMemory(app, deps);
     getHistory(app, deps);

@@ -1,6 +1,7 @@
 import { type Observer, openVectorCache } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
+import { o200kTokenizer } from '@slowwave/adapters/tokens';
 import type { Embedder, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
@@ -29,6 +30,7 @@ export function openSearch(config: Config, { observer, embedder, ...parts }: Par
     ledger: parts.ledger,
     index: parts.index,
     tools: parts.tools,
+    tokenizer: o200kTokenizer,
     log: parts.log,
     embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
     indexState: indexState({ ...parts, embedder }),

@@ -8,6 +8,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'ingest GET /v1/batches/{id}': 'ingest',
   'ingest POST /v1/flush': 'ingest',
   'search POST /v1/search': 'search',
+  'search POST /v1/context': 'search',
   'search GET /v1/memories': 'search',
   'search GET /v1/memories/{id}': 'search',
   'search GET /v1/memories/{id}/history': 'search',

@@ -25,6 +25,7 @@ export {
   ReadyView,
   StatsView,
 } from './consolidations.ts';
+export { ContextResult, PostContext } from './context.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';
 export { ErasureAccepted, ErasureState, ErasureView, ExportLine, UserParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';

@@ -3,11 +3,11 @@ import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
 
-const QUERY_MAX = 20_000;
-const TOP_K_MAX = 200;
+export const QUERY_MAX = 20_000;
+export const TOP_K_MAX = 200;
 const TOP_K_DEFAULT = 10;
 /** As long as the longest long-poll: nobody waits longer for a search. */
-const TIMEOUT_MAX_MS = 60_000;
+export const TIMEOUT_MAX_MS = 60_000;
 
 export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
 

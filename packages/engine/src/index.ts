@@ -81,7 +81,17 @@ export {
   callUndecided,
 } from './rules/breaker.ts';
 export { DAY_MS, dayOf } from './rules/budget.ts';
+export { assembleContext } from './rules/context/assemble.ts';
+export {
+  type AssembledContext,
+  type ContextAsk,
+  type ContextParts,
+  type KnownFact,
+  SECTIONS,
+  type SectionName,
+} from './rules/context/parts.ts';
 export { profileRank } from './rules/context/profile-rank.ts';
+export { queryOf } from './rules/context/query-of.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
 export type * from './rules/filter/filter.ts';
 export { fold, sameFolded } from './rules/filter/fold.ts';

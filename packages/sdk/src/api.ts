@@ -130,6 +130,68 @@ export type ConsolidationList = {
   readonly next_cursor: string | null;
 };
 
+export type ContextResult = {
+  /** Of the format text. Empty where there is nothing to tell. */
+  readonly text?: string | undefined;
+  /** Of the format anthropic. Empty where no memory, profile or summary is told. */
+  readonly system?: string | undefined;
+  /** Of the formats openai and anthropic: what goes before the turns of the caller. */
+  readonly messages?: readonly ({
+    readonly role: 'system' | 'user' | 'assistant';
+    readonly content: string;
+  })[] | undefined;
+  readonly tokens: number;
+  readonly sections: {
+    readonly profile?: {
+      readonly shown: number;
+      /** For want of room, or because it is told already. */
+      readonly left_out: number;
+    } | undefined;
+    readonly summary?: {
+      readonly shown: number;
+      /** For want of room, or because it is told already. */
+      readonly left_out: number;
+    } | undefined;
+    readonly memories?: {
+      readonly shown: number;
+      /** For want of room, or because it is told already. */
+      readonly left_out: number;
+    } | undefined;
+    readonly pending?: {
+      readonly shown: number;
+      /** For want of room, or because it is told already. */
+      readonly left_out: number;
+    } | undefined;
+  };
+  readonly citations: readonly ({
+    /** As the block marks it: m1, m2, … */
+    readonly ref: string;
+    readonly section: 'profile' | 'memories';
+    readonly memory_id: string;
+    readonly version: number;
+    readonly said_at: string;
+    readonly valid_from: string;
+  })[];
+  readonly memory_ids: readonly string[];
+  readonly pending: readonly ({
+    readonly message_id: string;
+    readonly batch_id: string;
+    /** The id the caller gave the message. */
+    readonly id: string | null;
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly name: string | null;
+    readonly content: string;
+    readonly said_at: string;
+    /** Only its beginning is told. */
+    readonly cut: boolean;
+  })[];
+  /** Older pending messages are left out. */
+  readonly pending_trimmed: boolean;
+  readonly took_ms: number;
+  /** What is missing, and why. */
+  readonly degraded?: readonly string[] | undefined;
+};
+
 export type Deleted = {
   readonly deleted: number;
 };
@@ -282,6 +344,26 @@ export type MemoryList = {
   readonly next_cursor: string | null;
 };
 
+export type MessageHit = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly message_id: string;
+  readonly batch_id: string;
+  /** The id the caller gave the message. */
+  readonly id: string | null;
+  readonly role: 'user' | 'assistant' | 'system' | 'tool';
+  readonly name: string | null;
+  readonly content: string;
+  readonly said_at: string;
+  readonly score: number;
+  readonly scores?: {
+    readonly vector: number | null;
+    readonly keyword: number | null;
+  } | undefined;
+};
+
 export type PatchMemory = {
   readonly memory?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -330,6 +412,45 @@ export type PostBatch = {
   /** backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order with what the same owner says meanwhile. */
   readonly priority?: 'live' | 'backfill' | undefined;
   readonly idempotency_key?: string | undefined;
+};
+
+export type PostContext = {
+  /** What the next answer is about. Without it, the last messages of the user say. */
+  readonly query?: string | undefined;
+  /** The last turns, which the caller has in its prompt anyway: they are not told again. */
+  readonly messages?: readonly ({
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly content: string | readonly ({
+      readonly type: 'text';
+      readonly text: string;
+    } | {
+      readonly type: 'image_url';
+      readonly image_url: {
+        readonly url: string;
+        readonly detail?: 'auto' | 'low' | 'high' | undefined;
+      };
+    })[];
+    readonly name?: string | undefined;
+    readonly timestamp?: string | undefined;
+    readonly id?: string | undefined;
+  })[] | undefined;
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  /** Counted as o200k_base does. */
+  readonly max_tokens?: number | undefined;
+  /** Memories that are looked at for the block. */
+  readonly top_k?: number | undefined;
+  readonly threshold?: number | undefined;
+  readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
+  /** What held then. Summary and pending messages are of now and left out. */
+  readonly as_of?: string | undefined;
+  readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
+  /** All of them, unless some are named. */
+  readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'pending')[] | undefined;
+  /** What is late is left out and told in degraded. */
+  readonly timeout_ms?: number | undefined;
 };
 
 export type PostFlush = {
@@ -490,8 +611,18 @@ export type PostSearch = {
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
+  /** What held then, instead of what holds now. */
   readonly as_of?: string | undefined;
-  readonly include?: readonly ('sources' | 'scores')[] | undefined;
+  /** false: every version of each memory, former and deleted ones too; with as_of, those begun by then. */
+  readonly latest_only?: boolean | undefined;
+  /** What comes with the results. "relations" is refused until there is a graph. */
+  readonly include?: readonly ('sources' | 'scores' | 'history' | 'messages' | 'relations')[] | undefined;
+  /** Messages before each source; with include: ["sources"]. */
+  readonly before?: number | undefined;
+  /** Messages after each source; with include: ["sources"]. */
+  readonly after?: number | undefined;
+  /** What is not there by then is left out, and degraded says so. */
+  readonly timeout_ms?: number | undefined;
 };
 
 export type PostUndo = {
@@ -793,15 +924,21 @@ export type SearchHit = {
   readonly created_at: string;
   readonly updated_at: string;
   readonly score: number;
+  /** With latest_only: false: whether it is what the memory says today. */
+  readonly latest?: boolean | undefined;
   readonly scores?: {
     readonly vector: number | null;
     readonly keyword: number | null;
   } | undefined;
   readonly sources?: readonly Source[] | undefined;
+  /** The newest events of the memory, oldest first. */
+  readonly history?: readonly HistoryEvent[] | undefined;
 };
 
 export type SearchResult = {
   readonly results: readonly SearchHit[];
+  /** With include: ["messages"]: what was said, best first. */
+  readonly messages?: readonly MessageHit[] | undefined;
   readonly took_ms: number;
   /** Why the answer may be incomplete. */
   readonly degraded?: readonly string[] | undefined;
@@ -972,6 +1109,11 @@ export interface Operations {
   'POST /v1/search': {
     body: PostSearch;
     answer: SearchResult;
+  };
+  /** What is known of an owner, ready for a prompt. */
+  'POST /v1/context': {
+    body: PostContext;
+    answer: ContextResult;
   };
   /** An owner's memories, newest first. */
   'GET /v1/memories': {

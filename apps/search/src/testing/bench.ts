@@ -11,7 +11,7 @@ const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide(key
 /** The read routes over stores in memory, and a writer to fill them. */
 export async function searchBench(given: Partial<SearchDeps> = {}) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
-  const { ledger, index, tools, log, embedder } = engine.deps;
+  const { ledger, index, tools, tokenizer, log, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
   const embedQuery = queryVectors({ embedder, shared: null, tools, count: () => {} });
   const app: App = await createShell({
@@ -23,7 +23,9 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     bodyLimitBytes: 100_000,
     metrics: new Registry(),
   });
-  await app.register(searchRoutes({ ledger, index, tools, log, embedQuery, indexState: async () => null, ...given }));
+  await app.register(
+    searchRoutes({ ledger, index, tools, tokenizer, log, embedQuery, indexState: async () => null, ...given }),
+  );
   const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
   return { app, engine, embedder, writer, search, remember: remembering(writer) };
 }

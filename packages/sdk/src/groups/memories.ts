@@ -1,4 +1,4 @@
-import type { PatchMemory, PostMemory, PostSearch } from '../api.ts';
+import type { PatchMemory, PostContext, PostMemory, PostSearch } from '../api.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
 import type { Given, Send } from '../send.ts';
@@ -9,6 +9,8 @@ type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>
 
 export const memoriesOf = (send: Send) => ({
   search: (body: PostSearch, options?: CallOptions) => send('POST /v1/search', { body, readsOnly: true }, options),
+  /** What is known of an owner, as a block for a prompt. */
+  context: (body: PostContext, options?: CallOptions) => send('POST /v1/context', { body, readsOnly: true }, options),
   /** Writes a memory as it is given, without a model. */
   add: (body: PostMemory, options?: CallOptions) => send('POST /v1/memories', { body }, options),
   get: (id: string, options?: CallOptions) => send('GET /v1/memories/{id}', { params: { id } }, options),

@@ -1,0 +1,119 @@
+import { type PostContext, type PostSearch, textOf } from '@slowwave/contracts';
+import {
+  asEngineError,
+  type ContextParts,
+  type Conversation,
+  type KnownFact,
+  queryOf,
+  type SectionName,
+  scopeOf,
+} from '@slowwave/engine';
+import type { SearchDeps } from '../deps.ts';
+import { lateNote } from '../find.ts';
+import { search } from '../search.ts';
+import type { ContextQuestion } from './context.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+
+/** More than there is room for in a block of the usual size. */
+const PROFILE_MAX = 40;
+/** Far more than a person says before a turn of the lane is due. */
+const PENDING_MAX = 100;
+/** A page of a book has 2,000 characters; who pastes more means a document, and a block has no room for it. */
+const PENDING_BYTES_MAX = 32_768;
+
+export interface ReadParts {
+  readonly parts: ContextParts;
+  /** There are older pending messages. */
+  readonly more: boolean;
+  /** What is missing, and why. */
+  readonly degraded: readonly string[];
+}
+
+/** All parts at the same time. One that fails or is late is left out and named, unless nothing else was asked for. */
+export async function readParts(
+  deps: SearchDeps,
+  question: ContextQuestion,
+  sections: readonly SectionName[],
+): Promise<ReadParts> {
+  const { timeout_ms: limit } = question.body;
+  const has = (...names: SectionName[]): boolean => names.some((name) => sections.includes(name));
+  const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
+    wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
+  const [memories, profile, conversation] = await Promise.all([
+    ask(has('memories'), 'the part memories', () => foundMemories(deps, question)),
+    ask(has('profile'), 'the part profile', () => profileOf(deps, question)),
+    ask(has('summary', 'pending'), 'the part summary and pending', () => conversationOf(deps, question)),
+  ]);
+  const found = readOf(memories);
+  const present = readOf(conversation);
+  return {
+    parts: {
+      profile: readOf(profile) ?? [],
+      memories: found?.facts ?? [],
+      summary: has('summary') ? (present?.summary ?? null) : null,
+      pending: has('pending') ? (present?.pending ?? []) : [],
+    },
+    more: has('pending') && present?.more === true,
+    degraded: [...(found?.degraded ?? []), ...missing(deps, [memories, profile, conversation])],
+  };
+}
+
+interface Part<T> {
+  readonly name: string;
+  /** null: it was not asked for. */
+  readonly outcome: Outcome<T> | null;
+}
+
+const readOf = <T>({ outcome }: Part<T>): T | null => (outcome?.kind === 'done' ? outcome.value : null);
+
+/** What is missing, and why. Where all that was asked for has failed, that is an outage and no empty block. */
+function missing({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[] {
+  const asked = parts.flatMap(({ name, outcome }) => (outcome === null ? [] : [{ name, ...outcome }]));
+  const failed = asked.filter((part) => part.kind === 'failed');
+  if (failed.length === asked.length && failed[0] !== undefined) throw failed[0].error;
+  for (const { name, error } of failed) log.warn({ err: error }, `a context is told without ${name}`);
+  return asked.flatMap((part) => {
+    if (part.kind === 'done') return [];
+    if (part.kind === 'late') return [lateNote(part.name)];
+    return [`${part.name} could not be read (${asEngineError(part.error).code}) and is left out`];
+  });
+}
+
+interface Found {
+  readonly facts: readonly KnownFact[];
+  readonly degraded: readonly string[];
+}
+
+async function foundMemories(deps: SearchDeps, { tenant, body }: ContextQuestion): Promise<Found> {
+  const query = askedIn(body);
+  if (query === null) return { facts: [], degraded: [] };
+  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query) });
+  const facts = results.map(({ id, version, memory, said_at, valid_from }) => ({
+    memoryId: id,
+    version,
+    text: memory,
+    saidAt: Date.parse(said_at),
+    validFrom: Date.parse(valid_from),
+  }));
+  return { facts, degraded };
+}
+
+const askedIn = ({ query, messages = [] }: PostContext): string | null =>
+  query ?? queryOf(messages.map(({ role, content }) => ({ role, text: textOf(content) })));
+
+function searchBody(body: PostContext, query: string): PostSearch {
+  const { query: _query, messages: _messages, max_tokens, format, sections, ...rest } = body;
+  return { ...rest, query, include: [] };
+}
+
+async function profileOf(
+  { ledger, tools }: SearchDeps,
+  { tenant, body }: ContextQuestion,
+): Promise<readonly KnownFact[]> {
+  const at = body.as_of === undefined ? tools.now() : Date.parse(body.as_of);
+  const facts = await ledger.present.profile(tenant, scopeOf(body), { at, limit: PROFILE_MAX });
+  return facts.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+}
+
+const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
+  ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });

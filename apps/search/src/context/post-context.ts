@@ -1,0 +1,24 @@
+import { ContextResult, PostContext } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { context } from './context.ts';
+
+const schema = {
+  tags: ['search'],
+  summary: 'What is known of an owner, ready for a prompt',
+  description:
+    'One block within a token budget: the profile, the summary of the conversation, the memories that a query or the last ' +
+    'messages ask for, and what was said and is not consolidated yet. Each memory has a date and a citation mark. The ' +
+    'owner is the first given of user_id, agent_id, run_id; the other ids only filter.',
+  body: PostContext,
+  response: { 200: ContextResult },
+};
+
+const bounds: Bounds = { by: 'body', apps: true };
+
+export function postContext(app: App, deps: SearchDeps): void {
+  app.post('/v1/context', { schema, config: { bounds } }, async (request) =>
+    context(deps, { tenant: requestTenant(request) as TenantId, body: request.body }),
+  );
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { tellTheSame, toldOf } from './same-fact.ts';
+
+const same = (a: string, b: string) => tellTheSame(toldOf(a), toldOf(b));
+
+test.each([
+  ['User lives in Oslo', 'user lives in  Oslo.'],
+  ['User likes the green tea from Japan', 'User likes green tea from Japan'],
+  ['User works as a software engineer at Acme in Oslo', 'User works as software engineer at Acme in Oslo, now'],
+  ['小明住在上海', '小明住在上海。'],
+])('"%s" and "%s" tell the same', (a, b) => {
+  expect(same(a, b)).toBe(true);
+  expect(same(b, a)).toBe(true);
+});
+
+test.each([
+  ['User eats meat', 'User does not eat meat'],
+  ['User eats meat', 'User no longer eats meat'],
+  ['小明吃辣', '小明不吃辣'],
+  ['Ann loves Bob', 'Bob loves Ann'],
+  ['User flies from Oslo to Lisbon on 3 May at 10:40', 'User flies from Oslo to Lisbon on 3 May at 10:50'],
+  ['User lives in Oslo', 'User lives in Rome'],
+  ['小明住在上海', '小明住在北京'],
+  ['??', '!!'],
+])('"%s" and "%s" are two facts', (a, b) => {
+  expect(same(a, b)).toBe(false);
+  expect(same(b, a)).toBe(false);
+});

@@ -1,4 +1,5 @@
 import type { Bench } from './bench.ts';
+import { cost } from './cost.ts';
 import { fleet } from './fleet.ts';
 import { fresh } from './fresh.ts';
 import { growth } from './growth.ts';
@@ -9,4 +10,4 @@ import { provider } from './provider.ts';
 import { search } from './search.ts';
 import { worker } from './worker.ts';
 
-export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth, mixed, fresh];
+export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth, mixed, fresh, cost];

@@ -74,8 +74,11 @@ export const verdictsOf = ({ verdicts, comparisons = [] }: Found): readonly Verd
   })),
 ];
 
-/** Three digits that count. */
-export const ratioText = (ratio: number): string => `${Number(ratio.toPrecision(3))}×`;
+/** Three digits that count; of very small ones what part of the whole they are. */
+export const ratioText = (ratio: number): string =>
+  ratio > SMALL ? `${Number(ratio.toPrecision(3))}×` : `1/${Number((1 / ratio).toPrecision(3))}`;
+
+const SMALL = 0.1;
 
 const MISSES_SHOWN = 5;
 

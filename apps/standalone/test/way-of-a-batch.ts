@@ -41,6 +41,11 @@ export function describeWay(name: string, open: OpenSetup): void {
         const now = await found(setup.search, 'ana', 'where does she live?');
         expect(now[0]).toContain('Bergen');
         expect(now.join()).not.toContain('Oslo');
+        const context = await post(`${setup.search}/v1/context`, { user_id: 'ana', query: 'where does she live?' });
+        expect(context.body).toMatchObject({
+          text: expect.stringMatching(/\] \S+ User lives in Bergen\n/),
+          pending: [],
+        });
         const history = await get(`${setup.search}/v1/memories/${event.memory_id}/history`);
         expect(history.body.results.map((one: { event: string }) => one.event)).toEqual(['ADD', 'UPDATE']);
         const sources = await get(`${setup.search}/v1/memories/${event.memory_id}/sources`);

@@ -1,23 +1,23 @@
 import { normaliseText } from '../../text/normalise.ts';
 import { overlap } from '../../text/similarity.ts';
-import { terms } from '../../text/terms.ts';
 
-/** Shared terms among all terms, from which on two texts that are worded in the same order tell the same. */
+/** Shared words among all words, from which on two texts that are worded in the same order tell the same. */
 const NEAR = 0.8;
 
 /** A text, prepared for being compared with many. */
 export interface Told {
   readonly normal: string;
-  readonly terms: readonly string[];
-  readonly termSet: ReadonlySet<string>;
+  /** As they are spelled, for a quick look: the decisions of a consolidation have compared the texts with more care. */
+  readonly words: readonly string[];
+  readonly wordSet: ReadonlySet<string>;
   /** What makes another fact of the same words: numbers and negations. */
   readonly turns: string;
 }
 
 export function toldOf(text: string): Told {
   const normal = normaliseText(text);
-  const all = terms(text);
-  return { normal, terms: all, termSet: new Set(all), turns: (normal.match(TURNS) ?? []).join(' ') };
+  const words = normal.match(WORDS) ?? [];
+  return { normal, words, wordSet: new Set(words), turns: (normal.match(TURNS) ?? []).join(' ') };
 }
 
 /**
@@ -26,15 +26,17 @@ export function toldOf(text: string): Told {
  */
 export function tellTheSame(a: Told, b: Told): boolean {
   if (a.normal === b.normal) return true;
-  if (a.turns !== b.turns || a.terms.length === 0 || overlap(a.termSet, b.termSet) < NEAR) return false;
-  return a.terms.length <= b.terms.length ? isWithin(a.terms, b.terms) : isWithin(b.terms, a.terms);
+  if (a.turns !== b.turns || a.words.length === 0 || overlap(a.wordSet, b.wordSet) < NEAR) return false;
+  return a.words.length <= b.words.length ? isWithin(a.words, b.words) : isWithin(b.words, a.words);
 }
+
+const WORDS = /\p{Script=Han}|[\p{L}\p{M}\p{N}]+/gu;
 
 const TURNS =
   /\p{N}+|\b(?:not?|never|nor|none|cannot|without|longer|stopped|former|formerly)\b|n['’]t|[不没無无别非未勿]/gu;
 
 function isWithin(part: readonly string[], whole: readonly string[]): boolean {
   let found = 0;
-  for (const term of whole) if (term === part[found]) found += 1;
+  for (const word of whole) if (word === part[found]) found += 1;
   return found === part.length;
 }

@@ -22,5 +22,7 @@ export interface Bench {
   /** What it measures, in a line. */
   readonly what: string;
   readonly flags: Readonly<Record<string, Flag>>;
+  /** false: it compares nothing, there is nothing to draw. */
+  readonly draws?: false;
   run(given: Given, progress: Progress): Promise<Found>;
 }

@@ -22,6 +22,7 @@ const SECOND_MS = 1_000;
 export const fleet: Bench = {
   name: 'fleet',
   what: 'Many users on several workers, one of which is killed (-9) in the middle: order, loss, doubles, throughput.',
+  draws: false,
   flags: {
     users: { usual: '2000', help: 'Users, each with a lane of its own.' },
     batches: { usual: '20', help: 'Batches of each user.' },

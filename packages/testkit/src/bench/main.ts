@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { BENCHES } from './benches.ts';
 import { runBench } from './run.ts';
 
@@ -9,6 +10,7 @@ const watched = process.stderr.isTTY;
 process.exitCode = await runBench(process.argv.slice(2), BENCHES, {
   result: (text) => void process.stdout.write(text),
   note: (text) => void process.stderr.write(`${text}\n`),
+  save: (path, text) => writeFile(path, text),
   progress: (text) => {
     if (watched) process.stderr.write(`${CLEAR_LINE}${text ?? ''}`);
   },

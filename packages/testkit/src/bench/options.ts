@@ -8,7 +8,14 @@ export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
 
 export type Wish =
   | { readonly kind: 'help'; readonly bench: Bench | null }
-  | { readonly kind: 'run'; readonly bench: Bench; readonly given: Given; readonly json: boolean };
+  | {
+      readonly kind: 'run';
+      readonly bench: Bench;
+      readonly given: Given;
+      readonly json: boolean;
+      /** The file to draw into; null: none. */
+      readonly svg: string | null;
+    };
 
 /** What a command line asks for. Throws UsageError. */
 export function readWish(args: readonly string[], benches: readonly Bench[]): Wish {
@@ -20,14 +27,21 @@ export function readWish(args: readonly string[], benches: readonly Bench[]): Wi
   }
   const values = parsed(rest, bench);
   if (values.help === true) return { kind: 'help', bench };
-  return { kind: 'run', bench, given: givenOf(bench, values), json: values.json === true };
+  const svg = typeof values.svg === 'string' ? values.svg : null;
+  if (svg !== null && bench.draws === false) throw new UsageError(`${bench.name} compares nothing that could be drawn`);
+  return { kind: 'run', bench, given: givenOf(bench, values), json: values.json === true, svg };
 }
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function parsed(args: readonly string[], { flags }: Bench): Values {
   const own = Object.fromEntries(Object.keys(flags).map((flag) => [flag, { type: 'string' } as const]));
-  const options = { ...own, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  const options = {
+    ...own,
+    json: { type: 'boolean' },
+    svg: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
@@ -56,8 +70,10 @@ function givenOf({ flags }: Bench, values: Values): Given {
   };
 }
 
+const SVG = '--svg FILE';
 const COMMON = [
   ['--json', 'Print the results as JSON.'],
+  [SVG, 'Draw what is compared.'],
   ['--help, -h', 'Show this.'],
 ] as const;
 
@@ -87,7 +103,8 @@ export function helpOf(bench: Bench | null, benches: readonly Bench[]): string {
           `Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} wrong use, ${EXIT.server} the measured processes failed.`,
           '',
         ];
-  const all = bench === null ? rows : [...rows, ...COMMON];
+  const common = COMMON.filter(([flag]) => flag !== SVG || bench?.draws !== false);
+  const all = bench === null ? rows : [...rows, ...common];
   const width = Math.max(...all.map(([left]) => left.length));
   return [...head, ...all.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`), ...foot].join('\n');
 }

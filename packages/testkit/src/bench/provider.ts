@@ -16,6 +16,7 @@ const LATENCY_MS = 300;
 export const provider: Bench = {
   name: 'provider',
   what: 'Whether several workers stay within what a strict provider allows a minute, waste nothing of it, and lose no try.',
+  draws: false,
   flags: {
     requests: { usual: '60', help: 'Requests the provider allows in any 60 seconds.' },
     tokens: { usual: '20000', help: 'Tokens it allows in any 60 seconds.' },

@@ -1,5 +1,6 @@
 import { ServerError } from '../api.ts';
 import type { Bench } from './bench.ts';
+import { drawingOf } from './draw.ts';
 import { EXIT, helpOf, readWish, UsageError } from './options.ts';
 import { tableOf, verdictsOf } from './report.ts';
 
@@ -7,6 +8,8 @@ import { tableOf, verdictsOf } from './report.ts';
 export interface Outputs {
   readonly result: (text: string) => void;
   readonly note: (text: string) => void;
+  /** Writes a file. */
+  readonly save: (path: string, text: string) => Promise<void>;
   /** Replaces the last progress; null takes it away. */
   readonly progress: (text: string | null) => void;
 }
@@ -25,6 +28,7 @@ export async function runBench(args: readonly string[], benches: readonly Bench[
     const passed = verdicts.every((verdict) => verdict.passed);
     const report = { bench: wish.bench.name, passed, ...found, verdicts };
     outputs.result(wish.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(found));
+    if (wish.svg !== null) await outputs.save(wish.svg, drawingOf(found));
     return passed ? EXIT.passed : EXIT.below;
   } catch (error) {
     outputs.progress(null);

@@ -14,7 +14,7 @@ if (qdrant !== null) {
       const alias = newAlias();
       return { index: await open(alias), close: () => remove(alias) };
     },
-    { statistics },
+    { statistics, randomFilters: 200 },
   );
   describeQdrant(qdrant);
 }

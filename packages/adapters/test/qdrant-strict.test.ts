@@ -1,5 +1,5 @@
-import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
-import { indexPoint, indexQuery } from '@slowwave/engine/testing';
+import { DEFAULT_TENANT, readFilter, type SearchIndex } from '@slowwave/engine';
+import { FILTER_CASES, indexPoint, indexQuery } from '@slowwave/engine/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { testQdrant } from './qdrant-fixture.ts';
 
@@ -29,6 +29,14 @@ if (qdrant !== null) {
     test('the server is as strict as that', async () => {
       const filter = { must: [{ key: 'unknown', match: { value: 'x' } }] };
       await expect(qdrant.client.scroll(alias, { filter })).rejects.toThrow('Bad Request');
+    });
+
+    test('it takes every filter', async () => {
+      const point = indexPoint({ memoryId: 'plain' });
+      await index.upsert([point]);
+      const questions = FILTER_CASES.map(({ filter }) => indexQuery({ where: readFilter(filter) }));
+      const found = (await index.search(questions)).map((hits) => hits.map((hit) => hit.point.memoryId));
+      expect(found).toEqual(FILTER_CASES.map(({ finds }) => finds.filter((id) => id === 'plain')));
     });
 
     test('here every question and every change goes by fields that are indexed', async () => {

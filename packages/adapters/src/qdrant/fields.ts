@@ -24,6 +24,10 @@ const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
   deleted_at: NUMBER,
   deleted_seq: NUMBER,
   revision: NUMBER,
+  created_at: NUMBER,
+  updated_at: NUMBER,
+  confirmations: NUMBER,
+  has: KEYWORD,
 };
 
 /** Makes the payload indexes a collection does not have yet; to be done before it is filled, for graphs follow them. */

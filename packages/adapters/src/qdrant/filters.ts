@@ -2,6 +2,7 @@ import type { Schemas } from '@qdrant/js-client-rest';
 import type { IndexLane, IndexQuery, SaidAt, Visibility } from '@slowwave/engine';
 import { ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
 import type { Payload } from './points.ts';
+import { conditionFor } from './where.ts';
 
 type Filter = Schemas['Filter'];
 type Condition = Schemas['Condition'];
@@ -9,7 +10,8 @@ type Field = Exclude<keyof Payload, 'point'>;
 
 /** What a question sees: `visible` of the engine, decided by the server. It always names the owner. */
 export function sightOf(query: IndexQuery): Filter {
-  const { filter, visibility } = query;
+  const { filter, visibility, where } = query;
+  const asked = where === null ? null : conditionFor(where);
   return {
     must: [
       is('owner', ownerKey(query)),
@@ -17,6 +19,7 @@ export function sightOf(query: IndexQuery): Filter {
       ...scoped('agent', filter.agentId),
       ...scoped('run', filter.runId),
       ...scoped('app', filter.appId),
+      ...(asked === null ? [] : [asked]),
     ],
   };
 }

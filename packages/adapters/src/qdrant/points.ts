@@ -3,9 +3,10 @@ import { type IndexPoint, type ShownPoint, shownPart } from '@slowwave/engine';
 import { ownerKey, pointId, scopeKey, tenantKey } from './keys.ts';
 import type { SpaceNames } from './space.ts';
 import { documentWeights, type SparseVector } from './sparse.ts';
+import { tokensOf } from './tokens.ts';
 
 /** A moment that never comes: what has no end is compared like what has one. Exact as a double, too. */
-const NEVER = Number.MAX_SAFE_INTEGER;
+export const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** The fields that filter, beside the memory itself. */
 export interface Payload {
@@ -24,6 +25,11 @@ export interface Payload {
   readonly deleted_at?: number;
   readonly deleted_seq?: number;
   readonly revision: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly confirmations: number;
+  /** What callers may filter by, see tokens.ts. */
+  readonly has: readonly string[];
   /** What a hit shows, as JSON in one text: it comes back to the letter, and nothing in it is taken for a field. */
   readonly point: string;
 }
@@ -62,6 +68,10 @@ function payloadOf(point: IndexPoint): Payload {
     expires_at: point.expiresAt ?? NEVER,
     ...(point.deletedAt === null ? {} : { deleted_at: point.deletedAt.at, deleted_seq: point.deletedAt.seq }),
     revision: point.revision,
+    created_at: point.createdAt,
+    updated_at: point.updatedAt,
+    confirmations: point.confirmations,
+    has: tokensOf(point),
     point: JSON.stringify(shownPart(point)),
   };
 }

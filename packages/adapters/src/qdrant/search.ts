@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import { compareIds, type IndexHit, type IndexQuery } from '@slowwave/engine';
+import { compareIds, type IndexHit, type IndexQuery, matches } from '@slowwave/engine';
 import { sightOf, tenantFilter } from './filters.ts';
 import { shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
@@ -85,8 +85,8 @@ const keywordParams = (query: IndexQuery, { tenantStatistics }: Asking): Schemas
 async function answersOf(server: QdrantServer, names: SpaceNames, legs: readonly Leg[]): Promise<Scored[][]> {
   if (legs.length === 0) return [];
   const found = await ask(server, names, legs);
-  const answers = legs.map((leg, i) => bestOf(found[i] ?? [], leg.query.limit));
-  const cut = legs.flatMap((leg, i) => (isCutInTie(found[i] ?? [], leg) ? [{ leg, i }] : []));
+  const answers = legs.map((leg, i) => bestOf(found[i] ?? [], leg.query));
+  const cut = legs.flatMap((leg, i) => (isCut(found[i] ?? [], leg) ? [{ leg, i }] : []));
   const more = await answersOf(
     server,
     names,
@@ -108,19 +108,24 @@ async function ask(server: QdrantServer, { alias }: SpaceNames, legs: readonly L
 
 const scoredOf = ({ payload, score }: Schemas['ScoredPoint']): Scored => ({ point: shownOf(payload), score });
 
-function bestOf(found: readonly Scored[], limit: number): Scored[] {
-  return [...found].sort((a, b) => b.score - a.score || compareIds(a.point, b.point)).slice(0, limit);
+function bestOf(found: readonly Scored[], { limit, where }: IndexQuery): Scored[] {
+  const fitting = where === null ? [...found] : found.filter(({ point }) => matches(where, point));
+  return fitting.sort((a, b) => b.score - a.score || compareIds(a.point, b.point)).slice(0, limit);
 }
 
-function isCutInTie(found: readonly Scored[], { query, request }: Leg): boolean {
+/** Among what was not looked at may be more that fits, or that is as good as the last that counts. */
+function isCut(found: readonly Scored[], { query, request }: Leg): boolean {
   const room = request.limit ?? 0;
-  return room < MOST && found.length >= room && found.at(-1)?.score === found[query.limit - 1]?.score;
+  if (found.length < room) return false;
+  const best = bestOf(found, query);
+  return best.length < query.limit || (room < MOST && found.at(-1)?.score === best.at(-1)?.score);
 }
 
-const wider = (leg: Leg): Leg => ({
-  ...leg,
-  request: { ...leg.request, limit: Math.min(MOST, (leg.request.limit ?? 0) * MORE) },
-});
+/** What fits a filter may be far down: it is looked for to the end. Ties are not. */
+const wider = ({ query, request, ...leg }: Leg): Leg => {
+  const limit = (request.limit ?? 0) * MORE;
+  return { ...leg, query, request: { ...request, limit: query.where === null ? Math.min(MOST, limit) : limit } };
+};
 
 /** What the legs of one question found, each point once, by memory id and version. */
 function merged(legs: readonly { readonly kind: Leg['kind']; readonly best: readonly Scored[] }[]): IndexHit[] {

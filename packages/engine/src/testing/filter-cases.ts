@@ -41,6 +41,7 @@ export const DOCUMENTS: readonly Filterable[] = [
     metadata: { '"': 'q', "'; --": 'q', '$.a': 'q', '[0]': 'q', '0': 'zero', '\\"a': '\\', é: '\u0000\u001a\ud800' },
   }),
   filterable('proto', { metadata: JSON.parse('{"__proto__": "own", "constructor": {"name": "mine"}}') }),
+  filterable('crowded', { metadata: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, i])) }),
 ];
 
 const ids = DOCUMENTS.map(({ memoryId }) => memoryId);
@@ -168,6 +169,10 @@ const METADATA = group('metadata', [
   [{ 'metadata.list.0': '*' }, []],
   [{ 'metadata.a.b': null }, allBut('nested')],
   [{ metadata: { 'a.b': 'dotted' } }, ['texts']],
+  [{ 'metadata.k1': 1 }, ['crowded']],
+  [{ 'metadata.k399': 399 }, ['crowded']],
+  [{ 'metadata.k399': { ne: 399 } }, allBut('crowded')],
+  [{ 'metadata.k399': null }, allBut('crowded')],
 ]);
 
 const HOSTILE = group('hostile keys and values', [

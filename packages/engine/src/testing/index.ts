@@ -27,6 +27,7 @@ export {
   type Reply,
   type Script,
 } from './fake-models.ts';
+export { FILTER_CASES } from './filter-cases.ts';
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { describeFollowUps, type FollowUpsFixture } from './follow-ups-suite.ts';
 export { describeIndexBuild, type IndexBuildFixture } from './index-build-suite.ts';

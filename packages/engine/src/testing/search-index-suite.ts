@@ -18,7 +18,7 @@ export interface SearchIndexFixture {
 
 interface SuiteOptions {
   readonly statistics?: KeywordStatistics;
-  /** How many filters are made up for the test of anything; 0: filters are not honoured yet. */
+  /** How many filters are made up for the test of anything. */
   readonly randomFilters?: number;
 }
 
@@ -26,7 +26,7 @@ interface SuiteOptions {
 export function describeSearchIndex(
   name: string,
   open: () => Promise<SearchIndexFixture>,
-  { statistics = 'owner', randomFilters = 0 }: SuiteOptions = {},
+  { statistics = 'owner', randomFilters = 1_000 }: SuiteOptions = {},
 ): void {
   describe(`the search index ${name}`, () => {
     let fixture: SearchIndexFixture;
@@ -47,6 +47,6 @@ export function describeSearchIndex(
     describeRanking(index, statistics);
     describeStatistics(index, statistics);
     describeShelves(index, statistics);
-    if (randomFilters > 0) describeFilters(index, randomFilters);
+    describeFilters(index, randomFilters);
   });
 }

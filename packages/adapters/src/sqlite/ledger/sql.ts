@@ -31,7 +31,6 @@ export function connectToWrite(path: string): Sql {
 export function connectToRead(path: string, { readOnlyFile }: { readOnlyFile: boolean }): Sql {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true, readonly: readOnlyFile });
   db.pragma('query_only = ON');
-  addFilterFunctions(db);
   return sqlOf(db);
 }
 
@@ -49,6 +48,7 @@ export function beginToWrite(sql: Sql): void {
 }
 
 export function sqlOf(db: Database.Database): Sql {
+  addFilterFunctions(db);
   const prepared = new Map<string, Database.Statement<[Params]>>();
   const statement = (text: string): Database.Statement<[Params]> => {
     const known = prepared.get(text);

@@ -6,6 +6,7 @@ import { foreignMarker, isOfSpace, markerOf, requireSpace, WITHDRAWN } from './f
 import { ownerCache } from './owner-cache.ts';
 import type { OwnerTable } from './owner-table.ts';
 import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
+import { fittingRows } from './sql-filter.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
 export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace; cacheBytes: number }): ReaderMethods {
@@ -55,7 +56,8 @@ SELECT row, payload FROM points WHERE row > @after AND live <> ${WITHDRAWN} ORDE
 
 /** The points either leg found, with only their payloads read from the file. */
 function found(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
-  const seen = table.points.map((point) => visible(point, query));
+  const fitting = fittingRows(sql, query);
+  const seen = table.points.map((point) => visible(point, query) && (fitting?.has(point.row) ?? true));
   const vector = new Map(best(vectorScores(table, seen, query), query.limit));
   const keyword = new Map(best(keywordScores(table, seen, query), query.limit));
   const positions = [...new Set([...vector.keys(), ...keyword.keys()])].sort((a, b) => a - b);

@@ -83,16 +83,18 @@ export const within = ({ agentId, runId, appId }: Scope): string =>
     appId === null ? '' : ' AND s.app_id = @appId',
   ].join('');
 
-/** The newest waiting batches of a lane, each state by an index of its own. */
-export const WAITING = `
+/** The newest waiting batches of a lane, each state by an index of its own, which `by` may have to insist on. */
+export const waiting = (by: (index: string) => string): string => `
   waiting AS (
     SELECT * FROM (
-      SELECT id, scope, backfill FROM batches WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
+      SELECT id, scope, backfill FROM batches ${by('batches_pending')}
+      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
       ORDER BY position DESC LIMIT @batches
     ) p
     UNION ALL
     SELECT * FROM (
-      SELECT id, scope, backfill FROM batches WHERE lane = ${LANE_OF_OWNER} AND state = 'consolidating'
+      SELECT id, scope, backfill FROM batches ${by('batches_consolidating')}
+      WHERE lane = ${LANE_OF_OWNER} AND state = 'consolidating'
       ORDER BY position DESC LIMIT @batches
     ) c
   )`;

@@ -117,6 +117,16 @@ export function describePresent(bench: () => Bench): void {
     });
   });
 
+  it('is nothing of an owner from the moment an erasure was asked for', async () => {
+    const b = bench();
+    await say('hello');
+    const lane = await laneOf(b);
+    await write(b, added(b.tools, home(lane.id), { text: 'Is called Ann', details: details({ pinned: true }) }));
+    await b.ledger.erasures.request(TENANT, lane.owner, { id: 'ers_1', ownerHash: 'h', now: b.tools.now() });
+    expect(await present()).toEqual({ summary: null, pending: [], more: false });
+    expect(await b.ledger.present.profile(TENANT, ANNS, { at: b.tools.now(), limit: 10 })).toEqual([]);
+  });
+
   describe('the profile', () => {
     const lasting = details({ category: 'personal_details' });
     const profile = async (asked = ANNS, how: { at?: number; limit?: number } = {}) => {

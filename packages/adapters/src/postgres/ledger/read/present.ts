@@ -8,7 +8,7 @@ import {
   presentParams,
   profileFactFrom,
   selectSummary,
-  WAITING,
+  waiting,
   within,
 } from '../../../ledger/present.ts';
 import type { Access } from '../access.ts';
@@ -35,6 +35,9 @@ export function presentStore({ read }: Access): PresentStore {
       }),
   };
 }
+
+/** The planner finds the indexes. */
+const WAITING = waiting(() => '');
 
 /** One statement, one round trip. Which messages first: their contents are read only of those that are wanted. */
 const selectConversation = (scope: Scope): string => `

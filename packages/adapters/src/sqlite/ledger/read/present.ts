@@ -8,7 +8,7 @@ import {
   presentParams,
   profileFactFrom,
   selectSummary,
-  WAITING,
+  waiting,
   within,
 } from '../../../ledger/present.ts';
 import type { Access } from '../access.ts';
@@ -28,6 +28,9 @@ export function presentStore({ read }: Access): PresentStore {
       }),
   };
 }
+
+/** SQLite would read all batches there ever were in the lane, back to the first. */
+const WAITING = waiting((index) => `INDEXED BY ${index}`);
 
 /** Which messages first: their contents are read only of those that are wanted. */
 const selectPending = (scope: Scope): string => `

@@ -23,6 +23,7 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: config.keyRate,
     metrics: observer.registry,
   });
   await app.register(consoleRoutes(manage));

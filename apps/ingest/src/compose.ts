@@ -22,6 +22,7 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: config.keyRate,
     metrics: observer.registry,
   });
   const images = config.imageModel !== null;

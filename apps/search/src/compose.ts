@@ -23,6 +23,7 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: config.keyRate,
     metrics: observer.registry,
   });
   const { deps, parts } = openSearch(config, { ledger, index, embedder, tools, log, observer });

@@ -31,6 +31,7 @@ export async function compose(config: Config): Promise<Service & { readonly keye
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: config.keyRate,
     metrics: observer.registry,
   });
   const { due, maxPending } = config;

@@ -29,6 +29,7 @@ export async function compose(config: Config): Promise<Service> {
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: config.keyRate,
     metrics: observer.registry,
   });
   return { url: await listen(app, config, auth), close: () => closeInOrder(app, work, ...engine.parts, observer) };

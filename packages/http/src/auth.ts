@@ -1,42 +1,75 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { report, sendProblem } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 import { type CheckedKey, OPERATOR, type Principal } from './principal.ts';
 import { ProblemError, problem } from './problem.ts';
 import { refusalOfScope } from './scopes.ts';
-import type { App, AuthOptions, HttpLog } from './types.ts';
+import { isPageView, type Known, loginRoutes, toLogin } from './sessions/login.ts';
+import { isOwn, type Sessions, sessions } from './sessions/session.ts';
+import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
 
-/** Lets a request in or refuses it, before anything of its body is read. */
-export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): void {
+/** Lets a request in or refuses it, before anything of its body is read. Answers with where people sign in. */
+export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes {
   app.decorateRequest('principal', null);
-  const whoAsks = asking(auth);
+  const begun = sessions(auth.apiKey);
+  const known = knowing(auth);
+  const whoAsks = asking(auth, begun, known);
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.open === true) return;
     // Answered here and not thrown: pages of others bring error handlers of their own.
     try {
       request.principal = await whoAsks(request);
     } catch (error) {
-      return sendProblem(reply, error instanceof ProblemError ? error : report(error, request, log));
+      return refuse(error, { request, reply, log });
     }
     const refusal = refusalOfScope(request, request.principal);
     if (refusal !== null) return sendProblem(reply, refusal);
   });
+  return loginRoutes(begun, known);
 }
 
+interface Refused {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly log: HttpLog;
+}
+
+/** People who look at a page are asked for a key; programs are told that they need one. */
+function refuse(error: unknown, { request, reply, log }: Refused): FastifyReply {
+  const told = error instanceof ProblemError ? error : report(error, request, log);
+  if (told.statusCode === UNAUTHORIZED && isPageView(request)) return toLogin(request, reply);
+  return sendProblem(reply, told);
+}
+
+const UNAUTHORIZED = 401;
+
 /** Tells who asks; throws a problem where nobody may. */
-function asking({ apiKey, keys }: AuthOptions): (request: FastifyRequest) => Promise<Principal> {
-  const expected = apiKey === null ? null : digest(apiKey);
-  return async (request) => {
-    const needsKey = expected !== null || (keys !== null && (await keys.any()));
+function asking({ apiKey, keys }: AuthOptions, begun: Sessions, known: Known) {
+  return async (request: FastifyRequest): Promise<Principal> => {
+    const needsKey = apiKey !== null || (keys !== null && (await keys.any()));
     if (!needsKey) return withoutKey(request);
-    const given = keyOf(request.headers.authorization);
-    if (given === null) throw unauthorized(request, NO_KEY);
+    const given = keyOf(request.headers) ?? sessionKeyOf(request, begun);
+    if (given === null) throw unauthorized(NO_KEY);
+    return known(given);
+  };
+}
+
+/** Whom a key stands for. */
+function knowing({ apiKey, keys }: AuthOptions): Known {
+  const expected = apiKey === null ? null : digest(apiKey);
+  return async (given) => {
     if (expected !== null && timingSafeEqual(digest(given), expected)) return OPERATOR;
     const checked: CheckedKey = keys === null ? UNKNOWN : await keys.check(given);
     if (checked.kind === 'taken') return checked.principal;
-    throw unauthorized(request, REFUSALS[checked.reason]);
+    throw unauthorized(REFUSALS[checked.reason]);
   };
+}
+
+/** A session opens pages alone: the API takes keys, so that no page of somebody else's can use it through a browser. */
+function sessionKeyOf(request: FastifyRequest, begun: Sessions): string | null {
+  if (request.routeOptions.config.page !== true || !isOwn(request)) return null;
+  return begun.keyOf(request);
 }
 
 const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
@@ -57,13 +90,11 @@ function withoutKey(request: FastifyRequest): Principal {
 /** Digests have one length, so that comparing them tells nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** `Bearer <key>`, `Token <key>`, or the password of `Basic`, which is what a browser can send to /docs and /queues. */
-function keyOf(header: string | undefined): string | null {
-  const [, scheme, value] = /^(bearer|token|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
-  if (scheme === undefined || value === undefined) return null;
-  if (scheme.toLowerCase() !== 'basic') return value;
-  const pair = Buffer.from(value, 'base64').toString('utf8');
-  return pair.slice(pair.indexOf(':') + 1);
+/** `Authorization: Bearer <key>` or `Token <key>`, or `X-API-Key: <key>`. */
+function keyOf(headers: FastifyRequest['headers']): string | null {
+  const [, value] = /^(?:bearer|token) +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+  const other = headers['x-api-key'];
+  return value ?? (typeof other === 'string' && other !== '' ? other : null);
 }
 
 const NO_KEY = 'this service needs a key; send the header authorization: Bearer <key>';
@@ -75,7 +106,5 @@ const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason
   revoked: 'this key was revoked; ask for another one',
 };
 
-function unauthorized(request: FastifyRequest, detail: string): ProblemError {
-  const scheme = request.headers.accept?.includes('text/html') ? 'Basic' : 'Bearer';
-  return problem('unauthorized', detail, { headers: { 'www-authenticate': `${scheme} realm="slowwave"` } });
-}
+const unauthorized = (detail: string): ProblemError =>
+  problem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer realm="slowwave"' } });

@@ -17,6 +17,7 @@ const PAGE_POLICY = [
   "style-src 'self' 'unsafe-inline'",
   "object-src 'none'",
   "base-uri 'self'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
@@ -27,9 +28,16 @@ export function registerHeaders(app: App): void {
   });
 }
 
-/** Allows the pages of this scope to load their own scripts, styles and images, and nothing from elsewhere. */
+/**
+ * Allows the pages of this scope to load their own scripts, styles and images, and nothing from elsewhere. They, and they
+ * alone, are answered to who has signed in as well as to who sends a key.
+ */
 export function allowPages(app: App): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, page: true };
+  });
   app.addHook('onRequest', async (_request, reply) => {
-    reply.header('content-security-policy', PAGE_POLICY);
+    // Told whether a form comes from here, also where a browser says nothing else about it.
+    reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
   });
 }

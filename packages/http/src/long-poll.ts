@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import { problem } from './problem.ts';
 
 /** Short at first, for what is about to be done; then rarer, so that many waiting callers stay cheap. */
 const FIRST_PAUSE_MS = 10;
@@ -24,12 +25,33 @@ export async function longPoll<T>(check: () => Promise<Polled<T>>, waitMs: numbe
   }
 }
 
-/** Aborts when the caller hangs up, or when the service stops and waiting would hold it up. */
+/** Requests of one key that may wait at once in a process: each looks into the ledger again and again. */
+const WAITING_MAX = 500;
+const waiting = new Map<string, number>();
+
+/**
+ * Aborts when the caller hangs up, or when the service stops and waiting would hold it up. Throws a problem while too
+ * many of the same key wait already.
+ */
 export function waitSignal(reply: FastifyReply): AbortSignal {
+  const who = reply.request.principal?.keyId ?? '';
+  const others = waiting.get(who) ?? 0;
+  if (others >= WAITING_MAX) throw tooManyWait();
+  waiting.set(who, others + 1);
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
+  reply.raw.once('close', () => {
+    gone.abort();
+    const left = (waiting.get(who) ?? 1) - 1;
+    if (left > 0) waiting.set(who, left);
+    else waiting.delete(who);
+  });
   return AbortSignal.any([gone.signal, reply.server.stopping]);
 }
+
+const tooManyWait = () =>
+  problem('too_many_requests', `${WAITING_MAX} requests of this key wait already; ask without wait, or later`, {
+    headers: { 'retry-after': '1' },
+  });
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   try {

@@ -7,6 +7,7 @@ import { answerBrokenRequest, registerErrors, report, sendProblem } from './erro
 import { registerHeaders } from './headers.ts';
 import { registerHealth } from './health.ts';
 import { registerMetrics } from './metrics.ts';
+import { registerRateLimit } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
 import { registerRouteTable } from './route-table.ts';
 import type { App, ShellOptions } from './types.ts';
@@ -31,9 +32,11 @@ export async function createShell(options: ShellOptions): Promise<App> {
   abortWhenStopping(app);
   const allowed = registerRouteTable(app);
   registerHeaders(app);
-  registerAuth(app, options.auth, options.log);
+  const login = registerAuth(app, options.auth, options.log);
+  if (options.keyRate !== null) registerRateLimit(app, options.keyRate);
   registerBounds(app);
   registerErrors(app, options.log, allowed);
+  await app.register(login);
   await registerDocs(app, options.name);
   registerHealth(app, options);
   registerMetrics(app, options.name, options.metrics);

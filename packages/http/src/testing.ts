@@ -22,6 +22,7 @@ export async function testShell(given: Partial<ShellOptions> = {}): Promise<{ ap
     runsOn: { ledger: 'memory' },
     ready: {},
     bodyLimitBytes: 100_000,
+    keyRate: null,
     metrics: new Registry(),
     ...given,
   });

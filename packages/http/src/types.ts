@@ -44,6 +44,8 @@ export interface ShellOptions {
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<string, () => Promise<void>>>;
   readonly bodyLimitBytes: number;
+  /** Requests a second that each given key may send to this process; null: as many as it likes. */
+  readonly keyRate: number | null;
   /** Where request metrics are kept; callers add their own to the same registry. */
   readonly metrics: Registry;
 }
@@ -52,6 +54,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a key, even when one is set. */
     open?: boolean;
+    /** A page for people, which a browser's session opens. */
+    page?: boolean;
     /** What it needs of a key; operators only where it says nothing. */
     scope?: RouteScope;
     /** How it keeps a key for one user or app inside that. */

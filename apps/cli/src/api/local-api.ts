@@ -28,6 +28,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
     runsOn: runsOn(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    keyRate: null,
     metrics: observer.registry,
   });
   const { due, maxPending } = config;

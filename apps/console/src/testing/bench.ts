@@ -52,6 +52,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
     runsOn: {},
     ready: {},
     bodyLimitBytes: 100_000,
+    keyRate: null,
     metrics: new Registry(),
   });
   await app.register(consoleRoutes(deps));

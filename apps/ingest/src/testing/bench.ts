@@ -27,6 +27,7 @@ export async function ingestBench(
     runsOn: {},
     ready: {},
     bodyLimitBytes: 1_000_000,
+    keyRate: null,
     metrics: new Registry(),
   });
   const deps = { ledger, tools, log, due: settings.due, maxPending, images, acknowledged, nudge: nudge ?? keep };

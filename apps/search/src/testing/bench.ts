@@ -21,6 +21,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     runsOn: {},
     ready: {},
     bodyLimitBytes: 100_000,
+    keyRate: null,
     metrics: new Registry(),
   });
   await app.register(

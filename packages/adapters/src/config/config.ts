@@ -9,6 +9,8 @@ export interface Config {
   readonly port: number;
   readonly dataDir: string;
   readonly apiKey: string | null;
+  /** Requests a second of each given key, in each process; null: no limit. */
+  readonly keyRate: number | null;
   /** The server that the command line talks to. */
   readonly serverUrl: string;
   readonly redisUrl: string | null;
@@ -174,6 +176,7 @@ function configOf(env: Environment, program: Program): Config {
     port: env.SLOWWAVE_PORT ?? program.port,
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
+    keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
     serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,

@@ -52,6 +52,9 @@ export const ENVIRONMENT = z.object({
     .min(16, 'must have at least 16 characters')
     .optional()
     .describe('Key of the operator, sent as "Authorization: Bearer …"; slowwave keys makes others.'),
+  SLOWWAVE_KEY_RATE: Count(0, 1_000_000)
+    .default(500)
+    .describe('Requests a second that each given key may send to a process, twice as many at once; 0: no limit.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from 'vitest';
+import type { KeyCheck } from './principal.ts';
+import { needScope } from './scopes.ts';
+import { testShell } from './testing.ts';
+import type { App } from './types.ts';
+
+const closing: App[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((app) => app.close()));
+});
+
+const keys: KeyCheck = {
+  any: async () => true,
+  check: async (keyId) => ({
+    kind: 'taken',
+    principal: { keyId, tenant: 'acme', scopes: ['search'], userId: null, appId: null },
+  }),
+};
+
+async function start(keyRate: number | null) {
+  const { app } = await testShell({ auth: { apiKey: 'a-long-secret', keys }, keyRate });
+  closing.push(app);
+  needScope(app, 'search');
+  app.get('/v1/notes', async () => ({ notes: [] }));
+  return (key: string) => app.inject({ url: '/v1/notes', headers: { authorization: `Bearer ${key}` } });
+}
+
+test('a key that sends too much is told to wait, and others are not', async () => {
+  const get = await start(1);
+  const first = await get('one');
+  expect(first.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '1', 'ratelimit-reset': '1' });
+  await get('one');
+  const refused = await get('one');
+  expect(refused.statusCode).toBe(429);
+  expect(refused.headers['retry-after']).toBe('1');
+  expect(refused.json()).toMatchObject({
+    code: 'too_many_requests',
+    detail: expect.stringContaining('1 requests a second'),
+  });
+  expect((await get('other')).statusCode).toBe(200);
+});
+
+test('what was used up comes back with time', async () => {
+  const get = await start(20);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => get('one')));
+  expect(answers.filter(({ statusCode }) => statusCode === 429).length).toBeGreaterThan(0);
+  await expect.poll(async () => (await get('one')).statusCode, { timeout: 5_000 }).toBe(200);
+});
+
+test('the operator is not limited, nor anybody where no rate is set', async () => {
+  const limited = await start(1);
+  const free = await start(null);
+  for (let i = 0; i < 5; i += 1) {
+    expect((await limited('a-long-secret')).statusCode).toBe(200);
+    expect((await free('one')).statusCode).toBe(200);
+  }
+});

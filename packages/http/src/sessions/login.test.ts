@@ -1,0 +1,147 @@
+import { afterEach, expect, test } from 'vitest';
+import { allowPages } from '../headers.ts';
+import type { KeyCheck } from '../principal.ts';
+import { needScope } from '../scopes.ts';
+import { testShell } from '../testing.ts';
+import type { App, Routes } from '../types.ts';
+import { sealer } from './seal.ts';
+import { sessions } from './session.ts';
+
+const KEY = 'a-long-secret';
+const HTML = { accept: 'text/html,*/*;q=0.8' };
+const OWN = { 'sec-fetch-site': 'same-origin' };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const closing: App[] = [];
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((app) => app.close()));
+});
+
+async function start(keys: KeyCheck | null = null) {
+  const { app } = await testShell({ auth: { apiKey: KEY, keys } });
+  closing.push(app);
+  const pages: Routes = async (scope) => {
+    allowPages(scope);
+    needScope(scope, 'operator');
+    scope.get('/page', async () => 'a page');
+    scope.put('/page/act', async () => ({ acted: true }));
+  };
+  await app.register(pages);
+  app.get('/v1/notes', async () => ({ notes: [] }));
+  const login = (key: string, headers: Record<string, string> = OWN, next = '/page') => {
+    const payload = new URLSearchParams({ key, next }).toString();
+    return app.inject({ method: 'POST', url: '/login', headers: { ...FORM, ...headers }, payload });
+  };
+  const cookie = async (key = KEY) => String((await login(key)).headers['set-cookie']).split(';')[0] ?? '';
+  return { app, login, cookie };
+}
+
+test('who looks at a page without a key is sent to the login, and back to the page after it', async () => {
+  const { app, login } = await start();
+  const sent = await app.inject({ url: '/page?x=1', headers: HTML });
+  expect([sent.statusCode, sent.headers.location]).toEqual([303, '/login?next=%2Fpage%3Fx%3D1']);
+  const form = await app.inject({ url: '/login?next=%2Fpage', headers: HTML });
+  expect(form.body).toContain('<form method="post" action="/login">');
+  expect(form.body).not.toMatch(/(src|href)=/);
+  expect(form.headers['content-security-policy']).toContain("default-src 'self'");
+  const done = await login(KEY);
+  expect([done.statusCode, done.headers.location]).toEqual([303, '/page']);
+  const cookie = String(done.headers['set-cookie']);
+  expect(cookie).toMatch(/^slowwave_session=[\w-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+  expect(cookie).not.toContain(KEY);
+  const page = await app.inject({ url: '/page', headers: { ...HTML, cookie: cookie.split(';')[0] ?? '' } });
+  expect(page.body).toBe('a page');
+});
+
+test('behind https the cookie never travels without', async () => {
+  const { login } = await start();
+  const answer = await login(KEY, { ...OWN, 'x-forwarded-proto': 'https' });
+  expect(String(answer.headers['set-cookie'])).toContain('; Secure');
+});
+
+test('a wrong key is refused on the page, and what was typed is not repeated', async () => {
+  const { login } = await start();
+  const answer = await login('<b>wrong</b>');
+  expect(answer.statusCode).toBe(401);
+  expect(answer.headers['set-cookie']).toBeUndefined();
+  expect(answer.body).toContain('role="alert"');
+  expect(answer.body).not.toContain('wrong</b>');
+});
+
+test.each([['https://evil.example/'], ['//evil.example'], ['/\\evil.example'], ['javascript:alert(1)'], ['/a b']])(
+  'after the login nobody is sent to %s',
+  async (next) => {
+    const { login } = await start();
+    expect((await login(KEY, OWN, next)).headers.location).toBe('/queues');
+  },
+);
+
+test('pages of other sites can neither sign somebody in nor act with a session', async () => {
+  const { app, login, cookie } = await start();
+  expect((await login(KEY, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403);
+  expect((await login(KEY, { origin: 'https://evil.example' })).statusCode).toBe(403);
+  expect((await login(KEY, {})).statusCode).toBe(403);
+  const headers = { cookie: await cookie() };
+  const act = (more: Record<string, string>) =>
+    app.inject({ method: 'PUT', url: '/page/act', headers: { ...headers, ...more } });
+  expect((await act({ 'sec-fetch-site': 'cross-site' })).statusCode).toBe(401);
+  expect((await act({ 'sec-fetch-site': 'same-site' })).statusCode).toBe(401);
+  expect((await act({})).statusCode).toBe(401);
+  expect((await act(OWN)).json()).toEqual({ acted: true });
+  expect((await act({ origin: 'http://localhost:7070', host: 'localhost:7070' })).statusCode).toBe(200);
+});
+
+test('a session opens pages, never the API', async () => {
+  const { app, cookie } = await start();
+  const answer = await app.inject({ url: '/v1/notes', headers: { cookie: await cookie(), ...OWN } });
+  expect(answer.statusCode).toBe(401);
+});
+
+test('a session may no more than its key, and ends with it', async () => {
+  let revoked = false;
+  const taken = { keyId: 'key_1', tenant: 'acme', scopes: ['search' as const], userId: null, appId: null };
+  const { app, cookie } = await start({
+    any: async () => true,
+    check: async () => (revoked ? { kind: 'refused', reason: 'revoked' } : { kind: 'taken', principal: taken }),
+  });
+  const headers = { ...HTML, cookie: await cookie('sw_given') };
+  expect((await app.inject({ url: '/page', headers })).statusCode).toBe(403);
+  expect((await app.inject({ url: '/docs/', headers })).statusCode).toBe(200);
+  revoked = true;
+  expect((await app.inject({ url: '/docs/', headers })).statusCode).toBe(303);
+});
+
+test('signing out takes the cookie away', async () => {
+  const { app } = await start();
+  const answer = await app.inject({ method: 'POST', url: '/logout', headers: OWN });
+  expect(String(answer.headers['set-cookie'])).toContain('slowwave_session=; Path=/; Max-Age=0');
+  expect((await app.inject({ method: 'POST', url: '/logout' })).statusCode).toBe(403);
+});
+
+test('a cookie that was changed, made elsewhere or is too old counts for nothing', () => {
+  let now = 0;
+  const here = sessions(KEY, () => now);
+  const headers: Record<string, string> = {};
+  const reply = {
+    request: { protocol: 'http', headers: {} },
+    header: (_: string, value: string) => (headers.cookie = value.split(';')[0] ?? ''),
+  };
+  here.begin(reply as never, 'sw_mine');
+  const keyIn = (cookie: string | undefined, by = here) => by.keyOf({ headers: { cookie } } as never);
+  expect(keyIn(headers.cookie)).toBe('sw_mine');
+  expect(keyIn(`${headers.cookie?.slice(0, -2)}xx`)).toBeNull();
+  expect(
+    keyIn(
+      headers.cookie,
+      sessions('another secret', () => now),
+    ),
+  ).toBeNull();
+  expect(keyIn('slowwave_session=')).toBeNull();
+  now = 12 * 60 * 60 * 1_000;
+  expect(keyIn(headers.cookie)).toBeNull();
+});
+
+test('what one process seals others with the same key can read; without a key nobody else', () => {
+  expect(sealer(KEY).unseal(sealer(KEY).seal('小明'))).toBe('小明');
+  expect(sealer(null).unseal(sealer(null).seal('x'))).toBeNull();
+});

@@ -3,6 +3,7 @@ import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
+import { o200kTokenizer as tokenizer } from '@slowwave/adapters/tokens';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
 import { openSearch } from './open-search.ts';
@@ -26,7 +27,7 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     metrics: observer.registry,
   });
-  const { deps, parts } = openSearch(config, { ledger, index, embedder, tools, log, observer });
+  const { deps, parts } = openSearch(config, { ledger, index, embedder, tokenizer, tools, log, observer });
   await app.register(searchRoutes(deps));
   return { url: await listen(app, config, auth), close: () => closeInOrder(app, ...parts, index, ledger, observer) };
 }

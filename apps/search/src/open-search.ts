@@ -1,8 +1,7 @@
 import { type Observer, openVectorCache } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
-import { o200kTokenizer } from '@slowwave/adapters/tokens';
-import type { Embedder, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
+import type { Embedder, Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
 import { queryVectors } from './query-vectors.ts';
@@ -11,6 +10,7 @@ interface Parts {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly embedder: Embedder;
+  readonly tokenizer: Tokenizer;
   readonly tools: Tools;
   readonly log: Log;
   readonly observer: Pick<Observer, 'registry'>;
@@ -30,7 +30,7 @@ export function openSearch(config: Config, { observer, embedder, ...parts }: Par
     ledger: parts.ledger,
     index: parts.index,
     tools: parts.tools,
-    tokenizer: o200kTokenizer,
+    tokenizer: parts.tokenizer,
     log: parts.log,
     embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
     indexState: indexState({ ...parts, embedder }),

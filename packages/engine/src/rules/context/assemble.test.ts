@@ -97,14 +97,15 @@ describe('the budget', () => {
     const { block, pending: told } = assemble(
       {
         memories: [fact('word '.repeat(2_000)), fact('User likes tea')],
-        pending: [pending('hello '.repeat(5_000), 1), pending(null, 2)],
+        pending: [pending('hello '.repeat(5_000), 1), pending('x'.repeat(20_000), 2), pending(null, 3)],
       },
       { maxTokens: 300 },
     );
     expect(block).toMatch(/ word…\n/);
     expect(block).toContain('User likes tea');
-    expect(told.map(({ isCut }) => isCut)).toEqual([true, true]);
-    expect(told[1]?.text).toBe('[a message too long to be shown]');
+    expect(told.map(({ isCut }) => isCut)).toEqual([true, true, true]);
+    expect(told[0]?.text).toMatch(/^hello .* hello…$/);
+    for (const { text } of told.slice(1)) expect(text).toBe('[a message too long to be shown]');
   });
 });
 

@@ -53,8 +53,7 @@ export const summaryLine = (line: string): string => `> ${line}\n`;
 export function pendingItems(room: Room, pending: readonly PendingMessage[], form: ContextAsk['form']): PendingItem[] {
   return whileRoom(room, pending.toReversed(), (message) => {
     const whole = message.content === null ? TOO_LONG : cleanText(textOfContent(message.content)).trim();
-    const text = cutAtWord(room.tokenizer, whole, partOf(room));
-    if (text === null) return null;
+    const text = cutAtWord(room.tokenizer, whole, partOf(room)) ?? TOO_LONG;
     const line = pendingLine(message, text);
     const tokens = form === 'turns' ? TURN_TOKENS + room.tokenizer.count(text) : room.tokenizer.count(line);
     return { section: 'pending', message, text, line, tokens, isCut: text !== whole || message.content === null };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { flattenError, type ThreadMessage, type ThreadRequest } from './thread-protocol.ts';
 
@@ -22,15 +23,44 @@ export function hostThread<Init>(setUp: (init: Init) => ThreadHost | Promise<Thr
   if (port === null) throw new Error('this file runs as a worker thread, started by startThread');
   const host = Promise.resolve().then(() => setUp(workerData as Init));
   host.catch(() => {}); // told to the caller by the answer to 'ready'
-  port.on('message', (request: ThreadRequest) => {
-    const call = callOf(request);
-    host.then((ready) => handle(ready, call)).catch((error: unknown) => call.fail(error));
+  port.on('message', (requests: readonly ThreadRequest[]) => {
+    const calls = requests.map(callOf);
+    const failAll = (error: unknown): void => calls.forEach((call) => void call.fail(error));
+    host.then((ready) => calls.forEach((call) => void handle(ready, call))).catch(failAll);
   });
 }
 
 /** Sends a message nobody asked for. */
 export function notify(notice: unknown): void {
-  parentPort?.postMessage({ kind: 'notice', notice } satisfies ThreadMessage);
+  post({ kind: 'notice', notice });
+}
+
+let gathered: ThreadMessage[] = [];
+
+/** What is said in one go is one message: a message costs more than what is in it. */
+function post(message: ThreadMessage): void {
+  if (gathered.length === 0) queueMicrotask(flush);
+  gathered.push(message);
+}
+
+function flush(): void {
+  const messages = gathered;
+  gathered = [];
+  try {
+    parentPort?.postMessage(messages);
+  } catch {
+    messages.forEach(postOne);
+  }
+}
+
+/** What cannot be sent to another thread is a failure of that call alone. */
+function postOne(message: ThreadMessage): void {
+  try {
+    parentPort?.postMessage([message]);
+  } catch (error) {
+    if (message.kind === 'notice') throw error;
+    parentPort?.postMessage([{ kind: 'failure', id: message.id, error: flattenError(error) }]);
+  }
 }
 
 /** A host whose methods answer one call each. */
@@ -51,14 +81,18 @@ export function methodHost(
 }
 
 async function handle(host: ThreadHost, call: ThreadCall): Promise<void> {
-  if (call.method === 'ready') return call.answer(null);
-  if (call.method !== 'close') return host.receive(call);
-  await host.close();
-  call.answer(null);
+  try {
+    if (call.method === 'ready') return call.answer(null);
+    if (call.method !== 'close') return host.receive(call);
+    await setImmediate(); // what came in the same message begins first
+    await host.close();
+    call.answer(null);
+  } catch (error) {
+    call.fail(error);
+  }
 }
 
 function callOf({ id, method, args }: ThreadRequest): ThreadCall {
-  const post = (message: ThreadMessage): void => parentPort?.postMessage(message);
   return {
     method,
     args,

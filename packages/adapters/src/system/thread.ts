@@ -20,6 +20,10 @@ export async function startThread(script: URL, init: unknown): Promise<Thread> {
   const worker = new Worker(script, { workerData: init });
   const waiting = new Map<number, Waiting>();
   const listeners: ((notice: unknown) => void)[] = [];
+  const post = together<ThreadRequest>(
+    (requests) => worker.postMessage(requests),
+    (error, { id }) => take(waiting, id)?.reject(error),
+  );
   let last = 0;
   let ended: Error | null = null;
 
@@ -28,7 +32,7 @@ export async function startThread(script: URL, init: unknown): Promise<Thread> {
       if (ended !== null) return reject(ended);
       last += 1;
       waiting.set(last, { resolve, reject });
-      worker.postMessage({ id: last, method, args } satisfies ThreadRequest);
+      post({ id: last, method, args });
     });
   const end = (error: Error): void => {
     ended ??= error;
@@ -36,16 +40,16 @@ export async function startThread(script: URL, init: unknown): Promise<Thread> {
     waiting.clear();
   };
 
-  worker.on('message', (message: ThreadMessage) => {
+  const receive = (message: ThreadMessage): void => {
     if (message.kind === 'notice') {
       for (const listener of listeners) listener(message.notice);
       return;
     }
-    const call = waiting.get(message.id);
-    waiting.delete(message.id);
+    const call = take(waiting, message.id);
     if (message.kind === 'answer') call?.resolve(message.value);
     else call?.reject(reviveError(message.error));
-  });
+  };
+  worker.on('message', (messages: readonly ThreadMessage[]) => messages.forEach(receive));
   worker.on('error', end);
   worker.on('exit', () => end(new Error('the thread has ended')));
 
@@ -62,5 +66,36 @@ export async function startThread(script: URL, init: unknown): Promise<Thread> {
       await send('close', []);
       await worker.terminate();
     },
+  };
+}
+
+function take(waiting: Map<number, Waiting>, id: number): Waiting | undefined {
+  const call = waiting.get(id);
+  waiting.delete(id);
+  return call;
+}
+
+/** Posts what one turn of the event loop has to say as one message: a message costs more than what is in it. */
+function together<T>(post: (items: readonly T[]) => void, refused: (error: Error, item: T) => void): (item: T) => void {
+  let gathered: T[] = [];
+  const postOne = (item: T): void => {
+    try {
+      post([item]);
+    } catch (error) {
+      refused(error instanceof Error ? error : new Error(String(error)), item);
+    }
+  };
+  const flush = (): void => {
+    const items = gathered;
+    gathered = [];
+    try {
+      post(items);
+    } catch {
+      items.forEach(postOne); // one of them cannot be sent to a thread; only that one fails
+    }
+  };
+  return (item) => {
+    if (gathered.length === 0) setImmediate(flush);
+    gathered.push(item);
   };
 }

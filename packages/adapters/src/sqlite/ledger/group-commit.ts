@@ -15,8 +15,9 @@ export interface GroupCommit extends ThreadHost {
 }
 
 /**
- * Runs all calls that have arrived in one transaction, each in a savepoint of its own, and answers them once it is
- * committed: one fsync for the group. A call that throws takes back its own rows only.
+ * Runs all calls that have arrived in one transaction and answers them once it is committed: one fsync for the group.
+ * When a call throws, the group is run again with a savepoint for each, and the call takes back its own rows only. Not
+ * from the beginning: inside a savepoint SQLite copies every page before it changes, which costs more than the change.
  */
 export function groupCommit(sql: Sql, handlerOf: (method: string) => Handler | undefined): GroupCommit {
   const queue: ThreadCall[] = [];
@@ -58,8 +59,18 @@ interface Ran {
   tell(): void;
 }
 
+/** Runs one call; null when it threw and its rows are still there. */
+type Run = (call: ThreadCall) => Ran | null;
+
 /** Takes a group off the queue, commits it, answers it. Returns how many calls were committed. */
 function runGroup(sql: Sql, queue: ThreadCall[], handlerOf: (method: string) => Handler | undefined): number {
+  const together = tryGroup(sql, queue, (call) => runTogether(sql, call, handlerOf(call.method)));
+  if (together !== null) return together;
+  return tryGroup(sql, queue, (call) => runApart(sql, call, handlerOf(call.method))) ?? 0;
+}
+
+/** The same; null when a call threw: then nothing has happened, and the group is still on the queue. */
+function tryGroup(sql: Sql, queue: ThreadCall[], run: Run): number | null {
   const group: Ran[] = [];
   try {
     beginToWrite(sql);
@@ -69,35 +80,51 @@ function runGroup(sql: Sql, queue: ThreadCall[], handlerOf: (method: string) => 
     return 0;
   }
   try {
-    fillGroup(sql, queue, (call) => group.push(runCall(sql, call, handlerOf(call.method))));
+    const all = fillGroup(sql, queue, { group, run });
+    if (!all) return takeBack(sql);
     sql.run('COMMIT');
   } catch (error) {
-    if (sql.db.inTransaction) sql.run('ROLLBACK');
-    failAll(
-      group.map(({ call }) => call),
-      error,
-    );
+    takeBack(sql);
+    failAll(queue.splice(0, group.length), error);
     return 0;
   }
+  queue.splice(0, group.length);
   for (const { tell } of group) tell();
   return group.length;
 }
 
-function fillGroup(sql: Sql, queue: ThreadCall[], run: (call: ThreadCall) => void): void {
+/** A full disk may have ended the transaction already. */
+function takeBack(sql: Sql): null {
+  if (sql.db.inTransaction) sql.run('ROLLBACK');
+  return null;
+}
+
+/** Runs calls of the queue and leaves them there. False when one threw and its rows are still there. */
+function fillGroup(sql: Sql, queue: readonly ThreadCall[], { group, run }: { group: Ran[]; run: Run }): boolean {
   const end = performance.now() + GROUP_MS_MAX;
-  for (let calls = 0; calls < GROUP_CALLS_MAX && performance.now() < end; calls += 1) {
-    const call = queue.shift();
-    if (call === undefined) return;
-    run(call);
+  for (const call of queue.slice(0, GROUP_CALLS_MAX)) {
+    if (performance.now() > end) break;
+    const ran = run(call);
+    if (ran === null) return false;
+    group.push(ran);
     // A full disk can end the whole transaction, not only the call: what ran before is lost with it.
     if (!sql.db.inTransaction) throw new Error('the transaction was ended by the database');
   }
+  return true;
 }
 
-function runCall(sql: Sql, call: ThreadCall, handler: Handler | undefined): Ran {
-  if (handler === undefined) {
-    return { call, tell: () => call.fail(new Error(`the ledger has no write named ${call.method}`)) };
+function runTogether(sql: Sql, call: ThreadCall, handler: Handler | undefined): Ran | null {
+  if (handler === undefined) return unknown(call);
+  try {
+    const value = handler(sql, call.args[0]);
+    return { call, tell: () => call.answer(value) };
+  } catch {
+    return null; // it is run again, and tells then what is wrong
   }
+}
+
+function runApart(sql: Sql, call: ThreadCall, handler: Handler | undefined): Ran {
+  if (handler === undefined) return unknown(call);
   sql.run('SAVEPOINT one_call');
   try {
     const value = handler(sql, call.args[0]);
@@ -111,6 +138,11 @@ function runCall(sql: Sql, call: ThreadCall, handler: Handler | undefined): Ran 
     return { call, tell: () => call.fail(asLedgerError(error)) };
   }
 }
+
+const unknown = (call: ThreadCall): Ran => ({
+  call,
+  tell: () => call.fail(new Error(`the ledger has no write named ${call.method}`)),
+});
 
 /** The group was not committed: every member may try again. */
 function failAll(calls: readonly ThreadCall[], cause: unknown): void {

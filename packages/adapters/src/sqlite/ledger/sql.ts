@@ -4,7 +4,16 @@ import { addFilterFunctions } from '../../filter-sql/index.ts';
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
-export type Params = Readonly<Record<string, string | number | null | Buffer>>;
+/** What a connection that writes keeps of the file: the ends of as many lanes as speak at a time. */
+const WRITE_CACHE_KIB = 32 * 1024;
+/**
+ * So many pages of the log, 16 MB, are carried over into the file at a time. Pages that change again and again are
+ * carried over once; a longer log would be slower to read and to recover.
+ */
+const CHECKPOINT_PAGES = 4_000;
+
+export type Value = string | number | null | Buffer;
+export type Params = Readonly<Record<string, Value>>;
 
 /** One connection, with every statement prepared once. */
 export interface Sql {
@@ -13,8 +22,8 @@ export interface Sql {
   all<Row>(text: string, params?: Params): Row[];
   /** Like `all`, of a statement that is as a caller's filter is: it is not kept. */
   once<Row>(text: string, params?: Params): Row[];
-  /** How many rows changed. */
-  run(text: string, params?: Params): number;
+  /** How many rows changed. Values in the order of their question marks cost half as much as values by name. */
+  run(text: string, params?: Params | readonly Value[]): number;
 }
 
 /** A connection that writes. WAL: readers never wait; FULL: a commit is on the disk when it returns. */
@@ -23,6 +32,8 @@ export function connectToWrite(path: string): Sql {
   enableWal(db);
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
+  db.pragma(`cache_size = -${WRITE_CACHE_KIB}`);
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   db.pragma('secure_delete = ON'); // what is deleted is zeroed, so that little is left for an erasure to rewrite
   return sqlOf(db);
 }
@@ -49,11 +60,11 @@ export function beginToWrite(sql: Sql): void {
 
 export function sqlOf(db: Database.Database): Sql {
   addFilterFunctions(db);
-  const prepared = new Map<string, Database.Statement<[Params]>>();
-  const statement = (text: string): Database.Statement<[Params]> => {
+  const prepared = new Map<string, Database.Statement<[Params | readonly Value[]]>>();
+  const statement = (text: string): Database.Statement<[Params | readonly Value[]]> => {
     const known = prepared.get(text);
     if (known !== undefined) return known;
-    const made = db.prepare<[Params]>(text);
+    const made = db.prepare<[Params | readonly Value[]]>(text);
     prepared.set(text, made);
     return made;
   };

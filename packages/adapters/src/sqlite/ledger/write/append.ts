@@ -2,9 +2,10 @@ import { type Appended, type DuePolicy, type LaneId, type NewBatch, type NewMess
 import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';
+import { insertInto } from '../insert.ts';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
-import { openLane, saveLane } from './lanes.ts';
+import { openLane, saveLonger } from './lanes.ts';
 import { openScope } from './scopes.ts';
 
 export interface Append {
@@ -21,7 +22,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const { tenant, acceptedAt, tokens, flush, priority } = batch;
   const lane = openLane(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
-  sql.run(INSERT_BATCH, newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
+  insertBatch(sql, newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
   for (const [i, message] of batch.messages.entries()) {
     insertMessage(sql, message, { batch, lane: lane.id, scope, seq: lane.next_seq + i });
   }
@@ -29,7 +30,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   count(sql, tenant, { accepted: 1 });
   const messages = batch.messages.length;
   const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
-  saveLane(sql, step.lane);
+  saveLonger(sql, lane, step.lane);
   return { kind: 'stored', nudge: step.nudge };
 }
 
@@ -54,7 +55,7 @@ function insertMessage(
 ): void {
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
-  sql.run(INSERT_MESSAGE, newMessageColumns(message, batch, { lane, scope, seq, resent }));
+  insertNewMessage(sql, newMessageColumns(message, batch, { lane, scope, seq, resent }));
 }
 
 interface KeyRow {
@@ -70,20 +71,36 @@ const SELECT_KEY = `
 const INSERT_KEY = `
   INSERT INTO idempotency_keys (tenant, key, body_hash, batch_id) VALUES (@tenant, @key, @bodyHash, @id)`;
 
-const INSERT_BATCH = `
-  INSERT INTO batches (
-    id, tenant, lane, scope, settings, metadata, position, tokens, state, stage, attempts, message_count, backfill,
-    accepted_at
-  ) VALUES (
-    @id, @tenant, @lane, @scope, @settings, @metadata, @position, @tokens, @state, @stage, @attempts,
-    @message_count, @backfill, @accepted_at
-  )`;
+const insertBatch = insertInto<keyof ReturnType<typeof newBatchColumns>>('batches', [
+  'id',
+  'tenant',
+  'lane',
+  'scope',
+  'settings',
+  'metadata',
+  'position',
+  'tokens',
+  'state',
+  'stage',
+  'attempts',
+  'message_count',
+  'backfill',
+  'accepted_at',
+]);
 
-const INSERT_MESSAGE = `
-  INSERT INTO messages (
-    id, tenant, lane, scope, batch_id, seq, client_id, role, content, name, said_at, resent
-  ) VALUES (
-    @id, @tenant, @lane, @scope, @batch_id, @seq, @client_id, @role, @content, @name, @said_at, @resent
-  )`;
+const insertNewMessage = insertInto<keyof ReturnType<typeof newMessageColumns>>('messages', [
+  'id',
+  'tenant',
+  'lane',
+  'scope',
+  'batch_id',
+  'seq',
+  'client_id',
+  'role',
+  'content',
+  'name',
+  'said_at',
+  'resent',
+]);
 
 const SELECT_SAME_CLIENT_ID = 'SELECT 1 FROM messages WHERE scope = @scope AND client_id = @clientId LIMIT 1';

@@ -2,7 +2,7 @@ import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/eng
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { heldBy } from '../../../ledger/turn.ts';
-import type { Sql } from '../sql.ts';
+import type { Sql, Value } from '../sql.ts';
 
 interface NewLane {
   readonly tenant: TenantId;
@@ -42,6 +42,29 @@ export function openLane(sql: Sql, { tenant, owner, newId, now }: NewLane): Lane
 export function saveLane(sql: Sql, lane: LaneRow): void {
   sql.run(UPDATE_LANE, { ...lane });
 }
+
+/**
+ * Writes what an append changes. Its state is left alone where it stays as it was: the indexes that ask for it would be
+ * written anew, though they stay as they were.
+ */
+export function saveLonger(sql: Sql, before: LaneRow, lane: LaneRow): void {
+  if (lane.state === before.state && lane.generation === before.generation) sql.run(UPDATE_LONGER, longerColumns(lane));
+  else saveLane(sql, lane);
+}
+
+const longerColumns = (lane: LaneRow): readonly Value[] => [
+  lane.next_position,
+  lane.next_seq,
+  lane.pending,
+  lane.pending_tokens,
+  lane.pending_backfill,
+  lane.oldest_at,
+  lane.newest_at,
+  lane.flush_through,
+  lane.due_at,
+  lane.updated_at,
+  lane.id,
+];
 
 /** The turn's lane, or null when a later claim has taken it. */
 export const laneOfTurn = (sql: Sql, turn: Turn): LaneRow | null => heldBy(turn, loadLane(sql, turn.lane));
@@ -84,6 +107,12 @@ const UPDATE_LANE = `
     oldest_at = @oldest_at, newest_at = @newest_at, flush_through = @flush_through, window_limit = @window_limit,
     attempts = @attempts, updated_at = @updated_at
   WHERE id = @id`;
+
+const UPDATE_LONGER = `
+  UPDATE lanes SET
+    next_position = ?, next_seq = ?, pending = ?, pending_tokens = ?, pending_backfill = ?, oldest_at = ?,
+    newest_at = ?, flush_through = ?, due_at = ?, updated_at = ?
+  WHERE id = ?`;
 
 const COUNT_WAITING = `
   SELECT count(*) AS pending, coalesce(sum(tokens), 0) AS pending_tokens, min(accepted_at) AS oldest_at,

@@ -46,6 +46,7 @@ const UNAUTHORIZED = 401;
 
 /** Tells who asks; throws a problem where nobody may. */
 function asking({ apiKey, keys }: AuthOptions, begun: Sessions, known: Known) {
+  const withoutKey = onlyFromHere();
   return async (request: FastifyRequest): Promise<Principal> => {
     const needsKey = apiKey !== null || (keys !== null && (await keys.any()));
     if (!needsKey) return withoutKey(request);
@@ -78,14 +79,19 @@ const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
  * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
  * browser with a name that resolves here; its requests name another host.
  */
-function withoutKey(request: FastifyRequest): Principal {
-  if (isLoopback(request.hostname)) return OPERATOR;
-  throw problem(
-    'forbidden',
-    'without a key only requests to localhost are answered, and this one names another host; ' +
-      'set SLOWWAVE_API_KEY to use other names',
-  );
+function onlyFromHere(): (request: FastifyRequest) => Principal {
+  let last: string | null = null; // of the hosts that are this machine; callers repeat themselves
+  return ({ hostname }) => {
+    if (hostname === last) return OPERATOR;
+    if (!isLoopback(hostname)) throw problem('forbidden', NOT_FROM_HERE);
+    last = hostname;
+    return OPERATOR;
+  };
 }
+
+const NOT_FROM_HERE =
+  'without a key only requests to localhost are answered, and this one names another host; ' +
+  'set SLOWWAVE_API_KEY to use other names';
 
 /** Digests have one length, so that comparing them tells nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();

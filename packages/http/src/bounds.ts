@@ -13,11 +13,10 @@ export interface Bounds {
 
 /** Keeps keys for one user or app inside that, once a request was read and before it is answered. */
 export function registerBounds(app: App): void {
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _reply, done) => {
     const { principal } = request;
-    if (principal === null || (principal.userId === null && principal.appId === null)) return;
-    const refusal = refusalOfBounds(request, principal);
-    if (refusal !== null) throw refusal;
+    const free = principal === null || (principal.userId === null && principal.appId === null);
+    done((free ? null : refusalOfBounds(request, principal)) ?? undefined);
   });
 }
 

@@ -23,8 +23,9 @@ const PAGE_POLICY = [
 
 /** Puts the request id and the headers that keep browsers careful on every answer. */
 export function registerHeaders(app: App): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(API_HEADERS);
+    done();
   });
 }
 

@@ -15,10 +15,11 @@ export function registerMetrics(app: App, name: string, registry: Registry): voi
     buckets: DURATION_BUCKETS_S,
     registers: [registry],
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { app: name, method: request.method, route, status: reply.statusCode };
     duration.observe(labels, reply.elapsedTime / 1_000);
+    done();
   });
   watchEventLoop(app, registry);
   app.get('/metrics', { schema: { tags: ['health'], summary: 'Prometheus metrics' } }, async (_request, reply) =>

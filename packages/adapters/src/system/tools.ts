@@ -12,7 +12,15 @@ export const systemTools: Tools = {
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 
+let lastTime = { now: -1, digits: '' };
+
+/** Ids are made several at a time, most of them in the same millisecond. */
 function timePart(now: number): string {
+  if (now !== lastTime.now) lastTime = { now, digits: timeDigits(now) };
+  return lastTime.digits;
+}
+
+function timeDigits(now: number): string {
   let digits = '';
   for (let rest = now, i = 0; i < TIME_DIGITS; i += 1, rest = Math.floor(rest / 32)) {
     digits = (CROCKFORD[rest % 32] ?? '0') + digits;
@@ -26,12 +34,15 @@ const pool = Buffer.alloc(RANDOM_DIGITS * IDS_DRAWN);
 let used = pool.length;
 
 function randomPart(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const end = used + RANDOM_DIGITS;
-  let digits = '';
-  for (; used < end; used += 1) digits += CROCKFORD[(pool[used] ?? 0) % 32];
-  return digits;
+  if (used === pool.length) draw();
+  const from = used;
+  used += RANDOM_DIGITS;
+  return pool.toString('latin1', from, used);
+}
+
+/** Fills the pool with random digits. */
+function draw(): void {
+  randomFillSync(pool);
+  for (let i = 0; i < pool.length; i += 1) pool[i] = CROCKFORD.charCodeAt((pool[i] ?? 0) % CROCKFORD.length);
+  used = 0;
 }

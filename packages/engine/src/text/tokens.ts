@@ -14,10 +14,15 @@ const COSTS = [
 
 /** About how many tokens a model counts for a text. Cheap enough for every message; never for billing. */
 export function estimateTokens(text: string): number {
-  let quarters = 0;
-  for (let i = 0; i < text.length; i += 1) quarters += costOf(text.charCodeAt(i));
+  // Looking for the first other character takes a fraction of the time that counting them one by one does.
+  const other = text.search(NOT_ASCII);
+  if (other === -1) return Math.ceil((text.length * ASCII) / DENSE);
+  let quarters = other * ASCII;
+  for (let i = other; i < text.length; i += 1) quarters += costOf(text.charCodeAt(i));
   return Math.ceil(quarters / DENSE);
 }
+
+const NOT_ASCII = /[\u0080-\uffff]/;
 
 function costOf(code: number): number {
   if (code <= 0x7f) return ASCII; // nearly all, so without a search

@@ -31,6 +31,12 @@ describe('what a memory came from', () => {
     expect(contextTerms).toEqual(expect.arrayContaining(['crowd', 'therapist', '2023', 'mai', '7th', 'sundai']));
   });
 
+  it('is found by the name of who said it', () => {
+    const spoken = message('I bought a kite', { name: 'Caro Lind' });
+    expect(contextWith([said(spoken)]).contextTerms).toEqual(expect.arrayContaining(['caro', 'lind']));
+    expect(contextOfMessage(said(spoken))).toEqual(expect.arrayContaining(['caro', 'lind']));
+  });
+
   it('is found by the day it holds from, too', () => {
     const validFrom = millisOf('2022-12-24') ?? 0;
     expect(contextWith([], { validFrom }).contextTerms).toEqual(expect.arrayContaining(['decemb', '2022', 'mai']));

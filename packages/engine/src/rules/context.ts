@@ -19,19 +19,21 @@ const TERMS_PER_MESSAGE = 120;
 const SITTING_MS = 24 * 3_600_000;
 const HAN = /\p{Script=Han}/u;
 
-/** What a version came from, to be found by: its messages, what was said before each of them, and the days. */
+/** What a version came from, to be found by: its messages, what was said before each of them, the days, and who said it. */
 export function contextOf(version: MemoryVersion, said: SaidById): { contextTerms: string[]; speaker: string | null } {
   const sources = version.details.sourceIds.slice(-SOURCES_MAX).flatMap((id) => said.get(id) ?? []);
   const texts = [...sources.map(({ message }) => message), ...sources.flatMap(priorOf)].map(textOf);
   const days = [version.saidAt.at, version.validFrom, ...sources.map(({ message }) => message.saidAt.at)];
-  const contextTerms = [...new Set(texts)].flatMap(termsOf).concat(dayTerms(days, [version.text, ...texts]));
-  return { contextTerms, speaker: speakerOf(version, sources) };
+  const speaker = speakerOf(version, sources);
+  const told = [...new Set(texts)].flatMap(termsOf).concat(dayTerms(days, [version.text, ...texts]));
+  return { contextTerms: [...told, ...terms(speaker ?? '')], speaker };
 }
 
-/** What a message stands in: what was said before it, and the day. */
+/** What a message stands in: what was said before it, the day, and who said it. */
 export function contextOfMessage(said: SaidMessage): string[] {
   const prior = priorOf(said).map(textOf);
-  return [...prior.flatMap(termsOf), ...dayTerms([said.message.saidAt.at], [textOf(said.message), ...prior])];
+  const days = dayTerms([said.message.saidAt.at], [textOf(said.message), ...prior]);
+  return [...prior.flatMap(termsOf), ...days, ...terms(said.message.name ?? '')];
 }
 
 const priorOf = ({ message, before }: SaidMessage): Message[] =>

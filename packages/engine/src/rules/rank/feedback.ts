@@ -3,9 +3,9 @@ import { terms } from '../../text/terms.ts';
 import { highest, type RankQuestion } from './question.ts';
 
 /** How much words that the best hits share can add. Gains 3 points of R@1; more of it drifts away from the question. */
-const SHARE = 0.2;
+const SHARE = 0.15;
 /** The hits that are believed, and how many of their words: fewer miss other wordings, more bring in noise. */
-const BELIEVED = 5;
+const BELIEVED = 3;
 const WORDS = 12;
 /** The hits whose texts are read again: what stands further behind does not come into the first ten by it. */
 const READ = 30;
@@ -14,47 +14,62 @@ const TEXT_MAX = 300;
 
 /**
  * Pseudo-relevance feedback: what the best hits have in common, and others have not, is asked for once more, of the hits
- * alone. So no second question goes to the index.
+ * alone. So no second question goes to the index. No hit vouches for itself: else the one with most to say would win.
  */
 export function feedback({ terms: asked }: RankQuestion, hits: readonly IndexHit[], scores: readonly number[]) {
   const order = bestFirst(scores).slice(0, READ);
-  const texts = order.map((i) => new Set(terms((hits[i]?.point.text ?? '').slice(0, TEXT_MAX))));
-  const believed = texts.slice(0, BELIEVED).map((text, place) => ({ text, score: scores[order[place] ?? 0] ?? 0 }));
-  const words = wordsOf(believed, texts, new Set(asked));
-  const found = texts.map((text) => words.reduce((sum, [word, weight]) => sum + (text.has(word) ? weight : 0), 0));
+  const read = order.map((i) => ({
+    words: new Set(terms((hits[i]?.point.text ?? '').slice(0, TEXT_MAX))),
+    score: scores[i] ?? 0,
+  }));
+  const words = wordsOf(read, new Set(asked));
+  const found = read.slice(BELIEVED).map((text) => vouchedFor(text, words));
   const top = highest(found);
   const added = hits.map(() => 0);
-  for (const [place, i] of order.entries()) added[i] = top === 0 ? 0 : (SHARE * (found[place] ?? 0)) / top;
+  for (const [place, i] of order.entries()) {
+    added[i] = place < BELIEVED ? SHARE : top === 0 ? 0 : (SHARE * (found[place - BELIEVED] ?? 0)) / top;
+  }
   return added;
 }
 
-type Text = ReadonlySet<string>;
-type Weighted = readonly [word: string, weight: number];
-
-/** The heaviest words of the best hits: in several of them, in those that stand highest, and rare among all that are read. */
-function wordsOf(
-  believed: readonly { readonly text: Text; readonly score: number }[],
-  texts: readonly Text[],
-  asked: Text,
-): Weighted[] {
-  const weights = new Map<string, number>();
-  for (const { text, score } of believed) {
-    for (const word of text) if (!asked.has(word)) weights.set(word, (weights.get(word) ?? 0) + score);
-  }
-  const having = countsOf(texts, weights);
-  const rarity = (word: string): number => {
-    const count = having.get(word) ?? 0;
-    return Math.log(1 + (texts.length - count + 0.5) / (count + 0.5));
-  };
-  const rare = [...weights].map(([word, weight]): Weighted => [word, weight * rarity(word)]);
-  return rare.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, WORDS);
+interface Text {
+  readonly words: ReadonlySet<string>;
+  readonly score: number;
 }
 
+interface Vouched {
+  readonly word: string;
+  /** The scores of the best hits that have it. */
+  readonly weight: number;
+  readonly rarity: number;
+}
+
+/** The heaviest words of the best hits: in several of them, in those that stand highest, and rare among all that are read. */
+function wordsOf(read: readonly Text[], asked: ReadonlySet<string>): Vouched[] {
+  const weights = new Map<string, number>();
+  for (const { words, score } of read.slice(0, BELIEVED)) {
+    for (const word of words) if (!asked.has(word)) weights.set(word, (weights.get(word) ?? 0) + score);
+  }
+  const having = countsOf(read, weights);
+  const rarityOf = (word: string): number => {
+    const count = having.get(word) ?? 0;
+    return Math.log(1 + (read.length - count + 0.5) / (count + 0.5));
+  };
+  return [...weights]
+    .map(([word, weight]) => ({ word, weight, rarity: rarityOf(word) }))
+    .sort((a, b) => b.weight * b.rarity - a.weight * a.rarity || (a.word < b.word ? -1 : 1))
+    .slice(0, WORDS);
+}
+
+/** What the other best hits say for a text. */
+const vouchedFor = (text: Text, words: readonly Vouched[]): number =>
+  words.reduce((sum, { word, weight, rarity }) => sum + (text.words.has(word) ? rarity * weight : 0), 0);
+
 /** In how many texts each of some words is. */
-function countsOf(texts: readonly Text[], words: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
+function countsOf(read: readonly Text[], looked: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const text of texts) {
-    for (const word of text) if (words.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const { words } of read) {
+    for (const word of words) if (looked.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return counts;
 }

@@ -76,6 +76,24 @@ describe('the order of hits', () => {
     expect(by('speaker', '王先生住在哪里？', hits)[0]).toBe('a');
   });
 
+  test('who has something comes before whose sister or neighbour has it', () => {
+    const hits = [
+      hit('1', { text: 'Ann’s sister has a dog.' }),
+      hit('2', { text: 'The neighbour of Ann has a dog.' }),
+      hit('3', { text: 'Ann, do you have a dog?' }),
+      hit('4', { text: 'Ann has a dog.' }),
+    ];
+    expect(by('subject', 'What does Ann have?', hits)[0]).toBe('4');
+    expect(by('subject', 'What does the sister of Ann have?', hits).slice(0, 2)).toEqual(['1', '4']);
+    const chinese = [
+      hit('1', { text: '王芳的妹妹养了狗' }),
+      hit('2', { text: '王芳，你养狗吗' }),
+      hit('3', { text: '王芳养了狗' }),
+    ];
+    expect(by('subject', '王芳养了什么？', chinese)).toEqual(['3', '1', '2']);
+    expect(by('subject', '王芳的妹妹养了什么？', chinese).slice(0, 2)).toEqual(['1', '3']);
+  });
+
   test.each(['Do you like tea?', 'Tea? 😊', '“Tea?”', '你喜欢茶吗？', 'Tea?\n[image: a cup of tea]'])(
     'what asks itself (%j) comes after what tells',
     (text) => {
@@ -98,10 +116,11 @@ describe('the order of hits', () => {
     const hits = [
       hit('1', { text: 'We planted tomatoes in the allotment.' }, { keywordScore: 9 }),
       hit('2', { text: 'The allotment is by the river.' }, { keywordScore: 8 }),
-      hit('3', { text: 'A film about a dog.' }, { keywordScore: 3 }),
-      hit('4', { text: 'Our allotment has a shed.' }, { keywordScore: 2.9 }),
+      hit('3', { text: 'Seeds come up in spring.' }, { keywordScore: 7 }),
+      hit('4', { text: 'A film about a dog.' }, { keywordScore: 3 }),
+      hit('5', { text: 'Our allotment has a shed.' }, { keywordScore: 2.9 }),
     ];
-    expect(by('feedback', 'what grows', hits)).toEqual(['1', '2', '4', '3']);
+    expect(by('feedback', 'what grows', hits)).toEqual(['1', '2', '3', '5', '4']);
   });
 
   test('what was said beside a good hit rises, what was said another day does not', () => {
@@ -197,7 +216,7 @@ describe('the score', () => {
     const text = 'Ann drinks green tea';
     expect(
       sure('What tea does Ann drink?', hit('a', { text }, { keywordScore: 3.5, vectorScore: 0.6 })),
-    ).toBeGreaterThan(0.6);
+    ).toBeGreaterThan(0.5);
     const other = hit('a', { text }, { keywordScore: 0.4, vectorScore: 0.08 });
     expect(sure('Which insurance covers the broken window of the garage?', other)).toBeLessThan(0.1);
   });
@@ -221,5 +240,5 @@ describe('the score', () => {
 });
 
 test('each factor has a test of its own above', () => {
-  expect([...FACTORS]).toEqual(['speaker', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
+  expect([...FACTORS]).toEqual(['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
 });

@@ -9,6 +9,7 @@ import { fusion } from './fusion.ts';
 import type { RankQuestion } from './question.ts';
 import { sitting } from './sitting.ts';
 import { speaker } from './speaker.ts';
+import { subject } from './subject.ts';
 import { time } from './time.ts';
 
 export interface RankedHit {
@@ -23,7 +24,7 @@ export interface RankedHit {
 }
 
 /** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
-export const FACTORS = ['speaker', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
+export const FACTORS = ['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
 export type FactorName = (typeof FACTORS)[number];
 
 /** The hits of one question in their final order. */
@@ -31,9 +32,9 @@ export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedH
 
 /** The same with some of the factors, to see what each of them does. */
 export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
-  const found = hits.filter((hit) => isFound(question, hit));
+  const found = hits.filter((hit) => isFound(question, hit)).sort(compareHits);
   const sums = sumsOf(new Set(factors), question, found);
-  const order = orderOf(found, sums);
+  const order = orderOf(sums);
   const top = sums[order[0] ?? 0] ?? 0;
   const sure = question.mode === 'vector' ? null : confidence(question, found, order);
   return order.flatMap((i) => {
@@ -64,23 +65,21 @@ function sumsOf(
     return sums.map((sum, i) => sum + (added[i] ?? 0));
   };
   const spoken = add(fused, 'speaker', () => speaker(question, hits));
-  const told = add(spoken, 'asking', () => asking(hits));
+  const about = add(spoken, 'subject', () => subject(question, hits));
+  const told = add(about, 'asking', () => asking(hits));
   const timed = add(told, 'time', () => time(question, hits));
   const fed = add(timed, 'feedback', () => feedback(question, hits, timed));
   const near = add(fed, 'sitting', () => sitting(hits, fed));
   return add(near, 'freshness', () => freshness(question, hits));
 }
 
-/** Of equal ones the newest first; then by id, the same on every machine. */
-function orderOf(hits: readonly IndexHit[], sums: readonly number[]): readonly number[] {
-  const order = hits.map((_, i) => i);
-  return order.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || compareHits(hits[a], hits[b]));
-}
+/** Highest first; equal ones as they come. */
+const orderOf = (sums: readonly number[]): readonly number[] =>
+  sums.map((_, i) => i).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
 
-function compareHits(a: IndexHit | undefined, b: IndexHit | undefined): number {
-  if (a === undefined || b === undefined) return 0;
-  return compareSaid(b.point.saidAt, a.point.saidAt) || compareIds(a.point, b.point);
-}
+/** Of equal ones the newest first; then by id, the same on every machine. */
+const compareHits = (a: IndexHit, b: IndexHit): number =>
+  compareSaid(b.point.saidAt, a.point.saidAt) || compareIds(a.point, b.point);
 
 /** What points away is as far as what was not found. */
 const cosineOf = ({ vectorScore }: IndexHit): number => Math.min(1, Math.max(0, vectorScore ?? 0));

@@ -20,11 +20,16 @@ export function drawingOf({ title, comparisons = [] }: Found): string {
   <style>${STYLE}
   </style>
   <rect class="paper" width="${WIDTH}" height="${height}" rx="10"/>
-  <text class="name" x="${MARGIN}" y="36">${escaped(title)}</text>
+  <text class="name" x="${MARGIN}" y="36" style="font-size: ${fitting(title)}px">${escaped(title)}</text>
 ${comparisons.map((one, i) => rowOf(one, HEAD + i * ROW)).join('\n')}
 </svg>
 `;
 }
+
+/** A title of any length goes on one line. */
+const fitting = (title: string): number => Math.min(TITLE_PX, Math.floor((10 * LINE_PX) / title.length) / 10);
+const TITLE_PX = 15;
+const LINE_PX = 1_720; // what a line is long, of letters about half as wide as high
 
 const STYLE = `
     text { font: 13.5px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2933; }

@@ -24,7 +24,7 @@ const SECOND_MS = 1_000;
 const DIMENSIONS = 1_024; // of the builtin embedder
 const IDLE_MS = 3_600_000; // only what is flushed is due
 const CONNECTIONS = 64;
-const MAX_MS = 5_000; // how long the maximum of ingest is tried
+const MAX_S = 5; // how long the maximum of ingest is tried
 const RAMP_S = 3; // all lanes are taken, and the first start's costs are over
 const CALLS = 2; // of the model in a consolidation
 const STALLED_MS = 60_000; // without a call of the model: something is broken
@@ -85,7 +85,11 @@ async function measure(stage: Stage, progress: Progress) {
   const questions = await fill(stage, progress);
   const idle = await searchFor(stage, questions, () => progress('searching, with nothing else going on'));
   progress('how much ingest takes at the most');
-  const { perSecond: most } = await postFromOutside(stand.ingest, { connections: CONNECTIONS, ms: MAX_MS, rate: 0 });
+  const { perSecond: most } = await postFromOutside(stand.ingest, {
+    connections: CONNECTIONS,
+    ms: Math.min(MAX_S, options.seconds) * SECOND_MS,
+    rate: 0,
+  });
   const busy = await searchBusily(stage, { questions, rate: Math.floor(most / 2) }, progress);
   const { size, rate, lanes } = options;
   return {
@@ -170,7 +174,7 @@ async function searchBusily(
   await postBacklog(apiAt(stand.ingest, null), { turns: Math.ceil(turns), calls: CALLS }, progress);
   await stand.startWorker();
   await untilCalled(stand, lanes);
-  await sleep(RAMP_S * SECOND_MS);
+  await sleep(Math.min(RAMP_S, seconds) * SECOND_MS);
   const posting = postFromOutside(stand.ingest, { connections: CONNECTIONS, ms: seconds * SECOND_MS, rate });
   const before = await cpuTimes([]);
   const began = Date.now();

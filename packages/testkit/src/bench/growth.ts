@@ -131,7 +131,7 @@ async function figuresOf(name: string, filled: Filled, { times, memories }: { ti
     { what: '  the index itself, median', value: median(times.index), unit: 'ms' },
     { what: '  the index itself, 95 of 100', value: quantile(times.index, P95), unit: 'ms' },
     { what: '  memory of the search process', value: (await residentBytes(filled.searchPid)) / MIB, unit: 'MiB' },
-    { what: '  the index on the disk', value: bytes / MIB, unit: 'MiB' },
-    { what: '  of it for each memory', value: bytes / memories, unit: 'bytes' },
+    ...(bytes === 0 ? [] : [{ what: '  the index on the disk', value: bytes / MIB, unit: 'MiB' }]),
+    ...(bytes === 0 ? [] : [{ what: '  of it for each memory', value: bytes / memories, unit: 'bytes' }]),
   ];
 }

@@ -1,4 +1,5 @@
 import { seededRandom } from '../chaos/random.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { type ModelServer, startModelServer } from '../model-server/server.ts';
 import { freePort } from '../ports.ts';
 import { spawnService } from '../process.ts';
@@ -65,6 +66,7 @@ async function withBare<T>({ place }: Filled, work: (url: string) => Promise<T>)
   const service = await spawnService({
     main: new URL('bare-search/main.ts', import.meta.url),
     args: [String(port), ...place],
+    env: COMPILE_CACHE,
     ready: { url: `${url}/readyz` },
   });
   try {

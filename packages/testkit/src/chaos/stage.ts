@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { freePort } from '../ports.ts';
 import { startPostgres, type TestPostgres } from '../postgres.ts';
 import { tempDir } from '../temp.ts';
@@ -54,7 +55,7 @@ const SETTINGS = {
   SLOWWAVE_EMBEDDING_MODEL: 'scripted',
   SLOWWAVE_EMBEDDING_DIMENSIONS: '64',
   SLOWWAVE_LOG_LEVEL: 'warn',
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../../.cache/node'),
+  ...COMPILE_CACHE,
 };
 
 /** By its name, the program each process runs. */

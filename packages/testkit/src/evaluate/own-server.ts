@@ -1,11 +1,8 @@
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { freePort } from '../ports.ts';
 import { spawnService } from '../process.ts';
 import { tempDir } from '../temp.ts';
-
-/** Compiled modules are kept where ./scripts/start keeps them. */
-const FAST = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../../.cache/node', import.meta.url)) };
 
 export interface OwnServer {
   readonly url: string;
@@ -24,7 +21,7 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
   const service = await spawnService({
     main: new URL('../../../../apps/standalone/src/main.ts', import.meta.url),
     env: {
-      ...FAST,
+      ...COMPILE_CACHE,
       ...settings,
       SLOWWAVE_PORT: String(port),
       SLOWWAVE_DATA_DIR: folder.path,

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { SearchIndex } from '@slowwave/engine';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { freePort } from '../../ports.ts';
 import { spawnService } from '../../process.ts';
 import { product } from '../../product.ts';
@@ -95,7 +95,7 @@ async function startSearch(folder: TempDir, settings: Readonly<Record<string, st
   const service = await spawnService({
     main: new URL('apps/search/src/main.ts', ROOT),
     env: {
-      NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/node', ROOT)),
+      ...COMPILE_CACHE,
       SLOWWAVE_LOG_LEVEL: 'warn',
       SLOWWAVE_DATA_DIR: folder.path,
       SLOWWAVE_PORT: String(port),

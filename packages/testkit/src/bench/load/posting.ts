@@ -1,3 +1,4 @@
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { spawnService } from '../../process.ts';
 
 /** How fast a process posted. */
@@ -21,6 +22,7 @@ export async function postFromOutside(url: string, { connections, ms, rate }: Lo
   const service = await spawnService({
     main: new URL('main.ts', import.meta.url),
     args: [url, connections, ms, rate].map(String),
+    env: COMPILE_CACHE,
   });
   const line = await service.waitForLine(/^posted /, ms + LATER_MS);
   await service.waitForExit();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, apiAt } from '../../api.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import type { Script } from '../../model-server/script.ts';
 import { freePort } from '../../ports.ts';
 import { spawnService } from '../../process.ts';
@@ -48,7 +49,7 @@ export async function withMem0<T>(options: Mem0Options, work: (mem0: Mem0) => Pr
       args: [String(port), modelUrl, String(dimensions), folder.path, qdrantUrl ?? ''],
       cwd: folder.path,
       // It reports home unless it is told not to.
-      env: { MEM0_TELEMETRY: 'false', MEM0_DIR: folder.path, HOME: folder.path },
+      env: { ...COMPILE_CACHE, MEM0_TELEMETRY: 'false', MEM0_DIR: folder.path, HOME: folder.path },
       ready: { url: `${url}/readyz` },
     });
     const api = apiAt(url, null);

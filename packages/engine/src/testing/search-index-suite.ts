@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
+import { describeAnything } from './search-index-suite-anything.ts';
 import { describeFilters } from './search-index-suite-filters.ts';
 import { describeForgetting } from './search-index-suite-forgetting.ts';
 import { describePages } from './search-index-suite-pages.ts';
@@ -47,6 +48,7 @@ export function describeSearchIndex(
     describeRanking(index, statistics);
     describeStatistics(index, statistics);
     describeShelves(index, statistics);
+    if (statistics === 'owner') describeAnything(index);
     describeFilters(index, randomFilters);
   });
 }

@@ -2,10 +2,20 @@ import type { BuildNote, IndexMarker, IndexPoint } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
-import { createTables, IN_USE, isThere, metaOf, NEXT, OLD, type PointTables, setMeta, spaceText } from './format.ts';
+import { metaOf, setMeta, spaceText } from './format.ts';
 import { withdrawPoints, writePoints } from './points.ts';
 import type { BuildMethods, IndexSpace } from './protocol.ts';
-import { throwAway } from './throw-away.ts';
+import {
+  createTables,
+  IN_USE,
+  isThere,
+  NEXT,
+  OLD,
+  type PointTables,
+  renameTables,
+  TABLES,
+  throwAway,
+} from './tables.ts';
 
 /** What is kept of a build: which vectors it is for, and whether it took over already. */
 interface StoredNote extends BuildNote {
@@ -34,16 +44,16 @@ export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
     },
     write: (points: readonly IndexPoint[]) => {
       for (const point of points) checkVector(point.vector, space);
-      transaction.immediate(() => writePoints(sql, target(), points));
+      transaction.immediate(() => writePoints({ sql, tables: target() }, points));
     },
     forget: (of) => {
       let gone = 0;
       transaction.immediate(() => {
-        gone = forgetLane(sql, target(), of);
+        gone = forgetLane({ sql, tables: target() }, of);
       });
       return gone;
     },
-    withdraw: (withdrawals) => void transaction.immediate(() => withdrawPoints(sql, target(), withdrawals)),
+    withdraw: (withdrawals) => void transaction.immediate(() => withdrawPoints({ sql, tables: target() }, withdrawals)),
     note: (note) => void transaction.immediate(() => keep(sql, space, note)),
     takeOver: () => {
       if (target() === NEXT) transaction.immediate(() => swap(sql, space));
@@ -68,15 +78,12 @@ const keep = (sql: Sql, space: IndexSpace, note: BuildNote): void =>
 
 /** Without a marker until the build is finished: nobody believes it yet, whoever has another embedder is refused. */
 function swap(sql: Sql, space: IndexSpace): void {
-  for (const table of ['owners', 'points'] as const) {
-    sql.db.exec(`ALTER TABLE ${IN_USE[table]} RENAME TO ${OLD[table]}`);
-    sql.db.exec(`ALTER TABLE ${NEXT[table]} RENAME TO ${IN_USE[table]}`);
-  }
+  renameTables(sql, IN_USE, OLD);
+  renameTables(sql, NEXT, IN_USE);
   setMeta(sql, 'space', spaceText(space));
   sql.run("DELETE FROM meta WHERE key = 'marker'");
 }
 
-function throwAwayAll(sql: Sql, { points, owners }: PointTables): void {
-  throwAway(sql, points);
-  throwAway(sql, owners);
+function throwAwayAll(sql: Sql, tables: PointTables): void {
+  for (const table of TABLES) throwAway(sql, tables[table]);
 }

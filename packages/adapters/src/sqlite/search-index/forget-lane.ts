@@ -1,35 +1,66 @@
 import type { IndexLane, IndexPoint } from '@slowwave/engine';
-import type { Sql } from '../ledger/sql.ts';
-import { isThere, OWNER_NAMED, ownerKey, type PointTables, SLOTS } from './format.ts';
+import { keepBlock } from './blocks.ts';
+import { OWNER_NAMED, ownerKey } from './format.ts';
+import { BLOCK_SLOTS, isThere, type Place, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
 
 /** Deletes a lane's points, whatever shelf they are on. */
-export function forgetLane(sql: Sql, tables: PointTables, of: IndexLane): number {
-  if (!isThere(sql, tables.points) || !isThere(sql, tables.owners)) return 0;
-  return forgetOn(sql, tables, { ...of, shelf: 'memories' }) + forgetOn(sql, tables, { ...of, shelf: 'messages' });
+export function forgetLane(place: Place, of: IndexLane): number {
+  if (!TABLES.every((table) => isThere(place.sql, place.tables[table]))) return 0;
+  return forgetOn(place, { ...of, shelf: 'memories' }) + forgetOn(place, { ...of, shelf: 'messages' });
+}
+
+interface OwnerRow {
+  readonly number: number;
+  readonly slots: number;
 }
 
 /**
- * What other points the owner has move to a new number and close up: whoever has read the owner
- * knows its slots by number, and numbers are never given again.
+ * What other points the owner has move to a new number, in their slots: whoever has read the owner knows its slots by
+ * number, and numbers are never given again.
  */
-function forgetOn(sql: Sql, { owners, points }: PointTables, of: LaneOnShelf): number {
+function forgetOn(place: Place, of: IndexLane & Pick<IndexPoint, 'shelf'>): number {
+  const { sql, tables } = place;
   const key = ownerKey(of);
-  const find = () => sql.get<{ number: number }>(`SELECT number FROM ${owners} WHERE ${OWNER_NAMED}`, key);
+  const find = () => sql.get<OwnerRow>(`SELECT number, slots FROM ${tables.owners} WHERE ${OWNER_NAMED}`, key);
   const owner = find();
   if (owner === null) return 0;
-  const ofLane = `owner = @number AND json_extract(payload, '$.lane') = @lane`;
-  const gone = sql.run(`DELETE FROM ${points} WHERE ${ofLane}`, { ...owner, lane: of.lane });
+  const gone = deleteLane(place, owner, of.lane);
   if (gone === 0) return 0;
-  const rest = sql.all<{ row: number }>(`SELECT row FROM ${points} WHERE owner = @number ORDER BY row`, owner);
-  sql.run(`DELETE FROM ${owners} WHERE number = @number`, owner);
-  if (rest.length === 0) return gone;
-  sql.run(`INSERT INTO ${owners} ${NEW_OWNER}`, { ...key, points: rest.length });
-  const moved = find()?.number ?? 0;
-  const move = `UPDATE ${points} SET row = @to, owner = @moved, change = 1 WHERE row = @row`;
-  for (const [slot, { row }] of rest.entries()) sql.run(move, { row, to: moved * SLOTS + slot, moved });
+  const left = sql.get<{ rows: number; points: number }>(
+    `SELECT count(*) AS rows, count(*) FILTER (WHERE live <> ${WITHDRAWN}) AS points
+      FROM ${tables.points} WHERE owner = @number`,
+    { number: owner.number },
+  );
+  sql.run(`DELETE FROM ${tables.owners} WHERE number = @number`, { number: owner.number });
+  if (left === null || left.rows === 0) return gone;
+  sql.run(`INSERT INTO ${tables.owners} ${NEW_OWNER}`, { ...key, slots: owner.slots, points: left.points });
+  const moved = find();
+  if (moved !== null) move(place, owner, moved);
   return gone;
 }
 
-type LaneOnShelf = IndexLane & Pick<IndexPoint, 'shelf'>;
+const NEW_OWNER =
+  '(tenant, kind, id, shelf, changes, slots, points) VALUES (@tenant, @kind, @id, @shelf, 1, @slots, @points)';
 
-const NEW_OWNER = '(tenant, kind, id, shelf, changes, points) VALUES (@tenant, @kind, @id, @shelf, 1, @points)';
+/** Blocks go whole: they have the lane's points among others. */
+function deleteLane({ sql, tables }: Place, { number }: OwnerRow, lane: string): number {
+  const mine = `json_extract(payload, '$.lane') = @lane`;
+  const rows = `SELECT row FROM ${tables.details} WHERE ${OF_OWNER} AND ${mine}`;
+  const gone = sql.run(`DELETE FROM ${tables.points} WHERE row IN (${rows})`, { ...rangeOf(number), lane });
+  if (gone === 0) return 0;
+  sql.run(`DELETE FROM ${tables.details} WHERE ${OF_OWNER} AND ${mine}`, { ...rangeOf(number), lane });
+  sql.run(`DELETE FROM ${tables.blocks} WHERE ${OF_OWNER}`, rangeOf(number));
+  return gone;
+}
+
+function move(place: Place, from: OwnerRow, to: OwnerRow): void {
+  const { sql, tables } = place;
+  const values = { ...rangeOf(from.number), by: (to.number - from.number) * SLOTS, number: to.number };
+  const set = 'SET row = row + @by, owner = @number, change = 1, loose = 1';
+  sql.run(`UPDATE ${tables.points} ${set} WHERE ${OF_OWNER}`, values);
+  sql.run(`UPDATE ${tables.details} SET row = row + @by WHERE ${OF_OWNER}`, values);
+  for (let slot = 0; slot < to.slots; slot += BLOCK_SLOTS) keepBlock(place, to.number * SLOTS + slot);
+}
+
+const OF_OWNER = 'row BETWEEN @first AND @last';
+const rangeOf = (number: number) => ({ first: number * SLOTS, last: (number + 1) * SLOTS - 1 });

@@ -5,7 +5,7 @@ import { asIndexError } from './errors.ts';
 import { prepareFile } from './format.ts';
 import type { IndexThreadInit } from './protocol.ts';
 import { indexReader } from './reader.ts';
-import { throwAwayDiscarded } from './throw-away.ts';
+import { throwAwayDiscarded } from './tables.ts';
 import { indexWriter } from './writer.ts';
 
 /** A thread of the index: one writes, one reads, so that a search never waits for a disk; one builds a new one. */

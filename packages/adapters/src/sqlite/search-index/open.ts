@@ -2,34 +2,37 @@ import type { IndexHit, SearchIndex } from '@slowwave/engine';
 import { startThread, type Thread } from '../../system/index.ts';
 import { callsTo, INDEX_THREAD } from './calls.ts';
 import type { IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
+import { readersOf } from './readers.ts';
 
-/** Decoded owners that stay in memory: about 20,000 memories with vectors of 1,536 dimensions. */
-const CACHE_BYTES = 160 * 2 ** 20;
+/** Owners that a reader keeps in memory: about 50,000 memories with vectors of 1,024 dimensions. */
+const CACHE_BYTES = 80 * 2 ** 20;
 
 export interface SqliteIndexOptions extends IndexSpace {
   readonly path: string;
   readonly cacheBytes?: number;
 }
 
-/** A search index in one SQLite file, exact, for several processes on one machine. */
+/**
+ * A search index in one SQLite file, exact, for several processes on one machine. One thread writes, one reads, and
+ * another one helps it out.
+ */
 export async function openSqliteIndex(options: SqliteIndexOptions): Promise<SearchIndex> {
   const { path, dimensions, fingerprint, cacheBytes = CACHE_BYTES } = options;
   const init = { path, space: { dimensions, fingerprint }, cacheBytes };
-  const [writing, reading] = await startAll([
-    { ...init, role: 'writer' },
-    { ...init, role: 'reader' },
-  ]);
+  const reader: IndexThreadInit = { ...init, role: 'reader' };
+  const [writing, reading] = await startAll([{ ...init, role: 'writer' }, reader]);
   const write = callsTo<WriterMethods>(writing, path);
-  const read = callsTo<ReaderMethods>(reading, path);
+  const readers = readersOf(reading, path, () => startThread(INDEX_THREAD, reader));
+  const read = readers.first;
   return {
     marker: () => read('marker'),
     stamp: (marker) => write('stamp', marker),
     upsert: (points) => write('upsert', points),
     withdraw: (withdrawals) => write('withdraw', withdrawals),
-    search: async (queries) => (await read('search', queries)).map((hits) => hits.map(hitOf)),
+    search: async (queries) => (await readers.search(queries)).map((hits) => hits.map(hitOf)),
     forget: async (of) => {
       const gone = await write('forget', of);
-      await read('drop', of);
+      await readers.drop(of);
       return gone;
     },
     compact: () => write('compact'),
@@ -40,7 +43,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
       return { points: payloads.map((payload) => JSON.parse(payload) as IndexHit['point']), next };
     },
     close: async () => {
-      await Promise.all([writing.close(), reading.close()]);
+      await Promise.all([writing.close(), readers.close()]);
     },
   };
 }

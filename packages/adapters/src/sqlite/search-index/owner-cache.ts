@@ -1,28 +1,22 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
-import { bytesOf, catchUp, EMPTY_TABLE, type OwnerRow, type OwnerTable } from './owner-table.ts';
+import { bytesOf, type OwnerRow, type OwnerTable, tableOf } from './owner-table.ts';
 
 export interface OwnerCache {
-  /** The owner's points as the current snapshot has them. Call it inside a transaction. */
-  tableOf(of: Owned): OwnerTable;
+  /** The owner's points as the current snapshot has them; null: there are none. Call it inside a transaction. */
+  tableOf(of: Owned): OwnerTable | null;
   drop(of: Owned): void;
 }
 
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'shelf'>;
 
-/** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
-interface Kept {
-  readonly number: number;
-  readonly table: OwnerTable;
-}
-
 /**
  * Keeps the owners that were asked about last, up to so many bytes, but always the last one. Before a table is used its
  * count of changes is compared with the file's, so that the writes of other threads and processes are seen.
  */
-export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number; bytes: number }): OwnerCache {
-  const tables = new Map<string, Kept>(); // least recently used first
+export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
+  const tables = new Map<string, OwnerTable>(); // least recently used first
   let total = 0;
   let schema: unknown = null;
 
@@ -33,12 +27,13 @@ export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number
     schema = current;
   };
   const forget = (name: string): void => {
-    total -= bytesOf(tables.get(name)?.table ?? EMPTY_TABLE);
+    const table = tables.get(name);
+    if (table !== undefined) total -= bytesOf(table);
     tables.delete(name);
   };
-  const keep = (name: string, kept: Kept): void => {
-    tables.set(name, kept);
-    total += bytesOf(kept.table);
+  const keep = (name: string, table: OwnerTable): void => {
+    tables.set(name, table);
+    total += bytesOf(table);
     for (const oldest of tables.keys()) {
       if (total <= bytes || oldest === name) return;
       forget(oldest);
@@ -50,21 +45,18 @@ export function ownerCache(sql: Sql, { dimensions, bytes }: { dimensions: number
     tableOf: (of) => {
       forgetReplaced();
       const name = nameOf(of);
-      const row = sql.get<OwnerRow>(SELECT_OWNER, ownerKey(of));
-      const kept = tables.get(name);
-      const known = kept !== undefined && kept.number === row?.number ? kept.table : EMPTY_TABLE;
-      if (row === null) {
-        forget(name);
-        return EMPTY_TABLE;
-      }
-      const current = known.changes === row.changes ? known : catchUp(sql, known, { owner: row, dimensions });
+      const owner = sql.get<OwnerRow>(SELECT_OWNER, ownerKey(of));
+      const known = tables.get(name) ?? null;
       forget(name);
-      keep(name, { number: row.number, table: current });
-      return current;
+      if (owner === null) return null;
+      const fits = known?.owner.number === owner.number;
+      const table = fits && known.owner.changes === owner.changes ? known : tableOf(sql, owner, fits ? known : null);
+      keep(name, table);
+      return table;
     },
   };
 }
 
 const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
 
-const SELECT_OWNER = `SELECT number, changes, points FROM owners WHERE ${OWNER_NAMED}`;
+const SELECT_OWNER = `SELECT number, changes, slots FROM owners WHERE ${OWNER_NAMED}`;

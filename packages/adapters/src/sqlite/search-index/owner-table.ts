@@ -1,125 +1,71 @@
-import { compareIds, type KeywordTable, keywordTable, lengthOf, type Sighted } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { SLOTS, WITHDRAWN } from './format.ts';
+import { floatsOf } from './floats.ts';
+import { recordOf, WORD } from './record.ts';
+import { type Segment, segmentOf, supersede, wordAt } from './segment.ts';
+import { BLOCK_SLOTS, SLOTS, WITHDRAWN } from './tables.ts';
 
-/** One point of an owner, ready to be compared. */
-interface TablePoint extends Sighted {
-  readonly row: number;
-  readonly slot: number;
-  readonly memoryId: string;
-  readonly version: number;
-  readonly terms: readonly string[];
-  readonly contextTerms: readonly string[];
-  /** The length of its vector. */
-  readonly length: number;
-}
-
-/** All points of one owner in memory. Kept up to date in place: only one change after another is read. */
+/** All points of one owner in memory, as they were after a count of changes. */
 export interface OwnerTable {
-  /** The owner's count of changes up to which this was read. */
-  readonly changes: number;
-  /** In the order of memory id and version: of equal scores the earlier position wins. */
-  readonly points: readonly TablePoint[];
-  /** A withdrawn point leaves its slot empty. */
-  readonly bySlot: (TablePoint | null)[];
-  /** The vector of slot n begins at n × dimensions. */
-  readonly vectors: Float32Array<ArrayBuffer>;
-  /** Of the texts alone, and of what they came from, too. */
-  readonly keywords: KeywordTable;
-  readonly wide: KeywordTable;
+  readonly owner: OwnerRow;
+  /** Blocks, and what was written since in small ones. */
+  readonly segments: readonly Segment[];
 }
 
+/** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
 export interface OwnerRow {
   readonly number: number;
   readonly changes: number;
-  readonly points: number;
+  readonly slots: number;
 }
 
-export const EMPTY_TABLE: OwnerTable = {
-  changes: 0,
-  points: [],
-  bySlot: [],
-  vectors: new Float32Array(0),
-  keywords: keywordTable([]),
-  wide: keywordTable([]),
-};
+/** Small segments at which the owner is read anew, as blocks. */
+const SMALL_MAX = 64;
 
-/** What a point takes in memory beside its vector, about, in bytes: objects, strings and postings. */
-const POINT_BYTES = 2_000;
+/** What a table takes in memory beside its bytes, about, for each segment. */
+const SEGMENT_BYTES = 1_000;
+/** And for each record in it: where it begins. */
+const RECORD_BYTES = 8;
 
-export const bytesOf = (table: OwnerTable): number => table.vectors.byteLength + table.points.length * POINT_BYTES;
+export const bytesOf = ({ segments }: OwnerTable): number =>
+  segments.reduce((sum, { bytes, records }) => sum + bytes.length + SEGMENT_BYTES + records.length * RECORD_BYTES, 0);
 
-/** The table with everything read that was written since. */
-export function catchUp(sql: Sql, table: OwnerTable, to: { owner: OwnerRow; dimensions: number }): OwnerTable {
-  const { owner, dimensions } = to;
-  const bySlot: (TablePoint | null)[] = table === EMPTY_TABLE ? [] : table.bySlot;
-  const vectors = withRoom(table.vectors, owner.points * dimensions);
-  const bytes = new Uint8Array(vectors.buffer);
-  const changed = sql.db.prepare<[number, number], PointRow>(CHANGED).iterate(owner.number, table.changes);
-  for (const row of changed) {
-    const slot = row.row % SLOTS;
-    if (row.live === WITHDRAWN) {
-      bySlot[slot] = null;
-      continue;
-    }
-    bytes.set(row.vector, slot * dimensions * Float32Array.BYTES_PER_ELEMENT);
-    const vector = vectors.subarray(slot * dimensions, (slot + 1) * dimensions);
-    bySlot[slot] = pointOf(row, lengthOf(vector));
-  }
-  const points = bySlot.filter((point) => point !== null).sort(compareIds);
-  const keywords = keywordTable(points.map((point) => point.terms));
-  const wide = points.every(({ contextTerms }) => contextTerms.length === 0)
-    ? keywords
-    : keywordTable(points.map((point) => [...point.terms, ...point.contextTerms]));
-  return { changes: owner.changes, points, bySlot, vectors, keywords, wide };
+/** The owner as the file has it now; what is known of it already is read no more. */
+export function tableOf(sql: Sql, owner: OwnerRow, known: OwnerTable | null): OwnerTable {
+  const small = known === null ? 0 : known.segments.length - Math.ceil(known.owner.slots / BLOCK_SLOTS);
+  if (known === null || small > SMALL_MAX) return read(sql, owner);
+  const changed = sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes });
+  return { owner, segments: withChanges(known.segments, changed) };
 }
 
-interface PointRow {
+function read(sql: Sql, owner: OwnerRow): OwnerTable {
+  const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
+  const blocks = sql.all<{ records: Buffer }>(BLOCKS, range).map(({ records }) => segmentOf(records));
+  return { owner, segments: withChanges(blocks, sql.all<ChangedRow>(LOOSE, range)) };
+}
+
+interface ChangedRow {
   readonly row: number;
-  readonly memory_id: string;
-  readonly version: number;
   readonly live: number;
-  readonly said_at: number;
-  readonly said_seq: number;
-  readonly valid_from: number;
-  readonly invalid_at: number | null;
-  readonly expires_at: number | null;
-  readonly deleted_at: number | null;
-  readonly deleted_seq: number | null;
-  readonly scope: string;
-  readonly terms: string;
-  readonly context_terms: string;
-  readonly vector: Uint8Array;
+  readonly head: Buffer;
+  readonly vector: Buffer;
 }
 
-const CHANGED = `
-SELECT row, memory_id, version, live, said_at, said_seq, valid_from, invalid_at, expires_at, deleted_at, deleted_seq,
-  scope, terms, context_terms, vector
-FROM points WHERE owner = ? AND change > ?`;
+const BLOCKS = 'SELECT records FROM blocks WHERE row BETWEEN @first AND @last ORDER BY row';
+const POINTS = 'SELECT row, live, head, vector FROM points JOIN details USING (row)';
+const LOOSE = `${POINTS} WHERE loose = 1 AND row BETWEEN @first AND @last`;
+const CHANGED = `${POINTS} WHERE owner = @number AND change > @since`;
 
-/** Room for twice as much when it has to grow, so that a growing owner is not copied with every write. */
-function withRoom(vectors: Float32Array<ArrayBuffer>, needed: number): Float32Array<ArrayBuffer> {
-  if (vectors.length >= needed) return vectors;
-  const larger = new Float32Array(Math.max(needed, vectors.length * 2));
-  larger.set(vectors);
-  return larger;
-}
-
-function pointOf(row: PointRow, length: number): TablePoint {
-  return {
-    row: row.row,
-    slot: row.row % SLOTS,
-    memoryId: row.memory_id,
-    version: row.version,
-    live: row.live === 1,
-    saidAt: { at: row.said_at, seq: row.said_seq },
-    validFrom: row.valid_from,
-    invalidAt: row.invalid_at,
-    expiresAt: row.expires_at,
-    deletedAt: row.deleted_at === null ? null : { at: row.deleted_at, seq: row.deleted_seq ?? 0 },
-    scope: JSON.parse(row.scope) as TablePoint['scope'],
-    terms: JSON.parse(row.terms) as string[],
-    contextTerms: JSON.parse(row.context_terms) as string[],
-    length,
-  };
+/** New records take the places of older ones, which are marked where they are. */
+function withChanges(segments: readonly Segment[], changed: readonly ChangedRow[]): readonly Segment[] {
+  if (changed.length === 0) return segments;
+  const slots = new Set(changed.map(({ row }) => row % SLOTS));
+  for (const segment of segments) {
+    for (const record of segment.records) {
+      if (slots.has(wordAt(segment, record, WORD.slot))) supersede(segment, record);
+    }
+  }
+  const there = changed.filter(({ live }) => live !== WITHDRAWN);
+  if (there.length === 0) return segments;
+  const records = there.map(({ head, vector }) => recordOf(head, floatsOf(vector)));
+  return [...segments, segmentOf(Buffer.concat(records))];
 }

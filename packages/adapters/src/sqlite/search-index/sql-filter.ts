@@ -1,22 +1,26 @@
 import type { Filter, IndexQuery } from '@slowwave/engine';
 import { sqliteDialect, translate } from '../../filter-sql/index.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { OWNER_NAMED, ownerKey } from './format.ts';
+import type { OwnerRow } from './owner-table.ts';
+import type { Narrowed } from './seen.ts';
+import { SLOTS } from './tables.ts';
 
-/** The rows of the owner's points that the question's filter is true of; null where it has none. */
-export function fittingRows(sql: Sql, query: IndexQuery): ReadonlySet<number> | null {
-  return query.where === null ? null : new Set(rowsWhere(sql, query, query.where));
+/** The slots of the owner's points that the question's filter is true of; null where it has none. */
+export function fittingSlots(sql: Sql, owner: OwnerRow, query: IndexQuery): Narrowed {
+  return query.where === null ? null : new Set(slotsWhere(sql, owner, { ...query, where: query.where }));
 }
 
-function rowsWhere(sql: Sql, query: IndexQuery, where: Filter): number[] {
+type Filtering = Pick<IndexQuery, 'visibility'> & { readonly where: Filter };
+
+function slotsWhere(sql: Sql, { number }: OwnerRow, { visibility, where }: Filtering): number[] {
   const { condition, params } = translate(where, DIALECT);
   // Most of what an owner has may be former versions: where nobody sees them, nothing of them is read.
-  const held = query.visibility.kind === 'live' ? 'AND live = 1' : '';
-  const text = `SELECT row FROM points WHERE owner = (${SELECT_OWNER}) ${held} AND ${condition}`;
-  return sql.once<{ row: number }>(text, { ...ownerKey(query), ...params }).map(({ row }) => row);
+  const held = visibility.kind === 'live' ? 'AND live = 1' : '';
+  const owned = 'row BETWEEN @firstRow AND @lastRow';
+  const text = `SELECT row FROM points JOIN details USING (row) WHERE ${owned} ${held} AND ${condition}`;
+  const rows = { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 };
+  return sql.once<{ row: number }>(text, { ...rows, ...params }).map(({ row }) => row % SLOTS);
 }
-
-const SELECT_OWNER = `SELECT number FROM owners WHERE ${OWNER_NAMED}`;
 
 /** Read from what a hit shows: nobody filters so much that columns of their own would pay. */
 const DIALECT = sqliteDialect(
@@ -32,9 +36,9 @@ const DIALECT = sqliteDialect(
     confirmations: "(payload ->> '$.confirmations')",
     createdAt: "(payload ->> '$.createdAt')",
     updatedAt: "(payload ->> '$.updatedAt')",
-    saidAt: 'said_at',
-    validFrom: 'valid_from',
-    expiresAt: 'expires_at',
+    saidAt: "(payload ->> '$.saidAt.at')",
+    validFrom: "(payload ->> '$.validFrom')",
+    expiresAt: "(payload ->> '$.expiresAt')",
   },
   "payload -> '$.metadata'",
 );

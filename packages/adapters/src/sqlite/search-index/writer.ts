@@ -3,9 +3,10 @@ import { checkVector } from '../../vectors/check-vector.ts';
 import { compactFile } from '../compact.ts';
 import { BUSY_TIMEOUT_MS, type Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
-import { IN_USE, markerOf, NEXT, OLD, requireSpace, setMeta, spaceText } from './format.ts';
+import { markerOf, renew, requireSpace, setMeta } from './format.ts';
 import { withdrawPoints, writePoints } from './points.ts';
 import type { IndexSpace, WriterMethods } from './protocol.ts';
+import { IN_USE, NEXT, OLD, throwAwayDiscarded } from './tables.ts';
 
 /** Everything that changes the index, each call one transaction. */
 export function indexWriter(sql: Sql, space: IndexSpace): WriterMethods {
@@ -15,25 +16,28 @@ export function indexWriter(sql: Sql, space: IndexSpace): WriterMethods {
       for (const point of points) checkVector(point.vector, space);
       transaction.immediate(() => {
         requireSpace(sql, space);
-        writePoints(sql, IN_USE, points);
+        writePoints({ sql, tables: IN_USE }, points);
       });
     },
     withdraw: (withdrawals) => {
       transaction.immediate(() => {
         requireSpace(sql, space);
-        withdrawPoints(sql, IN_USE, withdrawals);
+        withdrawPoints({ sql, tables: IN_USE }, withdrawals);
       });
     },
     stamp: (marker) => transaction.immediate(() => stamp(sql, marker)),
     forget: (of) => {
       let gone = 0;
       transaction.immediate(() => {
-        gone = [IN_USE, NEXT, OLD].reduce((sum, tables) => sum + forgetLane(sql, tables, of), 0);
+        gone = [IN_USE, NEXT, OLD].reduce((sum, tables) => sum + forgetLane({ sql, tables }, of), 0);
       });
       return gone;
     },
     compact: () => compactFile(sql, { busyMs: BUSY_TIMEOUT_MS }),
-    clear: () => transaction.immediate(() => clear(sql, space)),
+    clear: () => {
+      transaction.immediate(() => renew(sql, space));
+      throwAwayDiscarded(sql);
+    },
   };
 }
 
@@ -47,10 +51,4 @@ function stamp(sql: Sql, marker: IndexMarker): void {
     );
   }
   setMeta(sql, 'marker', JSON.stringify(marker));
-}
-
-/** From now on the index is of this process's space. Numbers of owners are never given again. */
-function clear(sql: Sql, space: IndexSpace): void {
-  for (const table of ['points', 'owners', 'meta']) sql.run(`DELETE FROM ${table}`);
-  setMeta(sql, 'space', spaceText(space));
 }

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { type IndexPoint, lengthOf } from '@slowwave/engine';
+
+/**
+ * One point as a question looks at it, in one run of bytes: whoever has the bytes has it ready, nothing is decoded. It is
+ * made of a head, kept with the point's row, and of its vector as 8-bit numbers, which is made from the whole one.
+ *
+ *   32-bit words  0 bytes of the record · 1 slot · 2 live · 3 version · 4 bytes of the memory id
+ *                 5 entries with words of the text · 6 entries in all · 7 terms of the text · 8 terms with its context
+ *                 9 where the vector begins, in bytes
+ *   64-bit floats 5 said at · 6 its order · 7 valid from · 8 invalid at · 9 expires at · 10 deleted at · 11 its order
+ *   32-bit words  24–29 agent, run and app, two words each
+ *                 30 … entries, two words each; then the memory id
+ *   vector        two 64-bit floats: what one step of a number is in parts of the vector's length, and how far the
+ *                 numbers are from the vector at most; then the numbers
+ *
+ * All of it begins and ends at multiples of eight bytes, little end first, as every machine has it that this runs on.
+ */
+export const WORD = {
+  bytes: 0,
+  slot: 1,
+  live: 2,
+  version: 3,
+  idBytes: 4,
+  ownEntries: 5,
+  entries: 6,
+  ownTerms: 7,
+  allTerms: 8,
+  vectorAt: 9,
+  scope: 24,
+  firstEntry: 30,
+} as const;
+
+export const FLOAT = {
+  saidAt: 5,
+  saidSeq: 6,
+  validFrom: 7,
+  invalidAt: 8,
+  expiresAt: 9,
+  deletedAt: 10,
+  deletedSeq: 11,
+} as const;
+
+/** Bytes from the beginning of a vector to its numbers. */
+export const NUMBERS_AT = 16;
+
+/** A term of a record: 32 bits of its hash; then 16 more of them, and how often text and context have it, 8 bits each. */
+export interface TermKey {
+  readonly low: number;
+  /** In the upper half of the word, where the counts are zero. */
+  readonly high: number;
+}
+
+/** Counts have eight bits: a term that is there more often has long stopped to count for more. */
+export const COUNT_MAX = 255;
+
+/** Multiples of eight, so that every record and every vector begins on one. */
+export const padded = (bytes: number): number => (bytes + 7) & ~7;
+
+/** The head of a point's record at a slot of its owner. */
+export function headOf(point: IndexPoint, slot: number): Buffer {
+  const entries = entriesOf(point);
+  const id = Buffer.from(point.memoryId, 'utf8');
+  const idAt = (WORD.firstEntry + entries.words.length) * 4;
+  const head = new ArrayBuffer(padded(idAt + id.length));
+  const words = new Uint32Array(head);
+  words[WORD.slot] = slot;
+  words[WORD.live] = point.live ? 1 : 0;
+  words[WORD.version] = point.version;
+  words[WORD.idBytes] = id.length;
+  words[WORD.ownEntries] = entries.own;
+  words[WORD.entries] = entries.words.length / 2;
+  words[WORD.ownTerms] = point.terms.length;
+  words[WORD.allTerms] = point.terms.length + point.contextTerms.length;
+  words[WORD.vectorAt] = head.byteLength;
+  words.set(scopeWords(point.scope), WORD.scope);
+  words.set(entries.words, WORD.firstEntry);
+  new Float64Array(head, FLOAT.saidAt * 8, FLOATS).set(momentsOf(point));
+  new Uint8Array(head).set(id, idAt);
+  return Buffer.from(head);
+}
+
+/** A head and the vector it goes with, as one record. */
+export function recordOf(head: Uint8Array, vector: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(head.length + padded(NUMBERS_AT + vector.length));
+  bytes.set(head);
+  new Uint32Array(bytes.buffer)[WORD.bytes] = bytes.length;
+  const length = lengthOf(vector);
+  const step = length === 0 ? 0 : largest(vector) / NUMBER_MAX;
+  const numbers = new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length);
+  let missed = 0;
+  for (const [i, value] of vector.entries()) {
+    const number = step === 0 ? 0 : Math.round(value / step);
+    numbers[i] = number;
+    missed += (value - number * step) ** 2;
+  }
+  const parts = new Float64Array(bytes.buffer, head.length, 2);
+  if (length > 0) parts.set([step / length, Math.sqrt(missed) / length]);
+  return bytes;
+}
+
+/** The same term has the same key, in points and in questions. */
+export function termKey(term: string): TermKey {
+  let [low, high] = [FNV_OFFSET, FNV_PRIME];
+  for (let i = 0; i < term.length; i += 1) {
+    const unit = term.charCodeAt(i);
+    low = Math.imul(low ^ unit, FNV_PRIME);
+    high = Math.imul(high ^ unit, OTHER_PRIME);
+    high ^= high >>> 15;
+  }
+  return { low: low >>> 0, high: (high & 0xffff) << 16 };
+}
+
+/** Agent, run and app as numbers, of which two different ids share one in 10¹⁹ cases; nobody's is zero. */
+function scopeWords(scope: Pick<IndexPoint['scope'], 'agentId' | 'runId' | 'appId'>): number[] {
+  return [scope.agentId, scope.runId, scope.appId].flatMap((id) => (id === null ? [0, 0] : idWords(id)));
+}
+
+export function idWords(id: string): readonly [number, number] {
+  const digest = createHash('sha256').update(JSON.stringify(id)).digest();
+  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
+}
+
+const FLOATS = 7;
+const NUMBER_MAX = 127;
+const FNV_OFFSET = 0x81_1c_9d_c5;
+const FNV_PRIME = 0x01_00_01_93;
+const OTHER_PRIME = 0x85_eb_ca_6b;
+
+/** What never comes is infinitely far away. */
+function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt }: IndexPoint): number[] {
+  const never = Number.POSITIVE_INFINITY;
+  const deleted = deletedAt ?? { at: never, seq: 0 };
+  return [saidAt.at, saidAt.seq, validFrom, invalidAt ?? never, expiresAt ?? never, deleted.at, deleted.seq];
+}
+
+/** Words of the text first: a narrow question reads no further. */
+function entriesOf({ terms, contextTerms }: IndexPoint): { own: number; words: Uint32Array } {
+  const [own, context] = [countsOf(terms), countsOf(contextTerms)];
+  const all = [...own.keys(), ...[...context.keys()].filter((term) => !own.has(term))];
+  const words = new Uint32Array(all.length * 2);
+  for (const [i, term] of all.entries()) {
+    const { low, high } = termKey(term);
+    words[i * 2] = low;
+    words[i * 2 + 1] = high | (counted(own, term) << 8) | counted(context, term);
+  }
+  return { own: own.size, words };
+}
+
+function countsOf(terms: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+const counted = (counts: ReadonlyMap<string, number>, term: string): number =>
+  Math.min(COUNT_MAX, counts.get(term) ?? 0);
+
+function largest(vector: Float32Array): number {
+  let most = 0;
+  for (const value of vector) most = Math.max(most, Math.abs(value));
+  return most;
+}

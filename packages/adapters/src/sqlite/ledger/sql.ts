@@ -59,7 +59,7 @@ export function beginToWrite(sql: Sql): void {
 }
 
 export function sqlOf(db: Database.Database): Sql {
-  addFilterFunctions(db);
+  let filtered = false;
   const prepared = new Map<string, Database.Statement<[Params | readonly Value[]]>>();
   const statement = (text: string): Database.Statement<[Params | readonly Value[]]> => {
     const known = prepared.get(text);
@@ -72,7 +72,11 @@ export function sqlOf(db: Database.Database): Sql {
     db,
     get: <Row>(text: string, params: Params = {}) => (statement(text).get(params) as Row | undefined) ?? null,
     all: <Row>(text: string, params: Params = {}) => statement(text).all(params) as Row[],
-    once: <Row>(text: string, params: Params = {}) => db.prepare<[Params]>(text).all(params) as Row[],
+    once: <Row>(text: string, params: Params = {}) => {
+      if (!filtered) addFilterFunctions(db);
+      filtered = true;
+      return db.prepare<[Params]>(text).all(params) as Row[];
+    },
     run: (text, params = {}) => statement(text).run(params).changes,
   };
 }

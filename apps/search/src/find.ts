@@ -98,7 +98,11 @@ async function asked(deps: SearchDeps, question: Question, legs: Legs): Promise<
   return { memories, messages, missing: [] };
 }
 
-function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs & Pick<IndexQuery, 'shelf'>): IndexQuery {
+function indexQuery(
+  deps: SearchDeps,
+  { tenant, body, where }: Question,
+  legs: Legs & Pick<IndexQuery, 'shelf'>,
+): IndexQuery {
   const owner = ownerOf(scopeOf(body));
   return {
     tenant,
@@ -110,7 +114,7 @@ function indexQuery(deps: SearchDeps, { tenant, body }: Question, legs: Legs & P
     },
     visibility: visibilityOf(body, deps.tools.now()),
     ...legs,
-    where: null,
+    where,
     wide: true,
     limit: Math.max(LEG_MIN, body.top_k * LEG_FACTOR),
   };

@@ -2,6 +2,7 @@ import { ListMemoriesQuery, MemoryList } from '@slowwave/contracts';
 import { memoryView, scopeOf, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
+import { filterIn } from './filters.ts';
 
 const schema = {
   tags: ['memories'],
@@ -16,7 +17,12 @@ const bounds: Bounds = { by: 'query', apps: true };
 export function listMemories(app: App, { ledger, tools }: SearchDeps): void {
   app.get('/v1/memories', { schema, config: { bounds } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
-    const page = await ledger.memories.list(tenant, scopeOf(request.query), tools.now(), pageOf(request.query));
-    return listed(page, memoryView);
+    const [scope, now, page] = [scopeOf(request.query), tools.now(), pageOf(request.query)];
+    const where = filterIn(request.query.filters);
+    const memories =
+      where === null
+        ? await ledger.memories.list(tenant, scope, now, page)
+        : await ledger.filtered.list(tenant, { scope, now, where }, page);
+    return listed(memories, memoryView);
   });
 }

@@ -2,6 +2,7 @@ import { PostSearch, SearchResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
 import { type App, type Bounds, problem, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
+import { filterOf } from './filters.ts';
 import { search } from './search.ts';
 
 const schema = {
@@ -19,7 +20,8 @@ const bounds: Bounds = { by: 'body', apps: true };
 export function postSearch(app: App, deps: SearchDeps): void {
   app.post('/v1/search', { schema, config: { bounds } }, async (request) => {
     if (request.body.query.trim() === '') throw emptyQuery();
-    return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body });
+    const where = filterOf(request.body.filters);
+    return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body, where });
   });
 }
 

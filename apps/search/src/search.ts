@@ -1,5 +1,5 @@
 import type { PostSearch, SearchResult } from '@slowwave/contracts';
-import { fuse, type TenantId } from '@slowwave/engine';
+import { type Filter, fuse, type TenantId } from '@slowwave/engine';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
@@ -9,6 +9,8 @@ import { find } from './find.ts';
 export interface Question {
   readonly tenant: TenantId;
   readonly body: PostSearch;
+  /** The filter of the body, as it was read. */
+  readonly where: Filter | null;
   /** Aborts when who asks is gone. */
   readonly cancel?: AbortSignal;
 }

@@ -11,6 +11,7 @@ import {
   ScopeFields,
   ScopeView,
 } from './common.ts';
+import { FiltersText } from './filters.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
 
@@ -36,7 +37,7 @@ export type MemoryView = z.infer<typeof MemoryView>;
 
 export const MemoryList = listOf(MemoryView).meta({ id: 'MemoryList' });
 export const ListMemoriesQuery = z
-  .strictObject({ ...ScopeFields, ...PageQuery })
+  .strictObject({ ...ScopeFields, filters: FiltersText.optional(), ...PageQuery })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
 export const SourceView = z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
+import { Filters } from './filters.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
 
 export const QUERY_MAX = 20_000;
@@ -19,6 +20,7 @@ export const PostSearch = z
   .strictObject({
     query: z.string().max(QUERY_MAX),
     ...ScopeFields,
+    filters: Filters.optional(),
     top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
     threshold: z.number().min(0).max(1).optional(),
     mode: SearchMode.default('hybrid'),

@@ -12,6 +12,7 @@ test.each([
   [{ name: 'EngineError', code: 'unsupported_content' }, 422, 'unsupported_content'],
   [{ name: 'EngineError', code: 'internal' }, 500, 'internal'],
   [{ name: 'InvalidCursorError', code: undefined }, 400, 'invalid_cursor'],
+  [{ name: 'FilterError', path: 'filters.x', expected: 'a text', got: '7' }, 400, 'invalid_request'],
   [{ name: 'TypeError', code: undefined }, 500, 'internal'],
 ])('%j becomes %i %s', (facts, status, told) => {
   const problem = translate(thrown(facts));

@@ -9,8 +9,16 @@ export function translate(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
   const { name, code, statusCode } = factsOf(thrown);
   if (name === 'InvalidCursorError') return problem('invalid_cursor', messageOf(thrown), { cause: thrown });
+  if (name === 'FilterError') return ofFilter(thrown);
   if (name === 'EngineError') return ofEngine(code, thrown);
   return ofFramework(code, statusCode, thrown);
+}
+
+/** Says its place, what was expected there and what was got. */
+function ofFilter(thrown: unknown): ProblemError {
+  const { path, expected, got } = thrown as Readonly<Record<'path' | 'expected' | 'got', string>>;
+  const errors = [{ path, message: `expected ${expected}, got ${got}` }];
+  return problem('invalid_request', `the filter is not valid: ${messageOf(thrown)}`, { errors, cause: thrown });
 }
 
 const UNAVAILABLE: Readonly<Record<string, string>> = {

@@ -87,7 +87,7 @@ interface Found {
 async function foundMemories(deps: SearchDeps, { tenant, body }: ContextQuestion): Promise<Found> {
   const query = askedIn(body);
   if (query === null) return { facts: [], degraded: [] };
-  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query) });
+  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query), where: null });
   const facts = results.map(({ id, version, memory, said_at, valid_from }) => ({
     memoryId: id,
     version,

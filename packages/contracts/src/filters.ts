@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** A filter as JSON; the engine reads it, and names the place of a mistake. */
+export const Filters = z.record(z.string(), z.json()).meta({
+  id: 'Filters',
+  description:
+    'What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, ' +
+    'lte, contains, icontains), joined by AND, OR and NOT. It narrows the scope and never widens it. See docs/filters.md.',
+  examples: [
+    { categories: { in: ['food', 'travel'] }, created_at: { gte: '2026-03-01' } },
+    { AND: [{ agent_id: '*' }, { NOT: [{ 'metadata.source': 'import' }] }] },
+    { OR: [{ metadata: { priority: { gt: 3 } } }, { memory: { icontains: 'tea' } }] },
+  ],
+});
+
+/** Characters of a filter in a query: servers and proxies take addresses of about 8,000. */
+const QUERY_TEXT_MAX = 6_000;
+
+export const FiltersText = z
+  .string()
+  .max(QUERY_TEXT_MAX)
+  .meta({
+    description: 'A filter as JSON, as POST /v1/search takes it; percent-encoded. See docs/filters.md.',
+    examples: ['{"categories":"food"}'],
+  });

@@ -30,6 +30,10 @@ export const cost: Bench = {
     turns: { usual: '60', help: 'Turns of each: a message and its answer.' },
     pause: { usual: '20', help: 'Seconds between two turns of a user.' },
     faster: { usual: '50', help: 'How many times faster than in life everything goes, waits of batches too.' },
+    add: {
+      usual: 'exchange',
+      help: 'What mem0 is told with one add(): an exchange (a message and its answer), or each message.',
+    },
     mem0: { usual: 'yes', help: 'Whether mem0 is measured too: yes or no.' },
   },
   run: async (given, progress) => {
@@ -45,6 +49,7 @@ const optionsOf = (given: Given) => ({
   turns: given.number('turns', { max: 10_000 }),
   pause: given.number('pause', { max: 3_600 }),
   faster: given.number('faster', { max: 1_000 }),
+  add: given.choice('add', ['exchange', 'message']),
   mem0: given.choice('mem0', ['yes', 'no']) === 'yes',
 });
 
@@ -85,14 +90,15 @@ async function oursOf({ users, turns, pause, faster }: Options, progress: Progre
 /** Of fewer users: what an add() asks does not depend on how many there are. */
 const MEM0_USERS = 2;
 
-async function mem0Of({ turns }: Options, progress: Progress): Promise<Cost> {
+async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Cost> {
   const model = await startModelServer({ script: mem0Model });
   try {
     return await withMem0({ modelUrl: model.baseUrl, dimensions: DIMENSIONS }, async (mem0) => {
       for (let user = 0; user < MEM0_USERS; user += 1) {
         for (const [turn, said] of conversation(user, turns).entries()) {
           progress(`told mem0 ${turn} of ${turns} turns of user ${user + 1} of ${MEM0_USERS}`);
-          await mem0.add(userOf(user), said);
+          const adds = add === 'exchange' ? [said] : said.map((message) => [message]);
+          for (const messages of adds) await mem0.add(userOf(user), messages);
         }
       }
       return perMessage(model, MEM0_USERS * turns * SAID_AT_A_TURN);
@@ -112,8 +118,9 @@ const kindsIn = (calls: readonly RecordedCall[]): string =>
     .map(([name, all]) => `${all?.length} ${name}`)
     .join(', ');
 
-function found({ users, turns, pause, faster }: Options, ours: Cost, mem0: Cost | null) {
-  const twoCalls = { calls: TWO_CALLS.calls / SAID_AT_A_TURN, tokens: TWO_CALLS.tokens / SAID_AT_A_TURN };
+function found({ users, turns, pause, faster, add }: Options, ours: Cost, mem0: Cost | null) {
+  const perAdd = add === 'exchange' ? SAID_AT_A_TURN : 1;
+  const twoCalls = { calls: TWO_CALLS.calls / perAdd, tokens: TWO_CALLS.tokens / perAdd };
   return {
     title: `cost: ${users} users, ${turns} turns each, ${pause} s between them, ${faster} times faster than in life`,
     figures: [
@@ -129,7 +136,7 @@ function found({ users, turns, pause, faster }: Options, ours: Cost, mem0: Cost 
     ],
     remarks: [
       `Calls: ${ours.kinds}. A batch waits for 1,024 tokens, 60 s of silence or 10 minutes, as is the default.`,
-      'mem0 is told a message and its answer with one add(). Tokens of both are counted as a quarter of the characters.',
+      `mem0 is told ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(). Tokens of both are counted as a quarter of the characters.`,
       `The release with two calls is not measured here: ${TWO_CALLS.calls} calls and about ${TWO_CALLS.tokens.toLocaleString('en')} tokens of prompts an add().`,
     ],
   };

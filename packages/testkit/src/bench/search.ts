@@ -1,15 +1,15 @@
 import { seededRandom } from '../chaos/random.ts';
 import { COMPILE_CACHE } from '../compile-cache.ts';
-import { type ModelServer, startModelServer } from '../model-server/server.ts';
 import { freePort } from '../ports.ts';
 import { spawnService } from '../process.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { type Filled, withFilled } from './filled/folder.ts';
-import { memoriesIn, ownerAt, pointsOf, type Size, userAt } from './filled/points.ts';
+import { memoriesIn, ownerAt, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
-import { vocabulary } from './filled/words.ts';
+import { type Vocabulary, vocabulary } from './filled/words.ts';
 import { type Asker, askerAt } from './load/asker.ts';
-import { type Mem0, mem0Model, withMem0 } from './mem0/mem0.ts';
+import { withFilledMem0 } from './mem0/filled.ts';
+import type { Mem0 } from './mem0/mem0.ts';
 import { median, quantile } from './quantile.ts';
 import { atMost, type Comparison } from './report.ts';
 import { scrape, total } from './scrape.ts';
@@ -40,7 +40,7 @@ export const search: Bench = {
     const questions = await makeQuestions(words);
     return withFilled({ size, words, qdrantUrl }, progress, (filled) =>
       withBare(filled, (bareUrl) =>
-        withFilledMem0({ options, progress }, (mem0) =>
+        maybeMem0({ options, words, progress }, (mem0) =>
           measure({ options, filled, bareUrl, mem0, questions }, progress),
         ),
       ),
@@ -76,40 +76,16 @@ async function withBare<T>({ place }: Filled, work: (url: string) => Promise<T>)
   }
 }
 
-const FILLED_AT_ONCE = 500;
-
-/** A mem0 that was told the same; null when it is not wanted. */
-async function withFilledMem0<T>(
-  { options, progress }: { options: Options; progress: Progress },
-  work: (mem0: Mem0 | null) => Promise<T>,
-): Promise<T> {
-  if (!options.mem0) return work(null);
-  const model = await startModelServer({ script: mem0Model });
-  try {
-    return await withMem0(mem0Settings(model, options), async (mem0) => {
-      await fillMem0(mem0, options.size, progress);
-      return work(mem0);
-    });
-  } finally {
-    await model.close();
-  }
+interface Mem0Wish {
+  readonly options: Options;
+  readonly words: Vocabulary;
+  readonly progress: Progress;
 }
 
-const mem0Settings = ({ baseUrl }: ModelServer, { qdrantUrl }: Options) => ({
-  modelUrl: baseUrl,
-  dimensions: DIMENSIONS,
-  qdrantUrl,
-});
-
-async function fillMem0(mem0: Mem0, size: Size, progress: Progress): Promise<void> {
-  const words = vocabulary(DIMENSIONS);
-  for (let user = 0; user < size.users; user += 1) {
-    const texts = pointsOf(user, size, words).map(({ text }) => text);
-    for (let from = 0; from < texts.length; from += FILLED_AT_ONCE) {
-      await mem0.fill(userAt(user), texts.slice(from, from + FILLED_AT_ONCE));
-    }
-    progress(`filled mem0 with the memories of ${user + 1} of ${size.users} users`);
-  }
+/** null when it is not wanted. */
+function maybeMem0<T>({ options, words, progress }: Mem0Wish, work: (mem0: Mem0 | null) => Promise<T>): Promise<T> {
+  const { size, qdrantUrl } = options;
+  return options.mem0 ? withFilledMem0({ size, words, qdrantUrl, dimensions: DIMENSIONS }, progress, work) : work(null);
 }
 
 interface Stage {

@@ -36,6 +36,9 @@ export const termsOf = (words: readonly Word[]): string[] => words.flatMap((word
 export function vectorOf(words: readonly Word[]): Float32Array {
   const sum = new Float32Array(words[0]?.vector.length ?? 0);
   for (const { vector } of words) for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0);
-  const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0)) || 1;
-  return sum.map((value) => value / length);
+  let squares = 0;
+  for (const value of sum) squares += value * value;
+  const scale = 1 / (Math.sqrt(squares) || 1);
+  for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) * scale;
+  return sum;
 }

@@ -1,4 +1,4 @@
-import type { Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
+import type { Ledger, Log, RankQuestion, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
 import type { EmbedQuery } from './query-vectors.ts';
 
 /** What the read routes work with. */
@@ -10,6 +10,8 @@ export interface SearchDeps {
   readonly tokenizer: Tokenizer;
   readonly log: Log;
   readonly embedQuery: EmbedQuery;
+  /** How its vectors are made; decides how much they count. */
+  readonly vectors: RankQuestion['vectors'];
   /** Why the index cannot be fully believed just now, e.g. it was made from another ledger; null when it can. */
   indexState(): Promise<string | null>;
 }

@@ -68,7 +68,8 @@ const tooLate = ({ body }: Question) =>
     `nothing was found within timeout_ms: ${body.timeout_ms}; allow more time, or ask with mode: "keyword", which needs no model`,
   );
 
-const wordsOf = (query: string): readonly string[] => terms(query.slice(0, WORDS_OF_MAX));
+/** The terms that a question is looked for by. */
+export const wordsOf = (query: string): readonly string[] => terms(query.slice(0, WORDS_OF_MAX));
 
 type NoVector = { readonly error: unknown; readonly missing: string };
 

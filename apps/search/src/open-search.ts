@@ -33,6 +33,7 @@ export function openSearch(config: Config, { observer, embedder, ...parts }: Par
     tokenizer: parts.tokenizer,
     log: parts.log,
     embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
+    vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     indexState: indexState({ ...parts, embedder }),
   };
   return { deps, parts: shared === null ? [] : [shared] };

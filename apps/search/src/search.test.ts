@@ -53,7 +53,7 @@ test('a threshold leaves out what scores less', async () => {
   const { search, remember } = await searchBench();
   await remember('Ann lives in Berlin');
   await remember('Ann likes green tea');
-  const { results } = (await search({ ...question, threshold: 0.9 })).json();
+  const { results } = (await search({ ...question, threshold: 0.3 })).json();
   expect(results.map(({ memory }: { memory: string }) => memory)).toEqual(['Ann lives in Berlin']);
 });
 

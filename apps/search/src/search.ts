@@ -1,10 +1,11 @@
 import type { PostSearch, SearchResult } from '@slowwave/contracts';
-import { type Filter, fuse, type TenantId } from '@slowwave/engine';
+import type { Filter, TenantId } from '@slowwave/engine';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { find } from './find.ts';
+import { ranked } from './rank.ts';
 
 export interface Question {
   readonly tenant: TenantId;
@@ -32,8 +33,7 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
 async function answered(deps: SearchDeps, question: Question, deadline: Deadline) {
   const { body } = question;
   const [found, state] = await Promise.all([find(deps, question, deadline), deps.indexState()]);
-  const best = fuse(found.memories, body.mode).filter(({ score }) => score >= (body.threshold ?? 0));
-  const messages = fuse(found.messages, body.mode);
+  const { memories: best, messages } = ranked(deps, question, found);
   const shown = { memories: best.slice(0, body.top_k), messages: messages.slice(0, body.top_k) };
   const { missing, ...answer } = await addTo(deps, { question, deadline }, shown);
   return { ...answer, degraded: [...(state === null ? [] : [state]), ...found.missing, ...missing] };

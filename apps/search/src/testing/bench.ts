@@ -25,7 +25,17 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     metrics: new Registry(),
   });
   await app.register(
-    searchRoutes({ ledger, index, tools, tokenizer, log, embedQuery, indexState: async () => null, ...given }),
+    searchRoutes({
+      ledger,
+      index,
+      tools,
+      tokenizer,
+      log,
+      embedQuery,
+      vectors: 'hashed',
+      indexState: async () => null,
+      ...given,
+    }),
   );
   const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
   return { app, engine, embedder, writer, search, remember: remembering(writer) };

@@ -222,10 +222,13 @@ describe('the score', () => {
   });
 
   test('is not the same for the best of a good answer and the best of a bad one', () => {
-    const good = sure('green tea', hit('a', { text: 'green tea' }, { keywordScore: 12, vectorScore: 0.9 }));
-    const bad = sure('green tea', hit('a', { text: 'a red car' }, { keywordScore: 1, vectorScore: 0.1 }));
-    expect(good).toBeGreaterThan(0.95);
-    expect(bad).toBeLessThan(0.1);
+    const others = Array.from({ length: 60 }, (_, i) =>
+      hit(`o${i}`, { text: 'a blue house' }, { keywordScore: null, vectorScore: 0.05 }),
+    );
+    const good = hit('a', { text: 'green tea' }, { keywordScore: 12, vectorScore: 0.9 });
+    const bad = hit('a', { text: 'a red car' }, { keywordScore: 1, vectorScore: 0.1 });
+    expect(sure('green tea', good, ...others)).toBeGreaterThan(0.95);
+    expect(sure('green tea', bad, ...others)).toBeLessThan(0.1);
   });
 
   test('with learnt vectors a near one counts by how far it stands out', () => {

@@ -67,9 +67,9 @@ export const unknownField = (path: string, name: string) =>
 
 export const isOperator = (name: string): boolean => ALL.some((operator) => operator === name);
 
-/** The operator of this name, if the field takes it. */
-export function operatorFor({ kind, path }: Asked, name: string): Operator {
+/** The operator of this name, if the field takes it. `written` is what a caller wrote who meant it. */
+export function operatorFor({ kind, path }: Asked, name: string, written: unknown = name): Operator {
   const operator = OPERATORS[kind].find((one) => one === name);
-  if (operator === undefined) throw mistake(path, `an operator of this field: ${OPERATORS[kind].join(', ')}`, name);
+  if (operator === undefined) throw mistake(path, `an operator of this field: ${OPERATORS[kind].join(', ')}`, written);
   return operator;
 }

@@ -76,7 +76,7 @@ function readField(asked: Asked, value: unknown, place: Place): Filter {
   if (!isMembers(value)) {
     if (value === '*')
       return counted(place, () => ({ kind: 'condition', field: asked.field, test: { kind: 'present' } }));
-    const operator = operatorFor(asked, Array.isArray(value) ? 'in' : 'eq');
+    const operator = operatorFor(asked, Array.isArray(value) ? 'in' : 'eq', value);
     return counted(place, () => readTest(asked, { operator, value }, place.budget));
   }
   const tests = Object.entries(value);

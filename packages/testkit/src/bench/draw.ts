@@ -7,8 +7,8 @@ const ROW = 78; // of one comparison
 const FOOT = 16;
 const BAR = 16; // thickness of a bar
 const BARS_AT = 330;
-const BARS_WIDTH = 330;
-const SIDE_AT = 800;
+const BARS_WIDTH = 310;
+const SIDE_AT = 780;
 
 /** The comparisons of a bench as a picture: ours above its yardstick, each pair at a scale of its own. */
 export function drawingOf({ title, comparisons = [] }: Found): string {

@@ -9,6 +9,7 @@ import { tempDir } from './temp.ts';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   /** Removes all that it holds. */
   wipe(): Promise<void>;
   /** Ends the server and removes its folder. A new one may be started on its port. */
@@ -44,7 +45,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     await stop();
     throw error;
   }
-  return { url: `redis://127.0.0.1:${port}`, port, wipe: () => wipe(port), stop };
+  return { url: `redis://127.0.0.1:${port}`, port, pid: server.pid ?? 0, wipe: () => wipe(port), stop };
 }
 
 function argsOf(port: number, folder: string, more: readonly string[]): string[] {

@@ -4,14 +4,16 @@ import { type Service, spawnService } from '../process.ts';
 import { startRedis, type TestRedis } from '../redis.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { bodiesOf, EXCHANGE } from './load/bodies.ts';
-import { flatOut, steadily } from './load/drive.ts';
-import { posterTo } from './load/poster.ts';
+import { costOf, perRequest } from './load/costs.ts';
+import { type Bodies, flatOut, steadily } from './load/drive.ts';
+import { type Poster, posterTo } from './load/poster.ts';
 import { mem0AddTimes } from './mem0/add-times.ts';
 import { median, quantile } from './quantile.ts';
 import { atLeast, atMost, type Comparison } from './report.ts';
 import { withFleet } from './with-fleet.ts';
 
 const SECOND_MS = 1_000;
+const PERCENT = 100;
 const ROUNDS = 3; // the two take turns, so that a machine that slows down slows both down
 const IDLE_MS = 3_600_000; // nothing is due meanwhile
 /** How long mem0's model thinks. */
@@ -63,7 +65,7 @@ const optionsOf = (given: Given) => ({
 interface Stage {
   readonly options: ReturnType<typeof optionsOf>;
   readonly running: Fleet;
-  readonly bare: { readonly url: string; readonly service: Service };
+  readonly bare: { readonly url: string; readonly pids: readonly number[]; readonly service: Service };
   /** How long mem0's add() took, in ms; none where it was not measured. */
   readonly adds: readonly number[];
 }
@@ -72,52 +74,76 @@ async function startBare(redis: TestRedis): Promise<Stage['bare']> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const main = new URL('bare/main.ts', import.meta.url);
-  return {
-    url,
-    service: await spawnService({ main, args: [String(port), redis.url], ready: { url: `${url}/readyz` } }),
-  };
+  const service = await spawnService({ main, args: [String(port), redis.url], ready: { url: `${url}/readyz` } });
+  // A job is made by Redis as much as by the handler.
+  return { url, service, pids: [service.pid, redis.pid] };
 }
 
 async function measure({ options, running, bare, adds }: Stage, progress: Progress) {
   const { connections, seconds, users } = options;
   const ms = seconds * SECOND_MS;
-  const ours = posterTo(running.ingest, connections);
-  const theirs = posterTo(bare.url, connections);
+  const ours = side(running.ingest, { connections, pids: [running.ingestPid() ?? 0] });
+  const theirs = side(bare.url, { connections, pids: bare.pids });
   const bodies = bodiesOf(users);
-  const max = { ours: [] as number[], bare: [] as number[] };
   // The first round warms both up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
     progress(`maximum, round ${round} of ${ROUNDS}`);
-    const [reached, bareReached] = [
-      await flatOut(ours.post, bodies, { connections, ms }),
-      await flatOut(theirs.post, bodies, { connections, ms }),
-    ];
-    if (round > 0) max.ours.push(reached);
-    if (round > 0) max.bare.push(bareReached);
+    for (const each of [ours, theirs]) await takeMaximum(each, { bodies, connections, ms, counts: round > 0 });
   }
   progress('at half of the maximum');
-  const rate = median(max.ours) / 2;
-  const times = await steadily(ours.post, bodies, { rate, ms: ms * 2 });
-  const bareTimes = await steadily(theirs.post, bodies, { rate, ms: ms * 2 });
-  ours.close();
-  theirs.close();
+  const rate = median(ours.max) / 2;
+  const steady = await costOf(ours.pids, () => steadily(ours.poster.post, bodies, { rate, ms: ms * 2 }));
+  const bareTimes = await steadily(theirs.poster.post, bodies, { rate, ms: ms * 2 });
+  for (const each of [ours, theirs]) each.poster.close();
   return {
     title: `ingest: ${connections} connections, ${users} users, bodies of ${Buffer.byteLength(bodies())} bytes, on ${running.place}`,
     figures: [
-      { what: 'maximum', value: median(max.ours), unit: '/s' },
-      { what: 'maximum of the bare handler', value: median(max.bare), unit: '/s' },
+      { what: 'maximum', value: median(ours.max), unit: '/s' },
+      { what: '  processor time of each', value: median(ours.costs), unit: 'µs' },
+      { what: 'maximum of the bare handler', value: median(theirs.max), unit: '/s' },
+      { what: '  processor time of each, with Redis', value: median(theirs.costs), unit: 'µs' },
       { what: 'at half of the maximum: rate', value: rate, unit: '/s' },
-      ...timesOf('acknowledged within', times),
+      ...timesOf('acknowledged within', steady.value),
+      { what: '  processors taken by other programs meanwhile', value: steady.others * PERCENT, unit: '%' },
       ...timesOf('by the bare handler within', bareTimes),
       ...(adds.length === 0 ? [] : timesOf(`mem0's add() with a model of ${THINK_MS} ms`, adds)),
     ],
     verdicts: [],
-    comparisons: comparisonsOf(max, times, adds),
+    comparisons: comparisonsOf({ ours: ours.max, bare: theirs.max }, steady.value, adds),
     remarks: [
       'The bare handler validates and adds one job to BullMQ on Redis in memory; ours is on the disk when it is acknowledged.',
       'mem0 is called as a library, one exchange at a time; its add() returns when its model has answered.',
+      'Where other programs take so much that half of the maximum is more than what is left, requests queue up, and the median tells that.',
     ],
   };
+}
+
+/** One of the two, and what was measured of it. */
+interface Side {
+  readonly poster: Poster;
+  readonly pids: readonly number[];
+  /** Requests per second. */
+  readonly max: number[];
+  /** Processor time of a request, in µs. */
+  readonly costs: number[];
+}
+
+const side = (url: string, { connections, pids }: { connections: number; pids: readonly number[] }): Side => ({
+  poster: posterTo(url, connections),
+  pids,
+  max: [],
+  costs: [],
+});
+
+async function takeMaximum(
+  { poster, pids, max, costs }: Side,
+  { counts, ...how }: { bodies: Bodies; connections: number; ms: number; counts: boolean },
+): Promise<void> {
+  const began = performance.now();
+  const cost = await costOf(pids, () => flatOut(poster.post, how.bodies, how));
+  if (!counts) return;
+  max.push(cost.value);
+  costs.push(perRequest(cost, (cost.value * (performance.now() - began)) / SECOND_MS));
 }
 
 function comparisonsOf(

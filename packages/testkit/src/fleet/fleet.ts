@@ -34,6 +34,8 @@ export interface Fleet {
   readonly workers: readonly string[];
   /** Of the workers that run. */
   pids(): readonly number[];
+  /** Of ingest. */
+  ingestPid(): number | null;
   startWorker(): Promise<void>;
   /** kill -9 of the n-th worker. */
   killWorker(n: number): Promise<void>;
@@ -95,6 +97,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         return workers.map(({ url }) => url);
       },
       pids: () => workers.flatMap((each) => each.pid() ?? []),
+      ingestPid: () => parts[0]?.pid() ?? null,
       startWorker: async () => void (await add(workers, 'worker')),
       killWorker: (n) => worker(n).kill(),
       restartWorker: (n) => worker(n).start(),

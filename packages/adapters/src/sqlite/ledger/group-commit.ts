@@ -6,7 +6,9 @@ import type { Committed } from './writer-protocol.ts';
 /** So many calls share a commit at most, … */
 const GROUP_CALLS_MAX = 256;
 /** … or as many as fit in this time: other processes wait for the write lock, and every caller waits for the end. */
-const GROUP_MS_MAX = 4;
+const GROUP_MS = 4;
+/** A group may take as long as the disk took for the one before, so that it waits for half of its time at most; up to this. */
+const GROUP_MS_MAX = 16;
 
 export type Handler = (sql: Sql, input: unknown) => unknown;
 
@@ -23,9 +25,10 @@ export function groupCommit(sql: Sql, handlerOf: (method: string) => Handler | u
   const queue: ThreadCall[] = [];
   let scheduled = false;
   let committed: Committed = { commits: 0, calls: 0 };
+  const pace: Pace = { ms: GROUP_MS };
 
   const commitOne = (): void => {
-    const calls = runGroup(sql, queue, handlerOf);
+    const calls = runGroup({ sql, queue, pace }, handlerOf);
     if (calls > 0) committed = { commits: committed.commits + 1, calls: committed.calls + calls };
   };
   const drain = (): void => {
@@ -59,18 +62,29 @@ interface Ran {
   tell(): void;
 }
 
+/** How long the next group may take until it is committed, in ms. */
+interface Pace {
+  ms: number;
+}
+
+interface Work {
+  readonly sql: Sql;
+  readonly queue: ThreadCall[];
+  readonly pace: Pace;
+}
+
 /** Runs one call; null when it threw and its rows are still there. */
 type Run = (call: ThreadCall) => Ran | null;
 
 /** Takes a group off the queue, commits it, answers it. Returns how many calls were committed. */
-function runGroup(sql: Sql, queue: ThreadCall[], handlerOf: (method: string) => Handler | undefined): number {
-  const together = tryGroup(sql, queue, (call) => runTogether(sql, call, handlerOf(call.method)));
+function runGroup(work: Work, handlerOf: (method: string) => Handler | undefined): number {
+  const together = tryGroup(work, (call) => runTogether(work.sql, call, handlerOf(call.method)));
   if (together !== null) return together;
-  return tryGroup(sql, queue, (call) => runApart(sql, call, handlerOf(call.method))) ?? 0;
+  return tryGroup(work, (call) => runApart(work.sql, call, handlerOf(call.method))) ?? 0;
 }
 
 /** The same; null when a call threw: then nothing has happened, and the group is still on the queue. */
-function tryGroup(sql: Sql, queue: ThreadCall[], run: Run): number | null {
+function tryGroup({ sql, queue, pace }: Work, run: Run): number | null {
   const group: Ran[] = [];
   try {
     beginToWrite(sql);
@@ -80,9 +94,11 @@ function tryGroup(sql: Sql, queue: ThreadCall[], run: Run): number | null {
     return 0;
   }
   try {
-    const all = fillGroup(sql, queue, { group, run });
+    const all = fillGroup({ sql, queue, pace }, { group, run });
     if (!all) return takeBack(sql);
+    const from = performance.now();
     sql.run('COMMIT');
+    pace.ms = Math.min(Math.max(GROUP_MS, performance.now() - from), GROUP_MS_MAX);
   } catch (error) {
     takeBack(sql);
     failAll(queue.splice(0, group.length), error);
@@ -100,8 +116,8 @@ function takeBack(sql: Sql): null {
 }
 
 /** Runs calls of the queue and leaves them there. False when one threw and its rows are still there. */
-function fillGroup(sql: Sql, queue: readonly ThreadCall[], { group, run }: { group: Ran[]; run: Run }): boolean {
-  const end = performance.now() + GROUP_MS_MAX;
+function fillGroup({ sql, queue, pace }: Work, { group, run }: { group: Ran[]; run: Run }): boolean {
+  const end = performance.now() + pace.ms;
   for (const call of queue.slice(0, GROUP_CALLS_MAX)) {
     if (performance.now() > end) break;
     const ran = run(call);

@@ -60,6 +60,18 @@ describe('how much is asked and taken', () => {
   });
 });
 
+describe('where URLs that callers give may lead', () => {
+  it('nowhere inside the network, but to what is listed', () => {
+    expect(standalone({}).allowedPrivateUrls).toEqual([]);
+    const listed = { SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1, 10.0.0.0/8,receiver' };
+    expect(standalone(listed).allowedPrivateUrls).toEqual(['127.0.0.1', '10.0.0.0/8', 'receiver']);
+  });
+
+  it.each(['10.0.0.0/33', '10.0.0', 'http://receiver', 'a,,b', '10.0.0.1-10.0.0.9'])('%s is no list', (list) => {
+    expect(problemsOf(() => standalone({ SLOWWAVE_ALLOW_PRIVATE_URLS: list }))[0]).toMatch(/must be addresses, ranges/);
+  });
+});
+
 describe('which models are used', () => {
   const key = { OPENAI_API_KEY: 'key-of-the-model-server' };
 

@@ -11,6 +11,8 @@ export interface Config {
   readonly apiKey: string | null;
   /** Requests a second of each given key, in each process; null: no limit. */
   readonly keyRate: number | null;
+  /** What URLs that callers give may lead to beyond the public internet. */
+  readonly allowedPrivateUrls: readonly string[];
   /** The server that the command line talks to. */
   readonly serverUrl: string;
   readonly redisUrl: string | null;
@@ -177,6 +179,7 @@ function configOf(env: Environment, program: Program): Config {
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
     keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
+    allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
     serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,
@@ -208,6 +211,8 @@ function configOf(env: Environment, program: Program): Config {
     logLevel: env.SLOWWAVE_LOG_LEVEL,
   };
 }
+
+const listOf = (given: readonly string[] | undefined): readonly string[] => given ?? [];
 
 function tracesOf(env: Environment): Config['traces'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = env;

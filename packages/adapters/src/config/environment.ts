@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRange } from '../net/index.ts';
 
 const Count = (min: number, max: number) =>
   z.coerce
@@ -35,6 +36,19 @@ function headerOf(pair: string): [string, string] | null {
   }
 }
 
+/** Addresses, ranges and names of hosts, with commas between them. */
+const Hosts = z
+  .string()
+  .transform((text) => text.split(',').map((host) => host.trim()))
+  .refine(
+    (hosts) => hosts.every((host) => isRange(host) || HOST_NAME.test(host)),
+    'must be addresses, ranges or names of hosts with commas between them, e.g. 10.0.0.0/8,receiver.internal',
+  )
+  .optional();
+
+/** With a letter, so that a slip in an address does not pass for a name. */
+const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
+
 const HOUR_MS = 3_600_000;
 
 /** Every setting there is. A description is what --help and .env.example say of it. */
@@ -55,6 +69,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_KEY_RATE: Count(0, 1_000_000)
     .default(500)
     .describe('Requests a second that each given key may send to a process, twice as many at once; 0: no limit.'),
+  SLOWWAVE_ALLOW_PRIVATE_URLS: Hosts.describe(
+    'Addresses, ranges and hosts inside your network that URLs given by callers may lead to, over http too.',
+  ),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),

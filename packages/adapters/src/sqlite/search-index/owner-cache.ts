@@ -18,11 +18,11 @@ type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'shelf'>;
 export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
   const tables = new Map<string, OwnerTable>(); // least recently used first
   let total = 0;
-  let schema: unknown = null;
+  let schema: number | null = null;
 
   // An index that was built anew has taken over: its owners have numbers of their own.
   const forgetReplaced = (): void => {
-    const current = sql.db.pragma('schema_version', { simple: true });
+    const current = sql.get<{ schema_version: number }>(SCHEMA_VERSION)?.schema_version ?? null;
     if (current !== schema) for (const name of [...tables.keys()]) forget(name);
     schema = current;
   };
@@ -60,3 +60,5 @@ export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
 const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
 
 const SELECT_OWNER = `SELECT number, changes, slots FROM owners WHERE ${OWNER_NAMED}`;
+
+const SCHEMA_VERSION = 'SELECT schema_version FROM pragma_schema_version';

@@ -86,17 +86,23 @@ export function recordOf(head: Uint8Array, vector: Float32Array): Uint8Array {
   bytes.set(head);
   new Uint32Array(bytes.buffer)[WORD.bytes] = bytes.length;
   const length = lengthOf(vector);
-  const step = length === 0 ? 0 : largest(vector) / NUMBER_MAX;
-  const numbers = new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length);
+  if (length === 0) return bytes;
+  const step = largest(vector) / NUMBER_MAX;
+  const missed = round(vector, step, new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length));
+  new Float64Array(bytes.buffer, head.length, 2).set([step / length, missed / length]);
+  return bytes;
+}
+
+/** Writes how many steps each number is; says how far that is from the vector. */
+function round(vector: Float32Array, step: number, numbers: Int8Array): number {
   let missed = 0;
-  for (const [i, value] of vector.entries()) {
-    const number = step === 0 ? 0 : Math.round(value / step);
+  for (let i = 0; i < vector.length; i += 1) {
+    const value = vector[i] ?? 0;
+    const number = Math.round(value / step);
     numbers[i] = number;
     missed += (value - number * step) ** 2;
   }
-  const parts = new Float64Array(bytes.buffer, head.length, 2);
-  if (length > 0) parts.set([step / length, Math.sqrt(missed) / length]);
-  return bytes;
+  return Math.sqrt(missed);
 }
 
 /** The same term has the same key, in points and in questions. */
@@ -158,6 +164,6 @@ const counted = (counts: ReadonlyMap<string, number>, term: string): number =>
 
 function largest(vector: Float32Array): number {
   let most = 0;
-  for (const value of vector) most = Math.max(most, Math.abs(value));
+  for (let i = 0; i < vector.length; i += 1) most = Math.max(most, Math.abs(vector[i] ?? 0));
   return most;
 }

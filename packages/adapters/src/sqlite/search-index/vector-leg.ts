@@ -40,7 +40,9 @@ function mayBeBest(seen: Seen, { vector, limit }: Asked): number[] {
   const cosines = new Float64Array(records.length);
   const errors = new Float64Array(records.length);
   const surely = topOf(limit, () => 0);
-  for (const [i, segment] of segments.entries()) {
+  for (let i = 0; i < records.length; i += 1) {
+    const segment = segments[i];
+    if (segment === undefined) continue;
     const begin = beginOf(segment, records[i] ?? 0);
     const [cosine, error] = [roughCosine(segment, begin, question), errorAt(segment, begin)];
     cosines[i] = cosine;
@@ -55,7 +57,8 @@ function mayBeBest(seen: Seen, { vector, limit }: Asked): number[] {
 function unitOf(vector: Float32Array): Float64Array {
   const unit = new Float64Array(padded(vector.length));
   const length = lengthOf(vector);
-  if (length > 0) for (const [i, value] of vector.entries()) unit[i] = value / length;
+  if (length === 0) return unit;
+  for (let i = 0; i < vector.length; i += 1) unit[i] = (vector[i] ?? 0) / length;
   return unit;
 }
 

@@ -105,6 +105,11 @@ describe('a mistake in a filter', () => {
     const many = (count: number) => ({ OR: Array.from({ length: count }, () => ({ app_id: 'x' })) });
     expect(readFilter(many(100))).toMatchObject({ kind: 'any' });
     expect(mistakeIn(many(101))).toMatchObject({ path: 'filters.OR[100].app_id', expected: 'at most 100 conditions' });
+    const empty = (count: number) => ({
+      AND: Array.from({ length: count }, (_, i) => (i % 2 === 0 ? {} : { OR: [] })),
+    });
+    expect(readFilter(empty(100))).toMatchObject({ kind: 'all' });
+    expect(mistakeIn(empty(101)).expected).toBe('at most 100 conditions');
     const listed = (count: number) => ({ app_id: Array.from({ length: count }, (_, i) => `a${i}`) });
     expect(readFilter(listed(1_000))).toMatchObject({ kind: 'condition' });
     expect(mistakeIn(listed(1_001)).expected).toBe('at most 1000 values in all lists together');

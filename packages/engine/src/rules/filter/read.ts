@@ -21,6 +21,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** What stands side by side in one object has to be true together. */
 function readNode(value: unknown, place: Place): Filter {
   if (!isMembers(value)) throw mistake(place.path, 'an object', value);
+  countEmpty(Object.keys(value), place);
   return together(Object.entries(value).map(([key, given]) => readMember(key, given, inside(place, key))));
 }
 
@@ -48,6 +49,7 @@ const readNegated = (value: unknown, place: Place): Filter =>
 
 function readNodes(value: unknown, place: Place): Filter[] {
   if (!Array.isArray(value)) throw mistake(place.path, 'a list of filters', value);
+  countEmpty(value, place);
   return value.map((one, i) => readNode(one, deeper({ ...place, path: `${place.path}[${i}]` })));
 }
 
@@ -90,6 +92,11 @@ function readField(asked: Asked, value: unknown, place: Place): Filter {
   );
 }
 
+/** What has no condition inside is one itself: thousands of nothing would be a statement too large for a store. */
+function countEmpty({ length }: readonly unknown[], { budget, path }: Place): void {
+  if (length === 0) budget.condition(path);
+}
+
 function counted(place: Place, read: () => Filter): Filter {
   place.budget.condition(place.path);
   return read();
@@ -102,6 +109,7 @@ function readMetadata(keys: readonly string[], value: unknown, place: Place): Fi
   if (keys.length > 0 && (members.length === 0 || asksHere))
     return readField(metadataField(keys, place.path), value, place);
   if (!isMembers(value)) throw mistake(place.path, 'an object of keys', value);
+  countEmpty(members, place);
   return together(
     members.map(([key, given]) => {
       const at = inside(place, key);

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** Unit tests stand beside their source, those of configuration files in infra; integration tests, with real servers and processes, in a `test` folder. */
 export default defineConfig({
   test: {
+    // mem0's client, which some tests use, would tell its maker of every call.
+    env: { MEM0_TELEMETRY: 'false' },
     projects: [
       {
         test: {

@@ -3,8 +3,11 @@ import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { ingestRoutes } from '@slowwave/ingest';
+import { openSearch, searchRoutes } from '@slowwave/search';
 import { consoleRoutes } from './app.ts';
 import { manageDeps } from './manage-deps.ts';
+import { mem0Routes } from './mem0/routes.ts';
 
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
@@ -12,11 +15,12 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
+  const reading = openSearch(config, { ...engine.deps, observer });
   const auth = {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
   };
-  const app = await createShell({
+  const shell = {
     name: 'console',
     auth,
     log,
@@ -25,10 +29,15 @@ export async function compose(config: Config): Promise<Service> {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     metrics: observer.registry,
-  });
-  await app.register(consoleRoutes(manage));
+  };
+  const { due, maxPending } = config;
+  const posting = ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged });
+  const managing = consoleRoutes(manage);
+  const app = await createShell(shell);
+  await app.register(managing);
+  await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));
   return {
     url: await listen(app, config, auth),
-    close: () => closeInOrder(app, ...manage.queues, ...engine.parts, observer),
+    close: () => closeInOrder(app, ...manage.queues, ...reading.parts, ...engine.parts, observer),
   };
 }

@@ -3,7 +3,7 @@ import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
-import { consoleRoutes, manageDeps } from '@slowwave/console';
+import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
@@ -24,7 +24,7 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
   const manage = manageDeps(engine);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
-  const app = await createShell({
+  const shell = {
     name: 'slowwave',
     auth,
     log,
@@ -33,12 +33,17 @@ export async function compose(config: Config): Promise<Service & { readonly keye
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     metrics: observer.registry,
-  });
+  };
   const { due, maxPending } = config;
-  await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }));
   const reading = openSearch(config, { ...engine.deps, observer });
-  await app.register(searchRoutes(reading.deps));
-  await app.register(consoleRoutes(manage));
+  const ours = [
+    ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }),
+    searchRoutes(reading.deps),
+    consoleRoutes(manage),
+  ];
+  const app = await createShell(shell);
+  for (const routes of ours) await app.register(routes);
+  await app.register(mem0Routes(shell, ours));
   const close = () => closeInOrder(app, work, ...manage.queues, ...reading.parts, ...engine.parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
   return { url: await listen(app, config, auth), close, keyed };

@@ -120,6 +120,7 @@ export const BatchStage = z.enum(['waiting', 'extract', 'decide', 'apply', 'proj
 export const BatchAccepted = z
   .object({ batch_id: z.string(), state: BatchState, status_url: z.string() })
   .meta({ id: 'BatchAccepted' });
+export type BatchAccepted = z.infer<typeof BatchAccepted>;
 
 const BatchEvent = z.object({
   id: z.string(),

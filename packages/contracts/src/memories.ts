@@ -70,6 +70,7 @@ export const HistoryEvent = z
     created_at: z.string(),
   })
   .meta({ id: 'HistoryEvent' });
+export type HistoryEvent = z.infer<typeof HistoryEvent>;
 
 export const History = listOf(HistoryEvent).meta({ id: 'History' });
 
@@ -124,5 +125,6 @@ export const UserView = z
     updated_at: z.string(),
   })
   .meta({ id: 'User' });
+export type UserView = z.infer<typeof UserView>;
 export const UserList = listOf(UserView).meta({ id: 'UserList' });
 export const ListUsersQuery = z.strictObject(PageQuery);

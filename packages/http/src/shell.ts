@@ -6,6 +6,7 @@ import { registerDocs } from './docs.ts';
 import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders } from './headers.ts';
 import { registerHealth } from './health.ts';
+import { tidyUrl } from './lenient-paths.ts';
 import { registerMetrics } from './metrics.ts';
 import { registerRateLimit } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
@@ -48,6 +49,7 @@ function bareServer(options: ShellOptions): App {
     logger: false,
     bodyLimit: options.bodyLimitBytes,
     genReqId: requestId,
+    rewriteUrl: ({ url }) => tidyUrl(url ?? '/'),
     requestTimeout: REQUEST_LIMIT_MS,
     connectionTimeout: IDLE_CONNECTION_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,

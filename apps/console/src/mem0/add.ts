@@ -1,0 +1,106 @@
+import type { BatchAccepted, BatchView } from '@slowwave/contracts';
+import type { App } from '@slowwave/http';
+import { z } from 'zod';
+import type { Ask } from './ask.ts';
+import { unsupported } from './errors.ts';
+import { Ids, momentOf } from './fields.ts';
+
+/** How long an answer at once may take, in ms. */
+export const AT_ONCE_MS = 60_000;
+
+export const AddBody = z.strictObject({
+  messages: z.union([z.string().min(1), z.array(z.looseObject({ role: z.string(), content: z.unknown() })).min(1)]),
+  ...Ids,
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  infer: z.boolean().nullish(),
+  custom_instructions: z.string().nullish(),
+  includes: z.string().nullish(),
+  excludes: z.string().nullish(),
+  timestamp: z.union([z.number(), z.string()]).nullish(),
+  expiration_date: z.string().nullish(),
+  memory_type: z.string().nullish(),
+  // What follows says how mem0's own service goes about it; the answer is the same here.
+  async_mode: z.boolean().nullish(),
+  output_format: z.string().nullish(),
+  version: z.string().nullish(),
+  org_id: z.string().nullish(),
+  project_id: z.string().nullish(),
+  source: z.string().nullish(),
+  // What follows is refused when it is asked for.
+  custom_categories: z.unknown().optional(),
+  agent_custom_instructions: z.unknown().optional(),
+  structured_data_schema: z.unknown().optional(),
+  enable_graph: z.boolean().nullish(),
+  immutable: z.boolean().nullish(),
+});
+type AddBody = z.infer<typeof AddBody>;
+
+/** Queued, unless nothing is to be inferred: then it is answered with what was stored. */
+export function addMemories(app: App, ask: Ask): void {
+  app.post('/v3/memories/add', { schema: { body: AddBody } }, async (request) => {
+    const body = batchOf(request.body);
+    if (request.body.infer !== false) {
+      const { batch_id } = await ask<BatchAccepted>(request, { method: 'POST', path: '/v1/batches', body });
+      return {
+        event_id: batch_id,
+        status: 'PENDING',
+        message: 'Memory processing has been queued for background execution',
+      };
+    }
+    const path = `/v1/batches?wait=${AT_ONCE_MS}`;
+    const batch = await ask<BatchView>(request, { method: 'POST', path, body: { ...body, flush: true } });
+    return { status: statusOf(batch), event_id: batch.id, results: batch.events.map(resultOf) };
+  });
+}
+
+export function batchOf(given: AddBody): object {
+  refuse(given);
+  const { messages, infer, metadata, custom_instructions, timestamp, expiration_date, memory_type } = given;
+  return {
+    ...idsOf(given),
+    messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages.map(messageOf),
+    infer: infer ?? true,
+    ...(metadata && { metadata }),
+    ...(custom_instructions && { instructions: custom_instructions }),
+    ...(given.includes && { includes: given.includes }),
+    ...(given.excludes && { excludes: given.excludes }),
+    ...(timestamp != null && { timestamp: momentOf(timestamp) }),
+    ...(expiration_date && { expires_at: momentOf(expiration_date) }),
+    ...(memory_type === 'procedural_memory' && { memory_type: 'procedural' }),
+  };
+}
+
+function refuse({ custom_categories, agent_custom_instructions, structured_data_schema, ...given }: AddBody): void {
+  if (custom_categories != null) throw unsupported('custom_categories of one add', 'set them for the project');
+  if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
+  if (structured_data_schema != null) throw unsupported('structured_data_schema', 'leave it out');
+  if (given.enable_graph === true) throw unsupported('enable_graph', 'leave it out');
+  if (given.immutable === true) throw unsupported('immutable of one add', 'POST /v1/memories takes it');
+}
+
+const idsOf = ({ user_id, agent_id, run_id, app_id }: AddBody): object => ({
+  ...(user_id && { user_id }),
+  ...(agent_id && { agent_id }),
+  ...(run_id && { run_id }),
+  ...(app_id && { app_id }),
+});
+
+/** An image may stand alone in place of a list of parts. */
+function messageOf(message: Readonly<Record<string, unknown>>): object {
+  const { role, content, name } = message;
+  const isPart = typeof content === 'object' && content !== null && !Array.isArray(content);
+  return { role, content: isPart ? [content] : content, ...(typeof name === 'string' && { name }) };
+}
+
+export const statusOf = ({ state }: Pick<BatchView, 'state'>): 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' => {
+  if (state === 'parked') return 'FAILED';
+  if (state === 'pending') return 'PENDING';
+  return state === 'consolidating' ? 'RUNNING' : 'SUCCEEDED';
+};
+
+export const resultOf = ({ memory_id, memory, event }: BatchView['events'][number]) => ({
+  id: memory_id,
+  memory,
+  data: { memory },
+  event,
+});

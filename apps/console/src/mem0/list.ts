@@ -1,0 +1,47 @@
+import type { MemoryView } from '@slowwave/contracts';
+import type { App } from '@slowwave/http';
+import { z } from 'zod';
+import type { Ask } from './ask.ts';
+import { unsupported } from './errors.ts';
+import { everything } from './everything.ts';
+import { momentOf, PageFields } from './fields.ts';
+import { also, type Json, scopedBy } from './scope.ts';
+import { mem0Memory, mem0Page } from './views.ts';
+
+const ListBody = z.strictObject({
+  filters: z.record(z.string(), z.unknown()).optional(),
+  start_date: z.string().nullish(),
+  end_date: z.string().nullish(),
+  categories: z.array(z.string()).nullish(),
+  latest_only: z.boolean().nullish(),
+  show_expired: z.boolean().nullish(),
+  output_format: z.string().nullish(),
+  org_id: z.string().nullish(),
+  project_id: z.string().nullish(),
+  source: z.string().nullish(),
+});
+type ListBody = z.infer<typeof ListBody>;
+
+const PATH = '/mem0/v3/memories/';
+
+export function listMemories(app: App, ask: Ask): void {
+  const schema = { querystring: z.strictObject(PageFields), body: ListBody };
+  app.post('/v3/memories', { schema }, async (request) => {
+    const { page, page_size: size } = request.query;
+    const { scope, filters } = scopedBy(request.body.filters);
+    const wanted = { path: '/v1/memories', query: scope, filters: narrowed(filters, request.body) };
+    const all = await everything<MemoryView>(ask, request, wanted);
+    return mem0Page(all.map(mem0Memory), { page, size, path: PATH });
+  });
+}
+
+function narrowed(filters: Json, { start_date, end_date, categories, latest_only, show_expired }: ListBody): Json {
+  if (show_expired === true) throw unsupported('show_expired', 'leave it out');
+  if (latest_only === false) throw unsupported('latest_only: false of a list', 'see the history of a memory');
+  const created = {
+    ...(start_date && { gte: momentOf(start_date) }),
+    ...(end_date && { lte: momentOf(end_date) }),
+  };
+  const dated = Object.keys(created).length === 0 ? filters : also(filters, { created_at: created });
+  return also(dated, categories ? { categories: { in: categories } } : null);
+}

@@ -1,0 +1,54 @@
+import type { HistoryEvent, MemoryView, UserView } from '@slowwave/contracts';
+
+/** Our categories are one; mem0's are a list, too. */
+export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => ({
+  id: memory.id,
+  memory: memory.memory,
+  user_id: memory.user_id,
+  agent_id: memory.agent_id,
+  app_id: memory.app_id,
+  run_id: memory.run_id,
+  metadata: memory.metadata,
+  categories: memory.categories,
+  immutable: memory.immutable,
+  created_at: memory.created_at,
+  updated_at: memory.updated_at,
+  expiration_date: memory.expires_at?.slice(0, DAY_LENGTH) ?? null,
+  ...(memory.score !== undefined && { score: memory.score }),
+});
+
+const DAY_LENGTH = 'yyyy-mm-dd'.length;
+
+export const mem0Event = (userId: string | null) => (event: HistoryEvent) => ({
+  id: event.id,
+  memory_id: event.memory_id,
+  input: [],
+  old_memory: event.previous,
+  new_memory: event.memory,
+  user_id: userId,
+  event: event.event,
+  categories: [],
+  created_at: event.created_at,
+  updated_at: event.created_at,
+});
+
+export const mem0Entity = ({ kind, id, memories, created_at, updated_at }: UserView) => ({
+  id,
+  name: id,
+  type: kind,
+  owner: '',
+  total_memories: memories,
+  created_at,
+  updated_at,
+});
+
+/** A page as mem0 counts them, out of everything there is. */
+export function mem0Page<T>(all: readonly T[], { page, size, path }: { page: number; size: number; path: string }) {
+  const at = (number: number): string => `${path}?page=${number}&page_size=${size}`;
+  return {
+    count: all.length,
+    next: page * size < all.length ? at(page + 1) : null,
+    previous: page > 1 ? at(page - 1) : null,
+    results: all.slice((page - 1) * size, page * size),
+  };
+}

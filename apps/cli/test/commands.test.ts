@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   answers,
   echoExtractor,
@@ -41,6 +43,36 @@ describe('slowwave beside a server', () => {
     expect(out).toMatch(/^ledger +answers$/m);
     expect(out).toMatch(/^batches consolidated +\d+$/m);
     expect((await run('status', '--json')).json()).toMatchObject({ ready: { status: 'ok' }, stats: { owners: 1 } });
+  });
+
+  it('import mem0 takes memories over once, and nothing when one of them cannot be used', async () => {
+    const file = join(folder.path, 'mem0.json');
+    const kept = [
+      {
+        id: 'a',
+        memory: 'Zoe plays the cello',
+        user_id: 'zoe',
+        updated_at: '2025-03-01T00:00:00Z',
+        metadata: { from: 'mem0' },
+      },
+      { id: 'b', memory: 'Zoe lives in Lima', user_id: 'zoe', updated_at: '2025-04-01T00:00:00Z' },
+    ];
+    await writeFile(file, JSON.stringify({ results: [...kept, { id: 'c', memory: 'whose?' }] }));
+    expect(await run('import', 'mem0', file)).toMatchObject({ code: 1, err: expect.stringContaining('number 3') });
+    await writeFile(file, JSON.stringify({ results: kept }));
+    expect((await run('import', 'mem0', file, '--json')).json()).toMatchObject({ found: 2, imported: 2 });
+    await run('import', 'mem0', file);
+    await run('flush', '--user', 'zoe');
+    const memories = () => server.memories('zoe');
+    await expect.poll(memories, { timeout: 20_000 }).toHaveLength(2);
+    expect(await memories()).toContainEqual(
+      expect.objectContaining({
+        memory: 'Zoe plays the cello',
+        said_at: '2025-03-01T00:00:00.000Z',
+        metadata: { from: 'mem0' },
+      }),
+    );
+    expect(await run('import', 'mem0')).toMatchObject({ code: 2 });
   });
 
   it('batches lists and filters; show tells all of one, of its consolidation, and of a memory', async () => {

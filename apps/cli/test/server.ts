@@ -9,6 +9,8 @@ export interface TestServer extends Service {
   readonly url: string;
   /** Posts what a user says, and waits until it is consolidated. */
   say(userId: string, content: string): Promise<string>;
+  /** What is remembered of a user. */
+  memories(userId: string): Promise<readonly unknown[]>;
 }
 
 export async function startServer(folder: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
@@ -19,17 +21,21 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
     env: { ...FAST, SLOWWAVE_DATA_DIR: folder, SLOWWAVE_PORT: String(port), SLOWWAVE_LOG_LEVEL: 'warn', ...env },
     ready: { url: `${url}/readyz` },
   });
+  const { SLOWWAVE_API_KEY: key } = env;
+  const headers = {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
   const say = async (userId: string, content: string): Promise<string> => {
     const body = JSON.stringify({ user_id: userId, flush: true, messages: [{ role: 'user', content }] });
-    const { SLOWWAVE_API_KEY: key } = env;
-    const headers = {
-      'content-type': 'application/json',
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    };
     const response = await fetch(`${url}/v1/batches?wait=30000`, { method: 'POST', headers, body });
     const { id, state } = (await response.json()) as { id: string; state: string };
     if (!['consolidated', 'empty'].includes(state)) throw new Error(`batch ${id} is ${state}`);
     return id;
   };
-  return { ...service, url, say };
+  const memories = async (userId: string): Promise<readonly unknown[]> => {
+    const response = await fetch(`${url}/v1/memories?user_id=${encodeURIComponent(userId)}`, { headers });
+    return ((await response.json()) as { results: unknown[] }).results;
+  };
+  return { ...service, url, say, memories };
 }

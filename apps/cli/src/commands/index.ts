@@ -4,6 +4,7 @@ import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { flushCommand } from './flush.ts';
+import { importMem0Command } from './import.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
 import { rebuildQueueCommand } from './rebuild-queue.ts';
@@ -37,4 +38,5 @@ export const COMMANDS: readonly Command[] = [
   rebuildQueueCommand,
   backupCommand,
   restoreCommand,
+  importMem0Command,
 ];

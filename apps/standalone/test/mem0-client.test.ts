@@ -1,3 +1,4 @@
+import { MemoryClient } from '@slowwave/testkit/mem0';
 import { expect, test } from 'vitest';
 import { everythingAClientDoes } from './mem0-script.ts';
 import { fourProcesses, standalone } from './setups.ts';
@@ -14,12 +15,41 @@ test.each([
     try {
       await everythingAClientDoes(`${setup.console}/mem0`);
       await everythingSelfHosted(`${setup.console}/mem0/`);
+      await keepsTenantsApart(setup.console);
     } finally {
       await setup.close();
     }
   },
   WITHIN_MS,
 );
+
+/** From the first key on: who has the key of another tenant finds nothing of this one, and who has none nothing at all. */
+async function keepsTenantsApart(base: string): Promise<void> {
+  const client = (apiKey: string) => new MemoryClient({ apiKey, host: `${base}/mem0` });
+  const { results } = (await client('any').add([{ role: 'user', content: 'Eve paints.' }], {
+    userId: 'eve',
+    infer: false,
+  })) as never as Added;
+  const made = await send('POST', `${base}/v1/keys`, {
+    name: 'acme',
+    tenant: 'acme',
+    scopes: ['ingest', 'search', 'manage'],
+  });
+  const acme = client(made.body.secret);
+  await expect(acme.get(results[0]?.id ?? '')).rejects.toMatchObject({ name: 'MemoryNotFoundError' });
+  await expect(acme.update(results[0]?.id ?? '', { text: 'mine' })).rejects.toMatchObject({
+    name: 'MemoryNotFoundError',
+  });
+  expect((await acme.getAll({ filters: { user_id: 'eve' } })).count).toBe(0);
+  expect((await acme.users()).results).toEqual([]);
+  const unkeyed = async () => (await send('GET', `${base}/mem0/v1/ping/`)).body.code;
+  await expect.poll(unkeyed, { timeout: 10_000 }).toBe('unauthorized');
+  await expect(client('sw_wrong').get('mem_1')).rejects.toMatchObject({ name: 'AuthenticationError' });
+}
+
+interface Added {
+  readonly results: readonly { readonly id: string }[];
+}
 
 /** The paths of mem0's open-source server, slashes as they come. */
 async function everythingSelfHosted(base: string): Promise<void> {

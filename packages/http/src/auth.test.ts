@@ -90,6 +90,12 @@ test('from the first key on requests need one, on this machine as well', async (
   expect((await after.inject({ url: '/v1/notes', ...as('sw_mine') })).statusCode).toBe(200);
 });
 
+test('a key that was just given out stands for its tenant, also where nobody needs one yet', async () => {
+  const app = await start(null, given({ sw_mine: PRINCIPAL }, false));
+  expect((await app.inject({ url: '/v1/notes', ...as('sw_mine') })).json()).toEqual({ tenant: 'acme' });
+  expect((await app.inject({ url: '/v1/notes', ...as('sw_other') })).json()).toEqual({ tenant: 'default' });
+});
+
 test('where keys cannot be looked up nobody is let in, but with the static key', async () => {
   const away = Object.assign(new Error('away'), { name: 'EngineError', code: 'ledger_unavailable' });
   const keys: KeyCheck = { any: () => Promise.reject(away), check: () => Promise.reject(away) };

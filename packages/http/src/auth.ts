@@ -49,12 +49,22 @@ function asking({ apiKey, keys }: AuthOptions, begun: Sessions, known: Known) {
   const withoutKey = onlyFromHere();
   return async (request: FastifyRequest): Promise<Principal> => {
     const needsKey = apiKey !== null || (keys !== null && (await keys.any()));
-    if (!needsKey) return withoutKey(request);
     const given = keyOf(request.headers) ?? sessionKeyOf(request, begun);
+    if (!needsKey) return (await alreadyGiven(keys, given)) ?? withoutKey(request);
     if (given === null) throw unauthorized(NO_KEY);
     return known(given);
   };
 }
+
+/** The first key may have been made a moment ago: whoever sends it is nobody else from the beginning. */
+async function alreadyGiven(keys: AuthOptions['keys'], given: string | null): Promise<Principal | null> {
+  if (keys === null || given?.startsWith(GIVEN) !== true) return null;
+  const checked = await keys.check(given);
+  return checked.kind === 'taken' ? checked.principal : null;
+}
+
+/** How all keys begin that were given out. */
+const GIVEN = 'sw_';
 
 /** Whom a key stands for. */
 function knowing({ apiKey, keys }: AuthOptions): Known {

@@ -2,7 +2,7 @@ import type { Problem } from '@slowwave/contracts';
 import type { App, FastifyRequest } from '@slowwave/http';
 
 /** A request to our own API. */
-export interface Call {
+interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With its query. */
   readonly path: string;

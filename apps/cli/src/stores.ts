@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
-import type { Embedder, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
+import type { Embedder, EngineSettings, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
 import { CommandError, EXIT } from './exit.ts';
 
 /** What an offline command works on, opened as the settings say. */
@@ -11,6 +11,7 @@ export interface Stores {
   readonly ledger: Ledger;
   readonly embedder: Embedder;
   readonly tools: Tools;
+  readonly settings: EngineSettings;
   readonly log: Log;
   /** Opened when it is asked for; closed with the rest. */
   index(): Promise<SearchIndex>;
@@ -30,7 +31,7 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
   // Loaded only where it is used: it brings every store and queue there is.
-  const { observe, openEmbedder, openIndex, openLedger } = await import('@slowwave/adapters/assemble');
+  const { engineSettings, observe, openEmbedder, openIndex, openLedger } = await import('@slowwave/adapters/assemble');
   const log = quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const embedder = await openEmbedder(config, log, observer);
@@ -40,6 +41,7 @@ async function openStores(config: Config): Promise<Stores> {
     ledger,
     embedder,
     tools: systemTools,
+    settings: engineSettings(config),
     log,
     index: async () => {
       const index = await openIndex(config, embedder, log);

@@ -1,4 +1,4 @@
-import type { Ledger, Log, RankQuestion, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
+import type { Ledger, Log, MessagesInIndex, RankQuestion, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
 import type { EmbedQuery } from './query-vectors.ts';
 
 /** What the read routes work with. */
@@ -9,6 +9,8 @@ export interface SearchDeps {
   /** Counts what a context may cost. */
   readonly tokenizer: Tokenizer;
   readonly log: Log;
+  /** Whether the index has messages, and whether they have vectors: where they have none, none may be asked for. */
+  readonly messagesInIndex: MessagesInIndex;
   readonly embedQuery: EmbedQuery;
   /** How its vectors are made; decides how much they count. */
   readonly vectors: RankQuestion['vectors'];

@@ -12,7 +12,7 @@ async function bench() {
   const { engine, search, remember } = await searchBench({ indexState: () => state() });
   const { deps, tools } = engine;
   await adoptIndex(deps);
-  state = indexState(deps);
+  state = indexState({ ...deps, messagesInIndex: deps.settings.messagesInIndex });
   /** What a search says of the index, some time later. */
   const degraded = async (): Promise<string | undefined> => {
     tools.advance(A_WHILE_MS);
@@ -57,7 +57,7 @@ test('a search goes on with the last answer while a new one is asked for', async
   const { engine } = await searchBench();
   const { deps, tools } = engine;
   await adoptIndex(deps);
-  const state = indexState(deps);
+  const state = indexState({ ...deps, messagesInIndex: 'hybrid' });
   expect(await state()).toBeNull();
   await deps.index.clear();
   tools.advance(1_000);
@@ -71,5 +71,7 @@ test('a ledger that is away leaves open whether all is found, and stops no searc
   await adoptIndex(engine.deps);
   const away = { refilling: () => Promise.reject(new Error('away')) };
   const ledger = { id: engine.deps.ledger.id, outbox: { ...engine.deps.ledger.outbox, ...away } };
-  expect(await indexState({ ...engine.deps, ledger })()).toContain('the ledger does not answer');
+  expect(await indexState({ ...engine.deps, ledger, messagesInIndex: 'hybrid' })()).toContain(
+    'the ledger does not answer',
+  );
 });

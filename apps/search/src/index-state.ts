@@ -1,4 +1,12 @@
-import type { Embedder, IndexMarker, Ledger, SearchIndex, Tools } from '@slowwave/engine';
+import {
+  type Embedder,
+  type IndexMarker,
+  type Ledger,
+  type MessagesInIndex,
+  markerOf,
+  type SearchIndex,
+  type Tools,
+} from '@slowwave/engine';
 
 /** From when on an answer about the index is asked for anew, in ms: beside the searches, which go on with the old one. */
 const BELIEVED_MS = 1_000;
@@ -10,6 +18,7 @@ interface StateDeps {
   readonly ledger: Pick<Ledger, 'id' | 'outbox'>;
   readonly embedder: Pick<Embedder, 'fingerprint'>;
   readonly tools: Tools;
+  readonly messagesInIndex: MessagesInIndex;
 }
 
 /** Says why the index cannot be fully believed, or null; asks at most once a second. */
@@ -37,9 +46,10 @@ export function indexState(deps: StateDeps): () => Promise<string | null> {
   };
 }
 
-async function stateOf({ index, ledger, embedder }: StateDeps): Promise<string | null> {
+async function stateOf(deps: StateDeps): Promise<string | null> {
+  const { index, ledger } = deps;
   const marker = await index.marker();
-  const mine = { ledgerId: ledger.id, fingerprint: embedder.fingerprint };
+  const mine = markerOf({ ...deps, settings: deps });
   // Only now: an index is filled from the outbox before it is stamped.
   return doubt(marker, mine) ?? filling(ledger);
 }
@@ -47,7 +57,8 @@ async function stateOf({ index, ledger, embedder }: StateDeps): Promise<string |
 function doubt(found: IndexMarker | null, mine: IndexMarker): string | null {
   if (found === null) return 'the index is being built';
   if (found.ledgerId !== mine.ledgerId) return 'the index was made from another ledger';
-  return found.fingerprint === mine.fingerprint ? null : 'the index was made by another embedding model';
+  if (found.fingerprint === mine.fingerprint) return null;
+  return 'the index was made by another embedding model, or with other messages in it';
 }
 
 /** Searching needs no ledger: one that is away only leaves open whether all is in the index. */

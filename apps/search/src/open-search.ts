@@ -34,7 +34,8 @@ export function openSearch(config: Config, { observer, embedder, ...parts }: Par
     log: parts.log,
     embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
-    indexState: indexState({ ...parts, embedder }),
+    messagesInIndex: config.messagesInIndex,
+    indexState: indexState({ ...parts, embedder, messagesInIndex: config.messagesInIndex }),
   };
   return { deps, parts: shared === null ? [] : [shared] };
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openQdrantBuild, type QdrantBuildOptions } from '../src/qdrant/index.ts';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';
 
-const NOTE = { ledgerId: 'led_1', startedAt: 0, after: null, memories: 0, points: 0 };
+const NOTE = { ledgerId: 'led_1', startedAt: 0, after: null, afterBatch: null, memories: 0, points: 0 };
 const OTHER = { fingerprint: 'other', dimensions: 2 };
 
 const qdrant = await testQdrant();

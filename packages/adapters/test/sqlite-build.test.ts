@@ -32,7 +32,7 @@ test('an index for another embedder is built while the old one is searched; afte
   const old = await openSqliteIndex({ path, ...SUITE_SPACE });
   await old.upsert([indexPoint({ memoryId: 'm' })]);
   const build = await openSqliteBuild(other);
-  await build.begin({ ledgerId: 'led_1', startedAt: 0, after: null, memories: 0, points: 0 });
+  await build.begin({ ledgerId: 'led_1', startedAt: 0, after: null, afterBatch: null, memories: 0, points: 0 });
   await build.write([indexPoint({ memoryId: 'm', vector }), indexPoint({ memoryId: 'n', vector })]);
   expect((await old.search([indexQuery()]))[0]).toHaveLength(1);
 

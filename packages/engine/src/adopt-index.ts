@@ -1,19 +1,18 @@
 import type { EngineDeps } from './deps.ts';
 import { markerOf, sameMarker } from './rules/own-index.ts';
+import type { MakingDeps } from './steps/make-points.ts';
 
 /**
  * Makes the index this ledger's own before anything relies on it: an empty one is filled from the ledger, and one that
- * was made from another ledger or by another embedder is emptied first. Until the outbox is caught up, decisions
+ * was made from another ledger, by another embedder or with other messages in it is emptied first. Until the outbox is caught up, decisions
  * read what is missing from the ledger itself, so nothing known looks new.
  */
-export async function adoptIndex({
-  index,
-  ledger,
-  embedder,
-  log,
-}: Pick<EngineDeps, 'index' | 'ledger' | 'embedder' | 'log'>): Promise<void> {
+export async function adoptIndex(
+  deps: Pick<EngineDeps, 'index' | 'ledger' | 'embedder' | 'log'> & Pick<MakingDeps, 'settings'>,
+): Promise<void> {
+  const { index, ledger, log } = deps;
   const marker = await index.marker();
-  const mine = markerOf(ledger, embedder);
+  const mine = markerOf(deps);
   if (sameMarker(marker, mine)) return;
   if (marker !== null) {
     log.warn({ index: marker, expected: mine }, 'the index was made from other data; it is built anew from the ledger');

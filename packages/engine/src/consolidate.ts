@@ -32,7 +32,7 @@ export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancella
     const applied = await watch.time('apply', () => apply(deps, planned));
     if (applied.kind === 'applied') {
       deps.meter.facts(planned.plan.outcomes);
-      await projectNow(deps, { turn, watch }, cancel);
+      await projectNow(deps, { planned, watch }, cancel);
       return applied.next;
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
@@ -63,13 +63,15 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
 /** An index that is down delays what is searchable and nothing else: the outbox is caught up later. */
 async function projectNow(
   deps: EngineDeps,
-  { turn, watch }: { turn: Turn; watch: Stopwatch },
+  { planned, watch }: { planned: Planned; watch: Stopwatch },
   cancel: Cancellation,
 ): Promise<void> {
-  const { consolidationId, lane } = turn;
+  const { outbox, speech } = deps.ledger;
+  const { consolidationId, lane } = planned.turn;
   try {
-    const entries = await deps.ledger.outbox.ofConsolidation(consolidationId);
-    await watch.time('project', () => project(deps, entries, cancel));
+    const entries = await outbox.ofConsolidation(consolidationId);
+    const batches = await speech.untoldOf([consolidationId]);
+    await watch.time('project', () => project(deps, { entries, batches, made: planned.spoken }, cancel));
   } catch (error) {
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
   }

@@ -27,6 +27,7 @@ export interface EngineSettings {
   readonly due: DuePolicy;
   readonly window: WindowPolicy;
   readonly recallPerFact: number;
+  readonly messagesInIndex: MessagesInIndex;
   /** Messages before the new ones that an extract call may read. */
   readonly recentMessages: number;
   /** New messages one extract call reads at most, in tokens; a longer window is read in parts. */
@@ -41,6 +42,12 @@ export interface EngineSettings {
   readonly deletesPerConsolidation: number;
   readonly near: NearThresholds;
 }
+
+/**
+ * Whether raw messages are searchable beside the memories made of them: by words and vectors, by words alone (nothing is
+ * embedded), or not at all.
+ */
+export type MessagesInIndex = 'hybrid' | 'keyword' | 'off';
 
 /** From where on a memory counts as a neighbour worth a decision, on raw scores. */
 export interface NearThresholds {

@@ -69,7 +69,7 @@ describe('erasing a user', () => {
     await bench.run();
     return id;
   };
-  const textsInIndex = (): string[] => [...state.points.values()].map(({ text }) => text).sort();
+  const textsInIndex = (): string[] => [...state.points.values()].map(({ shelf, text }) => `${shelf} ${text}`).sort();
 
   it('leaves nothing of the user, and everything of others', async () => {
     const batch = await say('home: Berlin');
@@ -78,7 +78,7 @@ describe('erasing a user', () => {
     const lane = await ledger.lanes.find(DEFAULT_TENANT, ANN);
     const { id } = await request();
     expect(await erase(id)).toBeNull();
-    expect(textsInIndex()).toEqual(['home: Rome']);
+    expect(textsInIndex()).toEqual(['memories home: Rome', 'messages home: Rome']);
     expect(await bench.live('bob')).toEqual(['home: Rome']);
     expect(await ledger.batches.get(DEFAULT_TENANT, batch)).toBeNull();
     expect(forgotten).toEqual([lane?.id]);
@@ -138,7 +138,7 @@ describe('erasing a user', () => {
     expect(await erase(id)).toBeNull();
     expect((await ledger.batches.get(DEFAULT_TENANT, batch))?.state).toBe('consolidated');
     expect(await bench.live()).toEqual(['home: Oslo', 'pet: cat']);
-    expect(textsInIndex()).toEqual(['home: Oslo', 'pet: cat']);
+    expect(textsInIndex()).toEqual(['memories home: Oslo', 'memories pet: cat', 'messages home: Oslo']);
   });
 
   it('can be stopped anywhere, and goes on', async () => {

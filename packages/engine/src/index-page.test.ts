@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexPage } from './index-page.ts';
+import { memoryPage } from './index-page.ts';
 import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from './testing/index.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -16,22 +16,22 @@ describe('pages of the ledger for an index', () => {
     await post(['lives: in Bergen']);
     await post(['drinks: tea'], { userId: 'bob' });
     await run();
-    const { points, memories, more } = await indexPage(deps, all, NEVER);
+    const { points, looked, more } = await memoryPage(deps, all, NEVER);
     expect(points.map(({ text, live }) => [text, live]).sort()).toEqual([
       ['drinks: tea', true],
       ['lives: in Bergen', true],
       ['lives: in Oslo', false],
     ]);
     expect(points.every(({ vector }) => vector.length === deps.embedder.dimensions)).toBe(true);
-    expect({ memories, more }).toEqual({ memories: 2, more: false });
+    expect({ looked, more }).toEqual({ looked: 2, more: false });
   });
 
   it('follow each other to the end', async () => {
     const { deps, post, run } = await bench();
     await post(['a: 1', 'b: 2', 'c: 3']);
     await run();
-    const first = await indexPage(deps, { ...all, limit: 2 }, NEVER);
-    const second = await indexPage(deps, { ...all, limit: 2, after: first.last }, NEVER);
+    const first = await memoryPage(deps, { ...all, limit: 2 }, NEVER);
+    const second = await memoryPage(deps, { ...all, limit: 2, after: first.last }, NEVER);
     expect([first.more, second.more]).toEqual([true, false]);
     expect([...first.points, ...second.points].map(({ text }) => text).sort()).toEqual(['a: 1', 'b: 2', 'c: 3']);
   });
@@ -44,15 +44,15 @@ describe('pages of the ledger for an index', () => {
     const since = tools.now();
     await post(['b: 3']);
     await run();
-    const { points } = await indexPage(deps, { ...all, changedSince: since }, NEVER);
+    const { points } = await memoryPage(deps, { ...all, changedSince: since }, NEVER);
     expect(points.map(({ text }) => text).sort()).toEqual(['b: 2', 'b: 3']);
     await post(['a: 1']);
     await run();
-    const again = await indexPage(deps, { ...all, changedSince: since }, NEVER);
+    const again = await memoryPage(deps, { ...all, changedSince: since }, NEVER);
     expect(again.points.map(({ text, confirmations }) => [text, confirmations])).toContainEqual(['a: 1', 1]);
-    expect(await indexPage(deps, { ...all, limit: 1, changedSince: tools.now() + 1 }, NEVER)).toMatchObject({
+    expect(await memoryPage(deps, { ...all, limit: 1, changedSince: tools.now() + 1 }, NEVER)).toMatchObject({
       points: [],
-      memories: 1,
+      looked: 1,
       last: expect.any(String),
       more: true,
     });

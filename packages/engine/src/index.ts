@@ -103,6 +103,7 @@ export { FORGET_CATEGORY } from './rules/forget.ts';
 export { historyFrom } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
+export { markerOf, sameMarker } from './rules/own-index.ts';
 export type { RankQuestion } from './rules/rank/question.ts';
 export { type RankedHit, rank } from './rules/rank/rank.ts';
 export { mergeShelves, type Shelves } from './rules/rank/shelves.ts';

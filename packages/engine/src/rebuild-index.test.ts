@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { IndexBuild } from './ports/index-build.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 import { requestErasure } from './request-erasure.ts';
+import { markerOf } from './rules/own-index.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
@@ -43,9 +44,9 @@ describe('rebuilding an index', () => {
     await bench.post(texts);
     await bench.run();
   };
-  const texts = (): string[] =>
+  const texts = (shelf = 'memories'): string[] =>
     [...state.points.values()]
-      .filter(({ live }) => live)
+      .filter((point) => point.shelf === shelf && point.live)
       .map(({ text }) => text)
       .sort();
   /** What the index would be if it had been told everything from the beginning. */
@@ -71,6 +72,7 @@ describe('rebuilding an index', () => {
     const done = await rebuildIndex(bench.deps, build, { cancel: NEVER });
     expect(done).toMatchObject({ memories: MANY, resumed: false });
     expect(texts()).toEqual(await ledgerTexts());
+    expect(texts('messages')).toEqual(facts(0, MANY).sort());
     expect(state.marker).toEqual(before);
   });
 
@@ -89,7 +91,7 @@ describe('rebuilding an index', () => {
     const said: RebuildProgress[] = [];
     const done = await rebuildIndex(bench.deps, build, { cancel: NEVER, onProgress: (one) => said.push(one) });
     expect(done).toMatchObject({ memories: MANY, resumed: true });
-    expect(said.filter(({ pass }) => pass === 'all').map(({ memories }) => memories)).toEqual([450]);
+    expect(said.filter(({ pass }) => pass === 'all').map(({ memories }) => memories)).toEqual([450, 450]);
     expect(texts()).toEqual(await ledgerTexts());
   });
 
@@ -113,11 +115,56 @@ describe('rebuilding an index', () => {
     expect(confirmed?.confirmations).toBe(1);
   });
 
+  it('goes on among the messages where it was stopped there', async () => {
+    for (let i = 0; i < 60; i += 1) await bench.post([`fact ${i}: yes`], { userId: `user ${i}` });
+    await bench.run();
+    let written = 0;
+    const mortal: IndexBuild = {
+      ...build,
+      note: async (note) => {
+        await build.note(note);
+        if (note.afterBatch !== null) throw new Error('killed');
+      },
+    };
+    await expect(rebuildIndex(bench.deps, mortal, { cancel: NEVER })).rejects.toThrow('killed');
+    const counted: IndexBuild = {
+      ...build,
+      write: async (points) => {
+        written += points.length;
+        await build.write(points);
+      },
+      takeOver: async () => {
+        expect(written, 'after the page of fifty that was noted').toBe(10 + 120);
+        await build.takeOver();
+      },
+    };
+    await rebuildIndex(bench.deps, counted, { cancel: NEVER });
+    expect(texts('messages')).toEqual(facts(0, 60).sort());
+  });
+
+  it('keeps nothing of what retention removes while it runs', async () => {
+    await bench.post([{ content: 'where: do you live?', role: 'assistant' }, 'home: Oslo']);
+    await bench.run();
+    const { tools, ledger } = bench.deps;
+    const removing: IndexBuild = {
+      ...build,
+      takeOver: async () => {
+        const how = { limit: 10, now: tools.now() };
+        expect(await ledger.retention.removeMessages(DEFAULT_TENANT, tools.now() + 1, how)).toBe(1);
+        await build.takeOver();
+      },
+    };
+    await rebuildIndex(bench.deps, removing, { cancel: NEVER });
+    expect(texts('messages')).toEqual([]);
+    expect([...state.points.values()].flatMap(({ contextTerms }) => contextTerms)).not.toContain('live');
+    expect(texts()).toEqual(await ledgerTexts());
+  });
+
   it('with another embedder the index is for that one', async () => {
     await say(...facts(0, 3));
     const embedder = { ...fakeEmbedder(8), fingerprint: 'renewed' };
     await rebuildIndex({ ...bench.deps, embedder }, build, { cancel: NEVER });
-    expect(state.marker).toEqual({ ledgerId: bench.deps.ledger.id, fingerprint: 'renewed' });
-    expect([...state.points.values()].map(({ vector }) => vector.length)).toEqual([8, 8, 8]);
+    expect(state.marker).toEqual(markerOf({ ...bench.deps, embedder }));
+    expect([...state.points.values()].map(({ vector }) => vector.length)).toEqual([8, 8, 8, 8, 8, 8]);
   });
 });

@@ -1,10 +1,10 @@
-import type { EngineDeps } from './deps.ts';
 import { EngineError } from './errors.ts';
-import { indexPage } from './index-page.ts';
+import { type IndexPage, type IndexPageRequest, memoryPage, speechPage } from './index-page.ts';
 import type { BuildNote, IndexBuild } from './ports/index-build.ts';
 import type { IndexLane } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { markerOf } from './rules/own-index.ts';
+import type { MakingDeps } from './steps/make-points.ts';
 import type { Millis } from './words.ts';
 
 export interface RebuildProgress {
@@ -28,17 +28,19 @@ export interface Rebuilding {
   readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
-type RebuildDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
+type RebuildDeps = MakingDeps;
 
-/** Small enough that little is done again after a stop. */
+/** Small enough that little is done again after a stop. A batch has a handful of messages, and may have two thousand. */
 const MEMORIES_PER_PAGE = 200;
+const BATCHES_PER_PAGE = 50;
+const FROM_THE_START = { after: null, afterBatch: null, memories: 0, points: 0 };
 /** Clocks of processes that write to one ledger may be this far apart. */
 const CLOCKS_APART_MS = 300_000;
 
 /**
  * Builds the index anew from the ledger beside the one in use, then lets it take over. Stopped anywhere, it goes on there:
  *
- *   all           every memory, page by page; the place is noted in the new index after each page
+ *   all           every memory, then every message, page by page; the place is noted in the new index after each page
  *   changes       what was changed since the beginning, so that little is left to do after the move
  *   take over     whoever has another embedder is refused from here on, and waits
  *   last changes  what was written to the old index while `changes` ran
@@ -49,9 +51,9 @@ const CLOCKS_APART_MS = 300_000;
  * the index that has taken over.
  */
 export async function rebuildIndex(deps: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
-  const { ledger, embedder, tools } = deps;
+  const { ledger, tools } = deps;
   const known = await build.begun(ledger.id);
-  const start = known ?? { ledgerId: ledger.id, startedAt: tools.now(), after: null, memories: 0, points: 0 };
+  const start = known ?? { ledgerId: ledger.id, startedAt: tools.now(), ...FROM_THE_START };
   if (known === null) await build.begin(start);
   const walk = walker({ deps, build, how });
   const all = await walk(start, { pass: 'all', changedSince: null });
@@ -59,7 +61,7 @@ export async function rebuildIndex(deps: RebuildDeps, build: IndexBuild, how: Re
   const changed = await walk(all, { pass: 'changes', changedSince: start.startedAt - CLOCKS_APART_MS });
   await build.takeOver();
   const last = await walk(changed, { pass: 'last changes', changedSince: changesFrom - CLOCKS_APART_MS });
-  await build.finish(markerOf(ledger, embedder));
+  await build.finish(markerOf(deps));
   return { memories: all.memories, points: last.points, resumed: known !== null };
 }
 
@@ -74,30 +76,58 @@ interface Walking {
   readonly how: Rebuilding;
 }
 
-/** One walk through the ledger. The place is noted only while every memory is written: the others are walked again. */
+/** One walk through the ledger. The place is noted only while everything is written: other walks are walked again. */
 const walker =
-  ({ deps, build, how }: Walking) =>
-  async (from: BuildNote, { pass, changedSince }: Pass): Promise<BuildNote> => {
-    const whole = pass === 'all';
-    let note = from;
-    let { after, memories } = whole ? from : { after: null, memories: 0 };
-    for (;;) {
-      refuseIfStopped(how.cancel);
-      const page = await indexPage(deps, { after, limit: MEMORIES_PER_PAGE, changedSince }, how.cancel);
-      await build.write(page.points);
-      await build.withdraw(page.withdrawals);
-      await takeBack(deps, build, [...page.points, ...page.withdrawals]);
-      memories += page.memories;
-      note = { ...note, points: note.points + page.points.length };
-      if (whole) {
-        note = { ...note, after: page.last ?? after, memories };
-        await build.note(note);
-      }
-      how.onProgress?.({ pass, memories, points: note.points });
-      if (!page.more) return note;
-      after = page.last;
-    }
+  (walking: Walking) =>
+  async (from: BuildNote, pass: Pass): Promise<BuildNote> => {
+    const place = pass.pass === 'all' ? from : { ...from, ...FROM_THE_START, points: from.points };
+    const behind = await walkMemories(walking, pass, place);
+    const end = await walkSpeech(walking, pass, behind);
+    return pass.pass === 'all' ? end : { ...from, points: end.points };
   };
+
+async function walkMemories(walking: Walking, pass: Pass, from: BuildNote): Promise<BuildNote> {
+  let note = from;
+  for (let more = true; more; ) {
+    const request = { after: note.after, limit: MEMORIES_PER_PAGE };
+    const page = await takePage(walking, { ...pass, ...request, read: memoryPage });
+    note = { ...note, after: page.last ?? note.after, memories: note.memories + page.looked };
+    note = await noted(walking, pass, { ...note, points: note.points + page.points.length });
+    more = page.more;
+  }
+  return note;
+}
+
+async function walkSpeech(walking: Walking, pass: Pass, from: BuildNote): Promise<BuildNote> {
+  let note = from;
+  for (let more = true; more; ) {
+    const request = { after: note.afterBatch, limit: BATCHES_PER_PAGE };
+    const page = await takePage(walking, { ...pass, ...request, read: speechPage });
+    note = { ...note, afterBatch: page.last ?? note.afterBatch, points: note.points + page.points.length };
+    note = await noted(walking, pass, note);
+    more = page.more;
+  }
+  return note;
+}
+
+interface Reading extends IndexPageRequest {
+  readonly read: (deps: MakingDeps, request: IndexPageRequest, cancel: Cancellation) => Promise<IndexPage>;
+}
+
+async function takePage({ deps, build, how }: Walking, { read, ...request }: Reading): Promise<IndexPage> {
+  refuseIfStopped(how.cancel);
+  const page = await read(deps, request, how.cancel);
+  await build.write(page.points);
+  await build.withdraw(page.withdrawals);
+  await takeBack(deps, build, [...page.points, ...page.withdrawals]);
+  return page;
+}
+
+async function noted({ build, how }: Walking, { pass }: Pass, note: BuildNote): Promise<BuildNote> {
+  if (pass === 'all') await build.note(note);
+  how.onProgress?.({ pass, memories: note.memories, points: note.points });
+  return note;
+}
 
 function refuseIfStopped({ aborted }: Cancellation): void {
   if (!aborted) return;

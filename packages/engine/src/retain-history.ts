@@ -2,13 +2,13 @@ import type { EngineDeps } from './deps.ts';
 import { type HistoryPlace, type HistoryRemoval, isTelling } from './ports/ledger/retention.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { formerSince, historyFrom, withoutFormer } from './rules/former.ts';
-import { project } from './steps/project.ts';
+import { type ProjectDeps, project } from './steps/project.ts';
 import type { Millis, TenantId } from './words.ts';
 
 /** Memories of one transaction: a few ten milliseconds. */
 const SLICE = 50;
 
-type HistoryDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type HistoryDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** How many memories have former versions that have not held since before. */
 export async function countHistories(
@@ -78,7 +78,7 @@ async function removalsOf(
 /** An index that is down is caught up later, from the outbox. */
 async function tell(deps: HistoryDeps, ids: readonly string[], cancel: Cancellation): Promise<void> {
   try {
-    await project(deps, await deps.ledger.outbox.ofMemories(ids), cancel);
+    await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, cancel);
   } catch (error) {
     deps.log.warn({ error: String(error) }, 'removed by retention, but still in the index for now');
   }

@@ -5,6 +5,7 @@ import { countHistories, removeHistories } from './retain-history.ts';
 import { DAY_MS } from './rules/budget.ts';
 import { type Forgettable, type ForgettingCause, forgettable } from './rules/forgettable.ts';
 import type { TenantSettings } from './settings.ts';
+import type { ProjectDeps } from './steps/project.ts';
 import type { LaneId, Memory, Millis, TenantId } from './words.ts';
 import { SLICE as REMOVALS, removeSlice } from './write.ts';
 
@@ -13,7 +14,7 @@ const SLICE = 50;
 /** Lanes and memories read at once. */
 const PAGE = 200;
 
-type RetainDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type RetainDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 type ReadDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 

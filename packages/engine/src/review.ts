@@ -3,12 +3,13 @@ import type { Review, Settlement } from './ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from './ports/reviewer.ts';
 import { deletedAt, evolve, liveVersion, newestOrNull } from './rules/evolve.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
+import type { ProjectDeps } from './steps/project.ts';
 import { projectNow } from './steps/project-now.ts';
 import { normaliseText } from './text/normalise.ts';
 import { type Memory, type MemoryEvent, saidBefore, type TenantId } from './words.ts';
 
 /** What a review works with: nothing that thinks. */
-type ReviewDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** A consolidation may change the memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;
@@ -116,6 +117,7 @@ async function over(deps: ReviewDeps, before: Review, settlement: Settlement): P
   const { state, now } = settlement;
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
   const searchable =
-    state !== 'approved' || (await projectNow(deps, [review.operation.memoryId], 'approved, but not searchable yet'));
+    state !== 'approved' ||
+    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not searchable yet'));
   return { kind: 'settled', review, searchable };
 }

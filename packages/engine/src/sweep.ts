@@ -3,7 +3,7 @@ import type { DueMark } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
-import { project } from './steps/project.ts';
+import { type ProjectDeps, project } from './steps/project.ts';
 
 /** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
 const LANES_MAX = 1_000;
@@ -13,6 +13,8 @@ const QUESTIONS_MAX = 50;
 const BACKFILL_PATIENCE_MS = 10 * 60_000;
 /** Memories told to the index in one go: small enough that a stop never waits long. */
 const OUTBOX_MAX = 100;
+/** Batches whose messages are: a batch may have two thousand. */
+const BATCHES_MAX = 20;
 
 interface Known {
   readonly turn: Nudge;
@@ -73,11 +75,9 @@ async function hurryOldest(schedule: Schedule, known: readonly Known[], now: num
 }
 
 /** Tells the index what it missed, oldest first. Answers with how many changes it told. */
-export async function sweepOutbox(
-  deps: Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>,
-  cancel: Cancellation,
-): Promise<number> {
+export async function sweepOutbox(deps: ProjectDeps, cancel: Cancellation): Promise<number> {
   const entries = await deps.ledger.outbox.pending(OUTBOX_MAX);
-  await project(deps, entries, cancel);
-  return entries.length;
+  const batches = await deps.ledger.speech.untold(BATCHES_MAX);
+  await project(deps, { entries, batches }, cancel);
+  return entries.length + batches.length;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { ChatModel } from './ports/models.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { markerOf } from './rules/own-index.ts';
 import { takeTurn } from './take-turn.ts';
 import { echoExtract, engineBench, fakeChat, NEVER } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
@@ -38,7 +39,7 @@ describe('an index that is away', () => {
     for (let tries = 0; tries < 10; tries += 1) expect(await take(NEVER)).toMatchObject({ kind: 'later' });
     expect(await batch(bench, id)).toMatchObject({ state: 'consolidating', attempts: 0 });
     expect(chat.calls, 'the answer was kept').toHaveLength(1);
-    await bench.deps.index.stamp({ ledgerId: bench.deps.ledger.id, fingerprint: bench.deps.embedder.fingerprint });
+    await bench.deps.index.stamp(markerOf(bench.deps));
     expect(await take(NEVER)).toEqual({ kind: 'done', next: null });
     expect(await bench.live()).toEqual(['lives: in Oslo']);
   });

@@ -5,12 +5,13 @@ import { evolve, type Home, lastSaidAt, liveVersion, newest } from './rules/evol
 import { inEffect } from './rules/in-effect.ts';
 import { isRemoved } from './rules/removed.ts';
 import { tombstoneOf } from './rules/tombstone.ts';
+import type { ProjectDeps } from './steps/project.ts';
 import { projectNow } from './steps/project-now.ts';
 import { normaliseText } from './text/normalise.ts';
 import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from './words.ts';
 
 /** What an explicit write works with: nothing that thinks. */
-type WriteDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Explicit writes are said after every message of their millisecond. */
 const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
@@ -219,5 +220,7 @@ async function write(
   const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
-  return { kind: (await projectNow(deps, ids, 'written, but not searchable yet')) ? 'written' : 'unprojected' };
+  return {
+    kind: (await projectNow(deps, { memoryIds: ids }, 'written, but not searchable yet')) ? 'written' : 'unprojected',
+  };
 }

@@ -33,6 +33,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
       log,
       embedQuery,
       vectors: 'hashed',
+      messagesInIndex: 'hybrid',
       indexState: async () => null,
       ...given,
     }),

@@ -2,5 +2,5 @@ export { type OpenEngine, openEngine } from './engine.ts';
 export { openEmbedder } from './models.ts';
 export { type Observer, observe } from './observer.ts';
 export { rebuildOwnIndex } from './rebuild-index.ts';
-export { runsOn } from './settings.ts';
+export { engineSettings, runsOn } from './settings.ts';
 export { openIndex, openLedger, openQueue, openVectorCache } from './stores.ts';

@@ -12,6 +12,7 @@ import type { Config } from '../config/index.ts';
 import { openQdrantBuild } from '../qdrant/index.ts';
 import { openSqliteBuild } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
+import { engineSettings } from './settings.ts';
 
 interface Parts {
   readonly ledger: Ledger;
@@ -29,7 +30,7 @@ type Wishes = Rebuilding & { readonly keepOld: boolean };
 export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wishes): Promise<Rebuilt> {
   const build = await openBuild(config, parts, wishes);
   try {
-    return await rebuildIndex({ ...parts, tools: systemTools }, build, wishes);
+    return await rebuildIndex({ ...parts, tools: systemTools, settings: engineSettings(config) }, build, wishes);
   } finally {
     await build.close();
   }

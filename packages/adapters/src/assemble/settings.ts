@@ -13,6 +13,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
   due: config.due,
   window: WINDOW,
   recallPerFact: config.recallPerFact,
+  messagesInIndex: config.messagesInIndex,
   recentMessages: RECENT_MESSAGES,
   partTokens: config.partTokens,
   decideTokens: config.decideTokens,

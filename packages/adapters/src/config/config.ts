@@ -35,6 +35,7 @@ export interface Config {
   readonly embeddingDimensions: number | null;
   readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
   readonly recallPerFact: number;
+  readonly messagesInIndex: 'hybrid' | 'keyword' | 'off';
   readonly partTokens: number;
   readonly decideTokens: number;
   /** What the provider allows of each chat model, for all processes together; null: no limit known. */
@@ -201,6 +202,7 @@ function configOf(env: Environment, program: Program): Config {
     partTokens: env.SLOWWAVE_PART_TOKENS,
     decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
     recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
+    messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
     maxPending: { perTenant: env.SLOWWAVE_MAX_PENDING, total: env.SLOWWAVE_MAX_PENDING_TOTAL },
     concurrency: env.SLOWWAVE_CONCURRENCY,

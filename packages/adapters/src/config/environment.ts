@@ -130,6 +130,12 @@ export const ENVIRONMENT = z.object({
     .default(600_000)
     .describe('…or the oldest batch has waited this long.'),
   SLOWWAVE_RECALL_PER_FACT: Count(1, 20).default(10).describe('Memories looked at for each new fact.'),
+  SLOWWAVE_INDEX_MESSAGES: z
+    .enum(['hybrid', 'keyword', 'off'], 'must be hybrid, keyword or off')
+    .default('hybrid')
+    .describe(
+      'Raw messages found beside memories: by words and vectors (each is embedded once), by words, or not at all.',
+    ),
   SLOWWAVE_PART_TOKENS: Count(500, 1_000_000)
     .default(24_000)
     .describe('Longer transcripts are read in parts of at most this many tokens; keep it below what the model takes.'),

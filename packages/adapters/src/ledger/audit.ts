@@ -1,4 +1,5 @@
 import type { Contradiction, OrphanKind } from '@slowwave/engine';
+import { UNTOLD } from './speech.ts';
 
 /** How many ids are named beside a count. */
 const EXAMPLES_MAX = 5;
@@ -55,6 +56,8 @@ export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)
+      AND NOT EXISTS (
+        SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
       AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
   },
 };

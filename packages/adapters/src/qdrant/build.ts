@@ -62,6 +62,7 @@ interface StoredNote {
   readonly previous: string | null;
   readonly started_at: number;
   readonly after: string | null;
+  readonly after_batch: string | null;
   readonly memories: number;
   readonly points: number;
 }
@@ -89,15 +90,24 @@ async function begin(server: QdrantServer, keeping: Keeping, note: BuildNote): P
 }
 
 async function keep(server: QdrantServer, { collection, previous }: Building, note: BuildNote): Promise<void> {
-  const { ledgerId, startedAt, after, memories, points } = note;
-  const stored: StoredNote = { ledger_id: ledgerId, previous, started_at: startedAt, after, memories, points };
+  const { ledgerId, startedAt, after, afterBatch, memories, points } = note;
+  const stored: StoredNote = {
+    ledger_id: ledgerId,
+    previous,
+    started_at: startedAt,
+    after,
+    after_batch: afterBatch,
+    memories,
+    points,
+  };
   await writeNote(server, collection, { name: 'rebuild', note: stored });
 }
 
-const noteOf = ({ ledger_id, started_at, after, memories, points }: StoredNote): BuildNote => ({
+const noteOf = ({ ledger_id, started_at, after, after_batch, memories, points }: StoredNote): BuildNote => ({
   ledgerId: ledger_id,
   startedAt: started_at,
   after,
+  afterBatch: after_batch,
   memories,
   points,
 });

@@ -12,8 +12,7 @@ const REBUILD = 'slowwave rebuild index';
 export async function checkIndex(examining: Examining): Promise<Checked> {
   const { deps, depth } = examining;
   const marker = await deps.index.marker();
-  if (!sameMarker(marker, markerOf(deps.ledger, deps.embedder)))
-    return { looked: 0, findings: [foreign(marker !== null)] };
+  if (!sameMarker(marker, markerOf(deps))) return { looked: 0, findings: [foreign(marker !== null)] };
   const counted = await miscounted(deps);
   if (depth === 'quick') return { looked: 0, findings: counted };
   const { looked, findings } = await comparePoints(examining);
@@ -44,10 +43,11 @@ async function miscounted(deps: DoctorDeps): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const tenant of await deps.ledger.audit.tenants()) {
     const counts = await settledCounts(deps, tenant);
-    if (counts === null || counts.points === counts.versions) continue;
-    const { points, versions } = counts;
-    const what = `tenant ${tenant}: the index has ${points} points for ${versions} versions of memories`;
-    findings.push(error(what, [], Math.abs(points - versions)));
+    for (const { points, expected, of } of counts ?? []) {
+      if (points === expected) continue;
+      const what = `tenant ${tenant}: the index has ${points} points for ${expected} ${of}`;
+      findings.push(error(what, [], Math.abs(points - expected)));
+    }
   }
   return findings;
 }
@@ -55,11 +55,15 @@ async function miscounted(deps: DoctorDeps): Promise<Finding[]> {
 /** Both counts at a moment when the index knows everything; null where no such moment came. */
 async function settledCounts({ ledger, index }: DoctorDeps, tenant: TenantId) {
   for (let tries = 0; tries < COUNTS_MAX; tries += 1) {
-    const { versions } = await ledger.overview.memories(tenant);
+    const { versions, messages } = await pointsOf(ledger, tenant);
     const untold = await ledger.overview.outbox();
-    const points = await index.count(tenant);
-    const after = await ledger.overview.memories(tenant);
-    if (untold === 0 && after.versions === versions) return { points, versions };
+    const [remembered, spoken] = [await index.count(tenant), await index.count(tenant, 'messages')];
+    const after = await pointsOf(ledger, tenant);
+    if (untold > 0 || after.versions !== versions || after.messages !== messages) continue;
+    return [
+      { points: remembered, expected: versions, of: 'versions of memories' },
+      { points: spoken, expected: messages, of: 'messages' },
+    ];
   }
   return null;
 }
@@ -83,7 +87,7 @@ async function comparePoints({ deps, depth, cancel, onProgress }: Examining): Pr
     findings: [
       ...(stale.length === 0
         ? []
-        : [error(`${stale.length} points of memories or versions that do not exist`, stale, stale.length)]),
+        : [error(`${stale.length} points of memories, versions or messages that do not exist`, stale, stale.length)]),
       ...(different.length === 0
         ? []
         : [error(`${different.length} points that say something else than the ledger`, different, different.length)]),
@@ -92,9 +96,17 @@ async function comparePoints({ deps, depth, cancel, onProgress }: Examining): Pr
 }
 
 async function pointsExpected({ ledger }: DoctorDeps): Promise<number> {
-  let versions = 0;
-  for (const tenant of await ledger.audit.tenants()) versions += (await ledger.overview.memories(tenant)).versions;
-  return versions;
+  let expected = 0;
+  for (const tenant of await ledger.audit.tenants()) {
+    const { versions, messages } = await pointsOf(ledger, tenant);
+    expected += versions + messages;
+  }
+  return expected;
+}
+
+/** What the index should have of a tenant, once it knows everything. */
+async function pointsOf({ overview, speech }: DoctorDeps['ledger'], tenant: TenantId) {
+  return { versions: (await overview.memories(tenant)).versions, messages: await speech.points(tenant) };
 }
 
 interface Wrong {
@@ -120,7 +132,7 @@ async function compare({ deps, after, page }: Slice, wrong: Wrong): Promise<void
   const again = await deps.index.page(after, POINTS_PER_PAGE);
   const known = new Set(page.points.map(nameOf));
   for (const point of again.points) {
-    if (!known.has(nameOf(point)) || onTheirWay.has(point.memoryId) || expected.says(point)) continue;
+    if (!known.has(nameOf(point)) || onTheirWay.has(nameOf(point)) || expected.says(point)) continue;
     if (expected.isOlderThan(point)) continue;
     (expected.has(point) ? wrong.different : wrong.stale).push(nameOf(point));
   }

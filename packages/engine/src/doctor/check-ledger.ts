@@ -76,9 +76,9 @@ export async function checkOutbox({ deps }: Examining): Promise<Checked> {
   return { looked: count, findings: [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }] };
 }
 
-async function oldestUntold({ ledger: { outbox, memories } }: Examining['deps']): Promise<Millis | null> {
+async function oldestUntold({ ledger: { outbox, memories, speech } }: Examining['deps']): Promise<Millis | null> {
   const [oldest] = await outbox.pending(1);
-  if (oldest === undefined) return null;
+  if (oldest === undefined) return (await speech.untold(1))[0]?.changedAt ?? null;
   const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
   return memory === undefined ? null : Math.max(memory.updatedAt, memory.lastConfirmedAt ?? 0);
 }

@@ -67,7 +67,7 @@ describe('the doctor', () => {
     const { checks } = await look();
     expect(checks.map(({ check }) => check)).toEqual(CHECKS);
     expect(checks).toContainEqual({ check: 'memories', looked: 2, findings: 0 });
-    expect(checks).toContainEqual({ check: 'index', looked: 3, findings: 0 });
+    expect(checks).toContainEqual({ check: 'index', looked: 6, findings: 0 });
   });
 
   it('counts batches that are in no state', async () => {
@@ -129,7 +129,20 @@ describe('the doctor', () => {
     if (point !== undefined) state.points.set('x', { ...point, memoryId: 'mem_gone' });
     expect(await whats()).toEqual([
       'index error: tenant default: the index has 4 points for 3 versions of memories',
-      'index error: 1 points of memories or versions that do not exist',
+      'index error: 1 points of memories, versions or messages that do not exist',
+    ]);
+  });
+
+  it('finds messages that are missing, that say something else, and that nobody said', async () => {
+    const [missing, other] = points().filter(({ shelf }) => shelf === 'messages');
+    for (const [key, point] of state.points) if (point === missing) state.points.delete(key);
+    replace((one) => (one === other ? { ...one, speaker: 'Mallory' } : one));
+    if (missing !== undefined) state.points.set('x', { ...missing, memoryId: 'msg_gone' });
+    if (missing !== undefined) state.points.set('y', { ...missing, memoryId: 'msg_gone too' });
+    expect(await whats()).toEqual([
+      'index error: tenant default: the index has 4 points for 3 messages',
+      'index error: 2 points of memories, versions or messages that do not exist',
+      'index error: 1 points that say something else than the ledger',
     ]);
   });
 
@@ -142,7 +155,7 @@ describe('the doctor', () => {
     expect(await whats()).toEqual([]);
     bench.tools.advance(11 * MINUTE);
     expect(await whats('quick')).toEqual([
-      'outbox warning: 2 changes have not been told to the index, the oldest for 11 minutes',
+      'outbox warning: 5 changes have not been told to the index, the oldest for 11 minutes',
     ]);
     expect((await look('quick')).healthy).toBe(true);
     await sweepOutbox(bench.deps, NEVER);

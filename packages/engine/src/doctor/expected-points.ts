@@ -1,4 +1,6 @@
-import type { ShownPoint } from '../ports/search-index.ts';
+import type { SpokenBatch } from '../ports/ledger/speech.ts';
+import type { IndexPoint, ShownPoint } from '../ports/search-index.ts';
+import { pointsOfBatch } from '../rules/message-points.ts';
 import { shownPart } from '../rules/shown-part.ts';
 import { pointsOf } from '../rules/standing.ts';
 import { heard } from '../steps/heard.ts';
@@ -12,28 +14,31 @@ interface Expected {
   says(point: ShownPoint): boolean;
   /** Whether there should be such a point, whatever it says. */
   has(point: ShownPoint): boolean;
-  /** Whether the ledger has changed since it was asked. */
+  /** Whether the point is of a time after the ledger was asked. */
   isOlderThan(point: ShownPoint): boolean;
-  /** The ids of those that the index is still to be told of. */
+  /** Those of the points, by name, that the index is still to be told of. */
   onTheirWay(): Promise<ReadonlySet<string>>;
 }
 
 /** Of every point on a page, what should be there in its place. */
 export async function expectedOf(deps: DoctorDeps, points: readonly ShownPoint[]): Promise<Expected> {
-  const memories = await memoriesOf(deps, points);
-  const expected = new Map<string, string>();
-  for (const [lane, ofLane] of Map.groupBy(memories.values(), ({ lane }) => lane)) {
-    const said = await heard(deps, lane, ofLane);
-    for (const point of ofLane.flatMap((memory) => pointsOf(memory, { vectorOf: () => NO_VECTOR, said })))
-      expected.set(nameOf(point), canonical(shownPart(point)));
-  }
+  const shelves = Map.groupBy(points, ({ shelf }) => shelf);
+  const memories = await memoriesOf(deps, shelves.get('memories') ?? []);
+  const batches = await batchesOf(deps, shelves.get('messages') ?? []);
+  const made = [...(await remembered(deps, memories)), ...batches.flatMap((batch) => pointsOfBatch(batch, NO_VECTORS))];
+  const expected = new Map(made.map((point) => [nameOf(point), { revision: point.revision, text: textOf(point) }]));
+  const revisions = revisionsOf(memories, batches);
   return {
-    says: (point) => expected.get(nameOf(point)) === canonical(point),
+    says: (point) => expected.get(nameOf(point))?.text === canonical(point),
     has: (point) => expected.has(nameOf(point)),
-    isOlderThan: ({ memoryId, revision }) => revision > (memories.get(memoryId)?.revision ?? revision),
+    isOlderThan: (point) => point.revision > (revisions.get(point.memoryId) ?? point.revision),
     onTheirWay: async () => {
-      const entries = await deps.ledger.outbox.ofMemories([...memories.keys()]);
-      return new Set(entries.map(({ memoryId }) => memoryId));
+      const entries = await deps.ledger.outbox.ofMemories(memories.map(({ id }) => id));
+      const ids = new Set(entries.map(({ memoryId }) => memoryId));
+      const again = await deps.ledger.speech.batches(batches.map(({ id }) => id));
+      for (const { messages } of again.filter(({ told }) => !told))
+        for (const { message } of messages) ids.add(message.id);
+      return new Set(points.filter(({ memoryId }) => ids.has(memoryId)).map(nameOf));
     },
   };
 }
@@ -42,12 +47,42 @@ export const nameOf = ({ memoryId, version }: Pick<ShownPoint, 'memoryId' | 'ver
   `${memoryId} version ${version}`;
 
 const NO_VECTOR = new Float32Array(0);
+const NO_VECTORS = { vectorOf: () => NO_VECTOR };
 
-async function memoriesOf({ ledger }: DoctorDeps, points: readonly ShownPoint[]): Promise<Map<string, Memory>> {
-  const found = new Map<string, Memory>();
-  for (const [tenant, ofTenant] of Map.groupBy(points, (point) => point.tenant)) {
-    const ids = [...new Set(ofTenant.map(({ memoryId }) => memoryId))];
-    for (const memory of await ledger.memories.many(tenant, ids)) found.set(memory.id, memory);
+const textOf = (point: IndexPoint): string => canonical(shownPart(point));
+
+/** By the ids of memories and messages. */
+function revisionsOf(memories: readonly Memory[], batches: readonly SpokenBatch[]): ReadonlyMap<string, number> {
+  const ofMessages = batches.flatMap(({ revision, messages }) =>
+    messages.map(({ message }) => [message.id, revision] as const),
+  );
+  return new Map([...memories.map(({ id, revision }) => [id, revision] as const), ...ofMessages]);
+}
+
+async function remembered(deps: DoctorDeps, memories: readonly Memory[]): Promise<readonly IndexPoint[]> {
+  const points: IndexPoint[] = [];
+  for (const [lane, ofLane] of Map.groupBy(memories, (memory) => memory.lane)) {
+    const said = await heard(deps, lane, ofLane);
+    points.push(...ofLane.flatMap((memory) => pointsOf(memory, { ...NO_VECTORS, said })));
   }
+  return points;
+}
+
+async function memoriesOf({ ledger }: DoctorDeps, points: readonly ShownPoint[]): Promise<readonly Memory[]> {
+  const found: Memory[] = [];
+  for (const [tenant, ofTenant] of Map.groupBy(points, (point) => point.tenant))
+    found.push(...(await ledger.memories.many(tenant, [...new Set(ofTenant.map(({ memoryId }) => memoryId))])));
   return found;
+}
+
+async function batchesOf({ ledger }: DoctorDeps, points: readonly ShownPoint[]): Promise<readonly SpokenBatch[]> {
+  const ids = new Set<string>();
+  for (const [tenant, ofTenant] of Map.groupBy(points, (point) => point.tenant)) {
+    const messages = await ledger.memories.messages(
+      tenant,
+      ofTenant.map(({ memoryId }) => memoryId),
+    );
+    for (const { batchId } of messages.values()) ids.add(batchId);
+  }
+  return ids.size === 0 ? [] : ledger.speech.batches([...ids]);
 }

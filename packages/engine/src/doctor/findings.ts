@@ -1,4 +1,4 @@
-import type { EngineDeps } from '../deps.ts';
+import type { EngineDeps, EngineSettings } from '../deps.ts';
 import type { Suspects } from '../ports/ledger/audit.ts';
 import type { Cancellation } from '../ports/tools.ts';
 
@@ -31,7 +31,9 @@ export interface Checked {
   readonly findings: readonly Finding[];
 }
 
-export type DoctorDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>;
+export type DoctorDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'> & {
+  readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
+};
 
 /** What a check works with. */
 export interface Examining {

@@ -7,6 +7,8 @@ export interface BuildNote {
   readonly startedAt: Millis;
   /** The last memory of the first walk that is written for certain; null: none yet. */
   readonly after: string | null;
+  /** The last batch of it whose messages are; null: none yet. Batches come after all memories. */
+  readonly afterBatch: string | null;
   /** Memories behind it, and points written since the beginning. */
   readonly memories: number;
   readonly points: number;

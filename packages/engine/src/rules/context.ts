@@ -1,5 +1,7 @@
+import { REMOVED } from '../ports/ledger/retention.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
 import { dayText, dayTextHan } from '../text/day.ts';
+import { cut } from '../text/shorten.ts';
 import { terms } from '../text/terms.ts';
 import type { MemoryVersion, Message, Millis } from '../words.ts';
 import { isWorthReading, spokenOf } from './messages.ts';
@@ -36,12 +38,20 @@ export function contextOfMessage(said: SaidMessage): string[] {
   return [...prior.flatMap(termsOf), ...days, ...terms(said.message.name ?? '')];
 }
 
+/** Whether retention has removed in one what the other still has. */
+export const saysLess = (one: SaidById, other: SaidById): boolean => wordsIn(one) < wordsIn(other);
+
+const wordsIn = (said: SaidById): number =>
+  [...said.values()]
+    .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
+    .filter(({ content }) => content !== REMOVED).length;
+
 const priorOf = ({ message, before }: SaidMessage): Message[] =>
   before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];
 
 /** What retention has removed tells nothing. */
 const textOf = (message: Message): string =>
-  isWorthReading(message) ? spokenOf(message).text.slice(0, CHARACTERS_PER_MESSAGE) : '';
+  isWorthReading(message) ? cut(spokenOf(message).text, CHARACTERS_PER_MESSAGE) : '';
 
 const termsOf = (text: string): string[] => terms(text).slice(0, TERMS_PER_MESSAGE);
 

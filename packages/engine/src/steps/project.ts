@@ -1,66 +1,69 @@
 import type { EngineDeps } from '../deps.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
-import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
+import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
-import { pointsOf, textsOf, withdrawalsOf } from '../rules/standing.ts';
 import type { LaneId, TenantId } from '../words.ts';
-import { embedTexts } from './embed.ts';
-import { heard } from './heard.ts';
+import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
-export type ProjectDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'meter'>;
+export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
+
+/** Memories and batches that the index is to be told of. */
+export interface Untold {
+  readonly entries: readonly OutboxEntry[];
+  readonly batches: readonly SpokenBatch[];
+  /** Vectors of messages that were made before. */
+  readonly made?: ReadonlyMap<string, Float32Array> | undefined;
+}
 
 /**
  * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
  * has an entry of its own, and the index never lets an older revision replace a newer one.
  */
-export async function project(deps: ProjectDeps, entries: readonly OutboxEntry[], cancel: Cancellation): Promise<void> {
-  for (const group of byLane(entries)) await projectLane(deps, group, cancel);
+export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancellation): Promise<void> {
+  for (const group of byLane(untold)) await projectLane(deps, { ...group, made: untold.made }, cancel);
 }
 
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<void> {
   const { ledger, tools, meter } = deps;
-  const memories = await ledger.memories.many(group.tenant, [...new Set(group.entries.map((entry) => entry.memoryId))]);
-  const vectorOf = await embedTexts(deps, { lane: group.lane, texts: memories.flatMap(textsOf) }, cancel);
-  const said = await heard(deps, group.lane, memories);
-  const points = memories.flatMap((memory) => pointsOf(memory, { vectorOf, said }));
-  await tell(deps, group, { points, withdrawals: memories.flatMap(withdrawalsOf) });
+  const { tenant, lane, entries, batches, made } = group;
+  const memories = await ledger.memories.many(tenant, [...new Set(entries.map((entry) => entry.memoryId))]);
+  const told = await tell(deps, group, await makePoints(deps, { tenant, lane, memories, batches, made }, cancel));
   const now = tools.now();
-  const seqs = group.entries.map((entry) => entry.seq);
-  const accepted = await ledger.outbox.clear(seqs, now);
-  if (spaceIn(group.tenant) === null) meter.searchable(accepted.map((at) => now - at));
+  const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
+  if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
 }
 
 /**
  * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
- * off meanwhile is taken back: whoever erases it may have passed already.
+ * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
  */
-async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, { points, withdrawals }: Telling) {
+async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['told']> {
+  const { points, withdrawals, told } = made;
   const [first] = [...points, ...withdrawals];
-  if (first === undefined || !(await ledger.erasures.standing(lane))) return;
+  if (first === undefined) return told;
+  if (!(await ledger.erasures.standing(lane))) return told.map((batch) => ({ ...batch, points: 0 }));
   if (points.length > 0) await index.upsert(points);
   if (withdrawals.length > 0) await index.withdraw(withdrawals);
+  const anew = await made.anew();
+  if (anew !== null) await index.upsert(anew);
   const { tenant, owner } = first;
   if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
+  return told;
 }
 
-interface Telling {
-  readonly points: readonly IndexPoint[];
-  readonly withdrawals: readonly Withdrawal[];
-}
-
-interface LaneGroup {
+interface LaneGroup extends Untold {
   readonly tenant: TenantId;
   readonly lane: LaneId;
-  readonly entries: OutboxEntry[];
 }
 
-function byLane(entries: readonly OutboxEntry[]): LaneGroup[] {
-  const groups = new Map<LaneId, LaneGroup>();
-  for (const entry of entries) {
-    const group = groups.get(entry.lane) ?? { tenant: entry.tenant, lane: entry.lane, entries: [] };
-    group.entries.push(entry);
-    groups.set(entry.lane, group);
-  }
-  return [...groups.values()];
+function byLane({ entries, batches }: Untold): LaneGroup[] {
+  const entriesOf = Map.groupBy(entries, ({ lane }) => lane);
+  const batchesOf = Map.groupBy(batches, ({ lane }) => lane);
+  const tenants = new Map([...entries, ...batches].map(({ lane, tenant }) => [lane, tenant]));
+  return [...tenants].map(([lane, tenant]) => ({
+    ...{ tenant, lane },
+    entries: entriesOf.get(lane) ?? [],
+    batches: batchesOf.get(lane) ?? [],
+  }));
 }

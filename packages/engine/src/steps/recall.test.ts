@@ -18,7 +18,7 @@ test('a memory that another process tells the index while it is being asked is k
 
   const search = async (queries: readonly IndexQuery[]): ReturnType<SearchIndex['search']> => {
     const answer = await deps.index.search(queries);
-    await project(deps, await deps.ledger.outbox.pending(10), NEVER);
+    await project(deps, { entries: await deps.ledger.outbox.pending(10), batches: [] }, NEVER);
     return answer;
   };
   const handle = takeTurn({ ...deps, index: { ...deps.index, search } });

@@ -4,10 +4,12 @@ import type { Candidate, Fact } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { spaceIn } from '../replays/space.ts';
 import { NOTHING_SAID } from '../rules/context.ts';
 import { deletedAt, lastSaidAt, newest, newestOrNull } from '../rules/evolve.ts';
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
+import { vectorTextsOfMessages } from '../rules/message-points.ts';
 import { isNear, nearEachOther } from '../rules/near.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
@@ -26,7 +28,9 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const { facts, turn } = extracted;
   if (facts.length === 0) return { ...extracted, ...NOTHING };
   await believeIndex(deps);
-  const vectorOf = await embedTexts(deps, { lane: turn.lane, texts: facts.map((fact) => fact.text) }, cancel);
+  const passing = messageTexts(deps, extracted);
+  const texts = facts.map((fact) => fact.text);
+  const vectorOf = await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const found = await deps.ledger.memories.many(turn.tenant, ids);
@@ -41,6 +45,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const repeats = repeatsOf(tellings, candidates, memories);
   return {
     ...extracted,
+    spoken: new Map(passing.map((text) => [text, vectorOf(text)])),
     candidates,
     memories,
     repeats: undisputed(facts, repeats, {
@@ -52,6 +57,12 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
     undecided: wishes || near || nearEachOther(facts, vectorOf, deps.settings.near),
   };
 }
+
+/** Embedded with the facts, in one call: nobody waits for another one when the messages are told to the index. */
+const messageTexts = ({ settings }: EngineDeps, { turn, messages }: Extracted): readonly string[] =>
+  settings.messagesInIndex === 'hybrid' && spaceIn(turn.tenant) === null
+    ? vectorTextsOfMessages(messages.filter(({ batchId }) => turn.batchIds.includes(batchId)))
+    : [];
 
 const NOTHING = {
   candidates: [],
@@ -69,12 +80,13 @@ interface Neighbour {
 }
 
 /** An index that lost its data would make known things look new. */
-async function believeIndex({ index, ledger, embedder }: EngineDeps): Promise<void> {
-  const marker = await index.marker();
-  if (sameMarker(marker, markerOf(ledger, embedder))) return;
+async function believeIndex(deps: EngineDeps): Promise<void> {
+  const marker = await deps.index.marker();
+  const mine = markerOf(deps);
+  if (sameMarker(marker, mine)) return;
   const got = marker === null ? 'an empty one' : `one of ledger ${marker.ledgerId} for ${marker.fingerprint}`;
   throw new EngineError(
-    `expected the index of ledger ${ledger.id} for ${embedder.fingerprint}, got ${got}; it is rebuilt at the next start`,
+    `expected the index of ledger ${mine.ledgerId} for ${mine.fingerprint}, got ${got}; it is rebuilt at the next start`,
     { code: 'index_unavailable', retryable: true },
   );
 }

@@ -21,6 +21,8 @@ import type { Memory, MemoryEvent } from '../words.ts';
 
 export interface GatheredTurn extends Gathered {
   readonly turn: Turn;
+  /** Vectors of what the messages say, for the index, where they were made with those of the facts. */
+  readonly spoken?: ReadonlyMap<string, Float32Array> | undefined;
   /** What the tenant has chosen. */
   readonly rules: TenantSettings;
 }

@@ -7,6 +7,7 @@ import type { ChatModel, Embedder } from '../ports/models.ts';
 import type { FollowUps, Nudge, Verdict } from '../ports/schedule.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import { liveVersion } from '../rules/evolve.ts';
+import { markerOf } from '../rules/own-index.ts';
 import { type TurnDeps, takeTurn } from '../take-turn.ts';
 import {
   type BatchSettings,
@@ -76,6 +77,7 @@ const SETTINGS: EngineSettings = {
   due: { tokens: 1_024, idleMs: 1_000, maxAgeMs: 10_000 },
   window: { maxTokens: 8_000, maxBatches: 50 },
   recallPerFact: 10,
+  messagesInIndex: 'hybrid',
   recentMessages: 10,
   partTokens: 24_000,
   decideTokens: 96_000,
@@ -93,7 +95,6 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
   const tools = fixedTools();
   const embedder = options.embedder ?? fakeEmbedder(512);
   const { ledger, index } = options.stores ?? { ledger: createMemoryLedger({ tools }), index: createMemoryIndex() };
-  await index.stamp({ ledgerId: ledger.id, fingerprint: embedder.fingerprint });
   const deps: TurnDeps = {
     ledger,
     index,
@@ -108,6 +109,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     settings: { ...SETTINGS, ...options.settings },
     followUps: options.followUps ?? { summarize: async () => {} },
   };
+  await index.stamp(markerOf(deps));
   const memories = async (userId = 'ann'): Promise<readonly Memory[]> => {
     const owner = ownerOf(scope({ userId }));
     return (await ledger.memories.every(null, 100_000)).filter((memory) => memory.owner.id === owner.id);

@@ -14,7 +14,7 @@ export interface IndexBuildFixture {
 }
 
 const MARKER = { ledgerId: 'led_1', fingerprint: SUITE_SPACE.fingerprint };
-const NOTE: BuildNote = { ledgerId: 'led_1', startedAt: NOON, after: null, memories: 0, points: 0 };
+const NOTE: BuildNote = { ledgerId: 'led_1', startedAt: NOON, after: null, afterBatch: null, memories: 0, points: 0 };
 
 /** What every index in the making promises, whatever it is made of. */
 export function describeIndexBuild(name: string, open: () => Promise<IndexBuildFixture>): void {

@@ -3,6 +3,7 @@ import type { Appended, Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { DuePolicy, Lane, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Application, Applied, MemoryChange } from '../ports/ledger/memories.ts';
+import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Nudge, TurnName } from '../ports/schedule.ts';
 import { DEFAULT_TENANT, type Failure, type Millis, type Owner, type TenantId } from '../words.ts';
 import { newBatch, user } from './builders.ts';
@@ -125,8 +126,15 @@ export async function claimedBatch(
   return { batch, turn: await nextTurn(bench) };
 }
 
+/** Applies a turn, of which the index takes the messages at once. */
+export async function apply(bench: Bench, turn: Turn, given: Partial<Application> = {}): Promise<Applied> {
+  const applied = await applyOnly(bench, turn, given);
+  await hear(bench, await bench.ledger.speech.untoldOf([turn.consolidationId]));
+  return applied;
+}
+
 /** Applies a turn; its batches end as consolidated when they change something, as empty when not. */
-export function apply(bench: Bench, turn: Turn, given: Partial<Application> = {}): Promise<Applied> {
+export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> = {}): Promise<Applied> {
   const changes: readonly MemoryChange[] = given.changes ?? [];
   const outcome = changes.length > 0 ? 'consolidated' : 'empty';
   return bench.ledger.memories.apply(turn, {
@@ -165,8 +173,19 @@ export function fail(bench: Bench, turn: Turn, given: { retryable?: boolean; cod
 /** The index took everything. */
 export async function project(bench: Bench): Promise<void> {
   const entries = await bench.ledger.outbox.pending(ALL.limit);
-  await bench.ledger.outbox.clear(
+  await hear(bench, await bench.ledger.speech.untold(ALL.limit));
+  await clear(
+    bench,
     entries.map((entry) => entry.seq),
-    bench.tools.now(),
   );
+}
+
+/** The index took these memories. */
+export const clear = (bench: Bench, seqs: readonly number[]) =>
+  bench.ledger.outbox.clear({ seqs, batches: [] }, bench.tools.now());
+
+/** The index took the messages of these batches. */
+export async function hear(bench: Bench, untold: readonly SpokenBatch[]) {
+  const batches = untold.map(({ id, revision, messages }) => ({ id, revision, points: messages.length }));
+  return bench.ledger.outbox.clear({ seqs: [], batches }, bench.tools.now());
 }

@@ -4,6 +4,7 @@ import {
   ALL,
   ANN,
   apply,
+  applyOnly,
   type Bench,
   batchOf,
   claim,
@@ -42,11 +43,13 @@ export function describeApply(bench: () => Bench): void {
       expect(await b.ledger.thoughts.get(TENANT, turn.consolidationId)).toMatchObject({ state: 'applied' });
     });
 
-    it('that changes nothing ends its batches at once', async () => {
+    it('that changes nothing ends its batches as soon as the index has their messages', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);
       b.tools.advance(SECOND);
-      await apply(b, turn);
+      await applyOnly(b, turn);
+      expect(await batchOf(b, batch.id)).toMatchObject({ state: 'consolidating', stage: 'project' });
+      await project(b);
       expect(await batchOf(b, batch.id)).toMatchObject({
         state: 'empty',
         stage: 'done',

@@ -6,6 +6,7 @@ import {
   type Bench,
   batchOf,
   claimedBatch,
+  clear,
   nextTurn,
   project,
   SECOND,
@@ -61,7 +62,7 @@ export function describeOutbox(bench: () => Bench): void {
       const seen = await b.ledger.outbox.pending(10);
       await write(b, updated(b.tools, born.memory));
       const seqs = seen.map((entry) => entry.seq);
-      await b.ledger.outbox.clear(seqs, b.tools.now());
+      await clear(b, seqs);
       expect((await b.ledger.outbox.pending(10)).map((entry) => entry.memoryId)).toEqual([born.memory.id]);
     });
 
@@ -71,10 +72,10 @@ export function describeOutbox(bench: () => Bench): void {
       const at = home(turn.lane);
       await apply(b, turn, { changes: [added(b.tools, at), added(b.tools, at)] });
       const [first, second] = (await b.ledger.outbox.pending(10)).map((entry) => entry.seq);
-      expect(await b.ledger.outbox.clear([first ?? 0], b.tools.now())).toEqual([]);
+      expect(await clear(b, [first ?? 0])).toEqual([]);
       expect((await batchOf(b, batch.id)).state).toBe('consolidating');
       b.tools.advance(SECOND);
-      expect(await b.ledger.outbox.clear([second ?? 0], b.tools.now())).toEqual([batch.acceptedAt]);
+      expect(await clear(b, [second ?? 0])).toEqual([batch.acceptedAt]);
       expect(await batchOf(b, batch.id)).toMatchObject({ state: 'consolidated', searchableAt: b.tools.now() });
     });
 
@@ -83,11 +84,11 @@ export function describeOutbox(bench: () => Bench): void {
       const { batch, turn } = await claimedBatch(b);
       await apply(b, turn, { changes: [added(b.tools, home(turn.lane))] });
       const seqs = (await b.ledger.outbox.pending(10)).map((entry) => entry.seq);
-      await b.ledger.outbox.clear(seqs, b.tools.now());
+      await clear(b, seqs);
       const done = await batchOf(b, batch.id);
       b.tools.advance(SECOND);
-      await b.ledger.outbox.clear(seqs, b.tools.now());
-      await b.ledger.outbox.clear([], b.tools.now());
+      await clear(b, seqs);
+      await clear(b, []);
       expect(await batchOf(b, batch.id)).toEqual(done);
     });
 
@@ -100,7 +101,7 @@ export function describeOutbox(bench: () => Bench): void {
       const next = await nextTurn(b);
       await apply(b, next, { changes: [updated(b.tools, born.memory)] });
       const [entry] = await b.ledger.outbox.ofConsolidation(next.consolidationId);
-      await b.ledger.outbox.clear([entry?.seq ?? 0], b.tools.now());
+      await clear(b, [entry?.seq ?? 0]);
       expect((await batchOf(b, first.id)).state).toBe('consolidating');
       expect((await batchOf(b, second.id)).state).toBe('consolidated');
     });
@@ -130,9 +131,9 @@ export function describeOutbox(bench: () => Bench): void {
       await write(b, updated(b.tools, memory));
       const seqs = (await b.ledger.outbox.pending(10)).map((entry) => entry.seq);
       expect(seqs.length).toBe(3);
-      await b.ledger.outbox.clear(seqs.slice(0, 1), b.tools.now());
+      await clear(b, seqs.slice(0, 1));
       expect(await b.ledger.outbox.refilling()).toBe(true);
-      await b.ledger.outbox.clear(seqs.slice(1, 2), b.tools.now());
+      await clear(b, seqs.slice(1, 2));
       expect(await b.ledger.outbox.refilling()).toBe(false);
       expect((await b.ledger.outbox.pending(10)).length).toBe(1);
     });

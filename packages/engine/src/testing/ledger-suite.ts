@@ -22,7 +22,7 @@ import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
-import { describeSpeech } from './ledger-suite-speech.ts';
+import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
@@ -54,6 +54,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeLookups(bench);
     describePresent(bench);
     describeSpeech(bench);
+    describeSpokenBatches(bench);
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);

@@ -1,6 +1,7 @@
 import type { AuditStore, Contradiction, OrphanKind, Suspects } from '../ports/ledger/audit.ts';
 import { spaceIn } from '../replays/space.ts';
 import type { Memory } from '../words.ts';
+import { untoldIn } from './memory-ledger-speech.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
@@ -59,7 +60,7 @@ function orphansOf(state: State): Record<OrphanKind, () => string[]> {
 
 function contradictionsOf(state: State): Record<Contradiction, () => string[]> {
   const open = [...state.batches.values()].filter((batch) => batch.state === 'consolidating');
-  const untold = new Set([...state.outbox.values()].map(({ consolidationId }) => consolidationId));
+  const untold = new Set([...state.outbox.values(), ...untoldIn(state)].map(({ consolidationId }) => consolidationId));
   return {
     // The waiting batches are counted anew whenever anybody asks.
     'lane that miscounts': () => [],

@@ -97,6 +97,10 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     searchableAt: null,
     urgent: batch.flush,
     outcome: null,
+    speechRevision: 1,
+    speechRevisedAt: null,
+    toldRevision: 0,
+    points: 0,
   });
   state.accepted.set(tenant, (state.accepted.get(tenant) ?? 0) + 1);
 }
@@ -144,6 +148,7 @@ export function replayBatches(state: State, which: { tenant: TenantId; ids: read
   return { replayed: replayed.map((batch) => batch.id), nudges };
 }
 
-export function viewOf({ tokens, urgent, outcome, ...batch }: BatchRow): Batch {
+export function viewOf(row: BatchRow): Batch {
+  const { tokens, urgent, outcome, speechRevision, speechRevisedAt, toldRevision, points, ...batch } = row;
   return batch;
 }

@@ -25,10 +25,8 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   record(state, application.changes, turn.consolidationId);
   for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
   openReviews(state, turn, application);
-  const isProjected = application.changes.length === 0;
   for (const { batch, outcome } of outcomes) {
     change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
-    if (isProjected) change(batch, { state: outcome, stage: 'done', searchableAt: application.now });
   }
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });

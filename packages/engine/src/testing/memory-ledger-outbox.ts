@@ -1,5 +1,6 @@
-import type { OutboxEntry, OutboxStore } from '../ports/ledger/outbox.ts';
+import type { OutboxEntry, OutboxStore, Told } from '../ports/ledger/outbox.ts';
 import type { Millis } from '../words.ts';
+import { LOST, reviseSpeech, toldSpeech, untoldIn } from './memory-ledger-speech.ts';
 import { change, type OutboxRow, type State } from './memory-ledger-state.ts';
 import { pinnedOf } from './memory-ledger-turns.ts';
 
@@ -8,7 +9,7 @@ export function memoryOutbox(state: State): OutboxStore {
     pending: async (limit) => entriesWhere(state, () => true).slice(0, limit),
     ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
     ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
-    clear: async (seqs, now) => clear(state, seqs, now),
+    clear: async (told, now) => clear(state, told, now),
     refill: async () => refill(state),
     refilling: async () => [...state.outbox.keys()].some((seq) => seq <= state.counters.refilledTo),
   };
@@ -19,8 +20,8 @@ function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): Outb
   return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
 }
 
-function clear(state: State, seqs: readonly number[], now: Millis): Millis[] {
-  const touched = new Set<string>();
+function clear(state: State, { seqs, batches }: Told, now: Millis): Millis[] {
+  const touched = new Set(toldSpeech(state, batches));
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
     if (consolidationId !== null) touched.add(consolidationId);
@@ -29,9 +30,10 @@ function clear(state: State, seqs: readonly number[], now: Millis): Millis[] {
   return [...touched].flatMap((id) => finish(state, id, now));
 }
 
-/** A consolidation whose memories are all in the index: its batches are what apply said. */
+/** A consolidation whose memories and messages are all in the index: its batches are what apply said. */
 function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return [];
+  if (untoldIn(state).some((row) => row.consolidationId === consolidationId)) return [];
   const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
   for (const batch of applied)
     change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
@@ -48,5 +50,10 @@ function refill(state: State): number {
     state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
   }
   state.counters.refilledTo = state.counters.outboxSeq;
+  for (const batch of state.batches.values()) {
+    if (batch.outcome === null) continue;
+    reviseSpeech(batch, null);
+    change(batch, { toldRevision: LOST });
+  }
   return state.memories.size;
 }

@@ -9,6 +9,7 @@ import {
 import { historyFrom } from '../rules/former.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
+import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
 import { change, type State } from './memory-ledger-state.ts';
 
 const ENDED_BATCHES = ['consolidated', 'empty', 'undone'];
@@ -39,15 +40,23 @@ export function memoryRetention(state: State): RetentionStore {
       return ids.sort().slice(0, limit);
     },
     countMessages: async (tenant, before) => batches(tenant, before).length,
-    removeMessages: async (tenant, before, { limit }: RemovalSlice) => {
+    removeMessages: async (tenant, before, { limit, now }: RemovalSlice) => {
       const picked = batches(tenant, before).slice(0, limit);
       for (const batch of picked) {
         state.stripped.add(batch.id);
         change(batch, { metadata: {} });
+        reviseSpeech(batch, now);
         for (const row of state.messages.values()) {
           if (row.message.batchId === batch.id) change(row.message, { content: REMOVED, name: null });
         }
       }
+      const hearers = hearersOf(state, new Set(picked.map(({ id }) => id)));
+      const memories = hearers.flatMap((id) => state.memories.get(id) ?? []);
+      record(
+        state,
+        memories.map((memory) => ({ memory, expectedRevision: memory.revision, events: [] })),
+        null,
+      );
       return picked.length;
     },
     countPlans: async (tenant, before) => consolidations(tenant, before).length,

@@ -48,6 +48,12 @@ export interface BatchRow extends Mutable<Batch> {
   urgent: boolean;
   /** What apply said it becomes once it is searchable. */
   outcome: 'consolidated' | 'empty' | null;
+  /** What the index is to be told of, since when, and what it was told of: −1, the index was lost. */
+  speechRevision: number;
+  speechRevisedAt: Millis | null;
+  toldRevision: number;
+  /** How many of its messages the index has. */
+  points: number;
 }
 
 interface MessageRow {

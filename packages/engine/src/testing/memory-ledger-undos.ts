@@ -3,6 +3,7 @@ import { UNDONE_NOTE } from '../rules/undone.ts';
 import type { MemoryEvent, Millis, TenantId } from '../words.ts';
 import { write as writeMemories } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
+import { reviseSpeech } from './memory-ledger-speech.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 
@@ -68,7 +69,9 @@ function hasStray(state: State, { changes, undone }: Undoing): boolean {
 function undoConsolidation(state: State, id: string, now: Millis): void {
   change(rowOf(state.consolidations, id), { state: 'undone' });
   for (const batch of state.batches.values()) {
-    if (batch.consolidationId === id && batch.outcome !== null) change(batch, { state: 'undone', stage: 'done' });
+    if (batch.consolidationId !== id || batch.outcome === null) continue;
+    change(batch, { state: 'undone', stage: 'done' });
+    reviseSpeech(batch, now);
   }
   for (const review of state.reviews.values()) {
     const waits = review.consolidationId === id && review.state === 'pending';
@@ -81,6 +84,7 @@ function redoConsolidation(state: State, id: string, now: Millis): void {
   for (const batch of state.batches.values()) {
     if (batch.consolidationId !== id || batch.state !== 'undone' || batch.outcome === null) continue;
     change(batch, { state: batch.outcome, searchableAt: batch.searchableAt ?? now });
+    reviseSpeech(batch, now);
   }
   for (const review of state.reviews.values()) {
     const waited = review.consolidationId === id && review.state === 'stale' && review.note === UNDONE_NOTE;

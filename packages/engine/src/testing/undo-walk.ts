@@ -106,9 +106,14 @@ function holding(events: readonly MemoryEvent[], gone: ReadonlySet<string>): str
   return said.at(-1)?.text ?? null;
 }
 
-/** The index has exactly the versions of the ledger. */
+/** The index has exactly the versions of the ledger, and the messages of consolidations that count. */
 async function expectIndexed({ engine }: UndoBench): Promise<void> {
-  const { points } = await engine.deps.index.page(null, 10_000);
+  const { index, ledger } = engine.deps;
+  const shelves = Map.groupBy((await index.page(null, 10_000)).points, ({ shelf }) => shelf);
+  const points = shelves.get('memories') ?? [];
+  const batches = await ledger.speech.every({ after: null, limit: 10_000, changedSince: null });
+  const said = batches.flatMap(({ counts, messages }) => (counts ? messages.map(({ message }) => message.id) : []));
+  expect((shelves.get('messages') ?? []).map(({ memoryId }) => memoryId).sort()).toEqual(said.sort());
   const named = (memoryId: string, version: number, live: boolean) => `${memoryId}.${version}${live ? ' live' : ''}`;
   const told = points.map((point) => named(point.memoryId, point.version, point.live)).sort();
   const held = (await engine.memories()).flatMap((memory) => {

@@ -18,5 +18,8 @@ export function shorten(text: string, maxTokens: number): string {
   return withoutHalf(longest.slice(0, fits)) + ELLIPSIS;
 }
 
+/** The beginning of a text, at most so many UTF-16 units of it. */
+export const cut = (text: string, units: number): string => withoutHalf(text.slice(0, units));
+
 /** A cut may go through the middle of a character. */
 const withoutHalf = (text: string): string => text.replace(/[\uD800-\uDBFF]$/u, '');

@@ -7,11 +7,12 @@ import { inEffect } from '../rules/in-effect.ts';
 import { isHollow } from '../rules/removed.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { undoneBy } from '../rules/undone.ts';
+import type { ProjectDeps } from '../steps/project.ts';
 import { projectNow } from '../steps/project-now.ts';
 import type { Memory, MemoryEvent, TenantId } from '../words.ts';
 import type { Decision, TakenBack } from './decision.ts';
 
-type UndoDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Said after every message of its millisecond, like an explicit write. */
 const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
@@ -38,7 +39,8 @@ export async function carryOut(
   const { id, kind, lane, memories, consolidations } = undoing.undo;
   const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
-  return { kind: 'done', report, searchable: await projectNow(deps, ids, 'taken back, but not in the index yet') };
+  const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
+  return { kind: 'done', report, searchable: await projectNow(deps, changed, 'taken back, but not in the index yet') };
 }
 
 function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {

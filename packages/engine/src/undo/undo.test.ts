@@ -146,7 +146,7 @@ describe('undoing a consolidation', () => {
       index: { ...index, withdraw: async () => Promise.reject(new Error('down')) },
     });
     expect(await blind.undo(TENANT, first, ONCE)).toMatchObject({ kind: 'done', searchable: false });
-    expect(await ledger.overview.outbox()).toBe(1);
+    expect(await ledger.overview.outbox()).toBe(2); // the memory, and the messages it came from
     await b.engine.post(['home: Bergen']);
     const [nudge] = await ledger.lanes.withWork(null, 1);
     b.engine.tools.advance(60_000);

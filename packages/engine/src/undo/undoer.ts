@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Undoer, UndoResult } from '../ports/undoer.ts';
+import type { ProjectDeps } from '../steps/project.ts';
 import type { TenantId } from '../words.ts';
 import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';
@@ -8,7 +9,7 @@ import { decideRollback } from './rollback.ts';
 import { decideUndo } from './undo.ts';
 
 /** What undoing works with: nothing that thinks. */
-type UndoDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools' | 'log' | 'meter'>;
+type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Others may change a memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;

@@ -21,7 +21,7 @@ import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
 import { raiseLane } from './write/lanes.ts';
-import { clearOutbox, refillOutbox } from './write/outbox.ts';
+import { clearOutbox, refillOutbox, refillSpeech } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
 import { putSettings } from './write/settings.ts';
@@ -101,7 +101,7 @@ export function outboxStore({ read, write }: Access): OutboxStore {
     pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
     ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
-    clear: (seqs, now) => write((sql) => clearOutbox(sql, { seqs, now })),
+    clear: (told, now) => write((sql) => clearOutbox(sql, { told, now })),
     refill: async () => {
       let filled = 0;
       for (let after: string | null = ''; after !== null; ) {
@@ -109,6 +109,10 @@ export function outboxStore({ read, write }: Access): OutboxStore {
         const slice = await write((sql) => refillOutbox(sql, { after: from, limit: REFILL_SLICE }));
         after = slice.last;
         filled += slice.filled;
+      }
+      for (let after: string | null = ''; after !== null; ) {
+        const from: string = after;
+        after = (await write((sql) => refillSpeech(sql, { after: from, limit: REFILL_SLICE }))).last;
       }
       return filled;
     },

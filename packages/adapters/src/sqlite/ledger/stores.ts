@@ -79,7 +79,7 @@ export function outboxStore({ read, write }: Access): OutboxStore {
     pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
     ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
-    clear: (seqs, now) => write('clearOutbox', { seqs, now }),
+    clear: (told, now) => write('clearOutbox', { told, now }),
     refill: async () => {
       let filled = 0;
       for (let after: string | null = ''; after !== null; ) {
@@ -89,6 +89,10 @@ export function outboxStore({ read, write }: Access): OutboxStore {
         });
         after = slice.last;
         filled += slice.filled;
+      }
+      for (let after: string | null = ''; after !== null; ) {
+        const slice: { last: string | null } = await write('refillSpeech', { after, limit: REFILL_SLICE });
+        after = slice.last;
       }
       return filled;
     },

@@ -11,7 +11,10 @@ export interface RetentionStore {
   lanes(tenant: TenantId, after: LaneId | null, limit: number): Promise<readonly LaneId[]>;
   /** Ended batches that were accepted before, and have their messages. */
   countMessages(tenant: TenantId, before: Millis): Promise<number>;
-  /** The content of their messages gives way to REMOVED; ids, roles and times stay. Answers with how many batches. */
+  /**
+   * The content of their messages gives way to REMOVED; ids, roles and times stay. The index is to be told of the batches,
+   * and of the memories that are found by what they said. Answers with how many batches.
+   */
   removeMessages(tenant: TenantId, before: Millis, how: RemovalSlice): Promise<number>;
   /** Ended consolidations that began before, and have their plans or answers. */
   countPlans(tenant: TenantId, before: Millis): Promise<number>;

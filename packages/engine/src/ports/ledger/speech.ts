@@ -1,4 +1,4 @@
-import type { LaneId, Message } from '../../words.ts';
+import type { JsonObject, LaneId, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
 
 /** A message and the one that was said before it in its conversation. */
 export interface SaidMessage {
@@ -7,8 +7,65 @@ export interface SaidMessage {
   readonly before: Message | null;
 }
 
-/** What was said, as the index is told of it. */
+/** What an applied batch says, for the index. */
+export interface SpokenBatch {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /**
+   * 1 when it is applied. Goes up with everything that changes what the index shows of it: it is undone or redone, retention
+   * removes what it says, the index was lost.
+   */
+  readonly revision: number;
+  /** false: it is undone, or what it said was removed. Its messages are found no more. */
+  readonly counts: boolean;
+  /** Whether the index was told of it as it is now. */
+  readonly told: boolean;
+  readonly metadata: JsonObject;
+  readonly acceptedAt: Millis;
+  /** When it was applied, or undone, redone or emptied since. */
+  readonly changedAt: Millis;
+  /** When what it says is to be shown no more. */
+  readonly expiresAt: Millis | null;
+  /** In the order of the lane. */
+  readonly messages: readonly SaidMessage[];
+}
+
+/** A batch the index was told of, as it was then. */
+export interface ToldBatch {
+  readonly id: string;
+  readonly revision: number;
+  /** How many of its messages the index has. */
+  readonly points: number;
+}
+
+/** A part of all applied batches, in the order of their ids. */
+export interface SpeechPage {
+  /** The last one of the page before; null: from the first on. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Only those applied or changed since; null: all. */
+  readonly changedSince: Millis | null;
+}
+
+/** What was said, as the index is told of it. Waiting and parked batches are not part of it: they may never be applied. */
 export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
   said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
+  /** Applied batches the index is still to be told of; those of a lost index come last. */
+  untold(limit: number): Promise<readonly SpokenBatch[]>;
+  /** Those of these consolidations. */
+  untoldOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
+  /** Whether the index was lost and has not been told of all batches again. */
+  refilling(): Promise<boolean>;
+  /** The applied ones of these batches. */
+  batches(ids: readonly string[]): Promise<readonly SpokenBatch[]>;
+  /** Of all tenants, without those of owners that are being erased. */
+  every(page: SpeechPage): Promise<readonly SpokenBatch[]>;
+  /** Memories that came from messages of these batches, or from what was said next after one of them. */
+  hearers(batchIds: readonly string[]): Promise<readonly string[]>;
+  /** How many messages the index has of a tenant. */
+  points(tenant: TenantId): Promise<number>;
 }

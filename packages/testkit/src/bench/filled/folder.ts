@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SearchIndex } from '@slowwave/engine';
+import { markerOf, type SearchIndex } from '@slowwave/engine';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { freePort } from '../../ports.ts';
 import { spawnService } from '../../process.ts';
@@ -82,8 +82,8 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
 async function claim(index: SearchIndex, folder: TempDir): Promise<void> {
   const ledger = await product.openLedger(join(folder.path, 'ledger.db'));
   try {
-    const { fingerprint } = await product.embedder();
-    await index.stamp({ ledgerId: ledger.id, fingerprint });
+    const settings = { messagesInIndex: 'hybrid' as const };
+    await index.stamp(markerOf({ ledger, embedder: await product.embedder(), settings }));
   } finally {
     await ledger.close();
   }

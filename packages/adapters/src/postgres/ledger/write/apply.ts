@@ -4,7 +4,6 @@ import { requireOneLane } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
-import { finishProjected } from './outbox.ts';
 import { openReviews } from './reviews.ts';
 
 /** Carries a plan out: everything or nothing. */
@@ -56,7 +55,6 @@ async function endConsolidation(sql: Sql, turn: Turn, { batches, timings, now }:
   });
   await sql.run(END_BATCHES, { id, batchIds: turn.batchIds, outcomes, now });
   await sql.run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now });
-  await finishProjected(sql, [id], now);
 }
 
 const END_BATCHES = `

@@ -1,15 +1,19 @@
+import type { Told } from '@slowwave/engine';
+import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 
 /**
- * These entries are projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
+ * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
  * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
 export async function clearOutbox(
   sql: Sql,
-  { seqs, now }: { seqs: readonly number[]; now: number },
+  { told: { seqs, batches }, now }: { told: Told; now: number },
 ): Promise<number[]> {
-  const rows = await sql.all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs });
+  const rows = await sql.all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
   await sql.run('DELETE FROM outbox WHERE seq = ANY(@seqs::bigint[])', { seqs });
+  // In one order, whoever does it: of two that wait for each other's rows one would be refused.
+  for (const batch of batches.toSorted((a, b) => (a.id < b.id ? -1 : 1))) await sql.run(NOTE_TOLD, { ...batch });
   return finishProjected(
     sql,
     rows.map((row) => row.id),
@@ -17,8 +21,8 @@ export async function clearOutbox(
   );
 }
 
-/** Applied batches whose consolidation has nothing left to project become what apply said. */
-export async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<number[]> {
+/** Applied batches whose consolidation has nothing left to tell become what apply said. */
+async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<number[]> {
   if (ids.length === 0) return [];
   const finished = await sql.all<{ accepted_at: number }>(FINISH, { ids, now });
   return finished.map((row) => row.accepted_at);
@@ -41,15 +45,36 @@ export async function refillOutbox(
   return { last: ids.at(-1) ?? null, filled: ids.length };
 }
 
+/** The same of applied batches, with the messages of each. What is told to the lost index meanwhile is told once more. */
+export async function refillSpeech(
+  sql: Sql,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ last: string | null }> {
+  const slice = await sql.all<{ id: string }>(SELECT_APPLIED, { after, limit });
+  await sql.run(FORGET_TOLD, { ids: slice.map(({ id }) => id) });
+  return { last: slice.at(-1)?.id ?? null };
+}
+
+const SELECT_APPLIED = `
+  SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit FOR NO KEY UPDATE`;
+
+const FORGET_TOLD = `
+  UPDATE batches SET told_revision = ${LOST}, speech_revision = speech_revision + 1 WHERE id = ANY(@ids::text[])`;
+
 const LOCK_CONSOLIDATIONS = `
   SELECT id FROM consolidations
-  WHERE id IN (SELECT consolidation_id FROM outbox WHERE seq = ANY(@seqs::bigint[]))
+  WHERE id IN (
+    SELECT consolidation_id FROM outbox WHERE seq = ANY(@seqs::bigint[])
+    UNION SELECT consolidation_id FROM batches WHERE id = ANY(@batches::text[]))
   ORDER BY id FOR NO KEY UPDATE`;
 
 const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = ANY(@ids::text[]) AND state = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
+    AND NOT EXISTS (
+      SELECT 1 FROM batches b
+      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
   RETURNING accepted_at`;
 
 const SELECT_SLICE = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';

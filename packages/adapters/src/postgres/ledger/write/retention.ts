@@ -1,6 +1,7 @@
 import { type HistoryRemoval, isTelling, type MemoryEvent, type TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
+import { REVISE, tellHearers } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, tellIndex, writeMemories } from './changes.ts';
 import { lockLanes } from './lanes.ts';
@@ -16,7 +17,11 @@ export async function removeMessages(sql: Sql, { now, ...which }: Removal): Prom
   const ids = await pick(sql, `${PICK_MESSAGES} FOR UPDATE SKIP LOCKED`, which);
   const content = `UPDATE messages SET content = @content::jsonb, name = NULL WHERE batch_id = ANY(@ids::text[])`;
   await sql.run(content, { ids, content: REMOVED_CONTENT });
-  await sql.run(`UPDATE batches SET stripped_at = @now, metadata = '{}' WHERE id = ANY(@ids::text[])`, { ids, now });
+  await sql.run(`UPDATE batches SET stripped_at = @now, metadata = '{}', ${REVISE} WHERE id = ANY(@ids::text[])`, {
+    ids,
+    now,
+  });
+  await sql.run(tellHearers('(SELECT unnest(@ids::text[]))'), { ids });
   return ids.length;
 }
 

@@ -1,5 +1,6 @@
 import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave/engine';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
+import { REVISE } from '../../../ledger/speech.ts';
 import { requireLane } from '../../../ledger/turn.ts';
 import { standingLanes } from '../read/erasures.ts';
 import type { Sql } from '../sql.ts';
@@ -24,7 +25,8 @@ export async function writeUndo(
   if ((await conflicts(sql, tenant, changes)).length > 0) return { kind: 'conflict' };
   await sql.run(DELETE_TOMBSTONES, { lane, changed });
   await writeChanges(sql, { changes, tombstones }, { tenant, consolidationId: null, now });
-  for (const text of [UNDO_CONSOLIDATIONS, UNDO_BATCHES]) await sql.run(text, { ids: undone });
+  await sql.run(UNDO_CONSOLIDATIONS, { ids: undone });
+  await sql.run(UNDO_BATCHES, { ids: undone, now });
   await sql.run(UNDO_REVIEWS, { ids: undone, note: UNDONE_NOTE, now });
   await sql.run(REDO_CONSOLIDATIONS, { ids: redone });
   await sql.run(REDO_BATCHES, { ids: redone, now });
@@ -49,7 +51,7 @@ const UNDO_CONSOLIDATIONS = `
   UPDATE consolidations SET state = 'undone' WHERE id = ANY(@ids::text[])`;
 
 const UNDO_BATCHES = `
-  UPDATE batches SET state = 'undone', stage = 'done'
+  UPDATE batches SET state = 'undone', stage = 'done', ${REVISE}
   WHERE consolidation_id = ANY(@ids::text[]) AND outcome IS NOT NULL`;
 
 const UNDO_REVIEWS = `
@@ -60,7 +62,7 @@ const REDO_CONSOLIDATIONS = `
   UPDATE consolidations SET state = 'applied' WHERE id = ANY(@ids::text[])`;
 
 const REDO_BATCHES = `
-  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now)
+  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now), ${REVISE}
   WHERE consolidation_id = ANY(@ids::text[]) AND state = 'undone'`;
 
 const REDO_REVIEWS = `

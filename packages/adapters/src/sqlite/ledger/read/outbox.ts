@@ -1,5 +1,6 @@
 import type { OutboxEntry } from '@slowwave/engine';
 import { entryFrom, type OutboxRow } from '../../../ledger/rows/outbox.ts';
+import { COUNT_UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 
 /** Oldest first. */
@@ -17,7 +18,8 @@ export function entriesOfConsolidation(sql: Sql, id: string): readonly OutboxEnt
 }
 
 export function outboxLength(sql: Sql): number {
-  return sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox')?.length ?? 0;
+  const entries = sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox')?.length ?? 0;
+  return entries + (sql.get<{ untold: number }>(COUNT_UNTOLD)?.untold ?? 0);
 }
 
 /** An entry that the last refill made is still there. */

@@ -4,7 +4,6 @@ import { requireOneLane } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
-import { finishProjected } from './outbox.ts';
 import { openReviews } from './reviews.ts';
 
 /** Carries a plan out: everything or nothing. */
@@ -48,7 +47,6 @@ function endConsolidation(sql: Sql, turn: Turn, { batches, timings, now }: Appli
     sql.run(END_BATCH, { id, batchId, outcome, now });
   }
   sql.run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now });
-  finishProjected(sql, [id], now);
 }
 
 const END_BATCH = `

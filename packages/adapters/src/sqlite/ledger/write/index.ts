@@ -6,7 +6,7 @@ import { eraseSlice, finishErasures, forgetOwner, requestErasure } from './erasu
 import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
-import { clearOutbox, refillOutbox } from './outbox.ts';
+import { clearOutbox, refillOutbox, refillSpeech } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
@@ -40,6 +40,7 @@ export const WRITES = {
   putSettings,
   raiseLane,
   refillOutbox,
+  refillSpeech,
   release,
   removeHistories,
   removeMessages,

@@ -1,19 +1,20 @@
+import type { Told } from '@slowwave/engine';
+import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 
-/** These entries are projected. Answers with when the batches that are searchable by it were accepted. */
-export function clearOutbox(sql: Sql, { seqs, now }: { seqs: readonly number[]; now: number }): number[] {
-  const params = { seqs: JSON.stringify(seqs) };
-  const rows = sql.all<{ id: string }>(SELECT_CONSOLIDATIONS, params);
+/** The index was told of all this. Answers with when the batches that are searchable by it were accepted. */
+export function clearOutbox(sql: Sql, { told, now }: { told: Told; now: number }): number[] {
+  const params = { seqs: JSON.stringify(told.seqs) };
+  const rows = [
+    ...sql.all<{ id: string }>(SELECT_CONSOLIDATIONS, params),
+    ...told.batches.flatMap((batch) => sql.all<{ id: string }>(NOTE_TOLD, { ...batch })),
+  ];
   sql.run('DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(@seqs))', params);
-  return finishProjected(
-    sql,
-    rows.map((row) => row.id),
-    now,
-  );
+  return finishProjected(sql, [...new Set(rows.map((row) => row.id))], now);
 }
 
-/** Applied batches whose consolidation has nothing left to project become what apply said. */
-export function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): number[] {
+/** Applied batches whose consolidation has nothing left to tell become what apply said. */
+function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): number[] {
   const finished = consolidationIds.flatMap((id) => sql.all<{ accepted_at: number }>(FINISH, { id, now }));
   return finished.map((row) => row.accepted_at);
 }
@@ -38,6 +39,20 @@ export function refillOutbox(
   return { last: slice.at(-1)?.id ?? null, filled: slice.length };
 }
 
+/** The same of applied batches, with the messages of each. What is told to the lost index meanwhile is told once more. */
+export function refillSpeech(sql: Sql, { after, limit }: { after: string; limit: number }): { last: string | null } {
+  const slice = sql.all<{ id: string }>(SELECT_APPLIED, { after, limit });
+  sql.run(FORGET_TOLD, { ids: JSON.stringify(slice.map(({ id }) => id)) });
+  return { last: slice.at(-1)?.id ?? null };
+}
+
+const SELECT_APPLIED = `
+  SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit`;
+
+const FORGET_TOLD = `
+  UPDATE batches SET told_revision = ${LOST}, speech_revision = speech_revision + 1
+  WHERE id IN (SELECT value FROM json_each(@ids))`;
+
 const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT consolidation_id AS id FROM outbox
   WHERE seq IN (SELECT value FROM json_each(@seqs)) AND consolidation_id IS NOT NULL`;
@@ -46,6 +61,7 @@ const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = @id AND state = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE consolidation_id = @id)
+    AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.consolidation_id = @id AND b.outcome IS NOT NULL AND ${UNTOLD})
   RETURNING accepted_at`;
 
 const FORGET_EXPLICIT = `

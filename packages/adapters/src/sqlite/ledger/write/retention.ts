@@ -1,6 +1,7 @@
 import { type HistoryRemoval, isTelling, type TenantId } from '@slowwave/engine';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
+import { REVISE, tellHearers } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, INSERT_OUTBOX, upsertMemory } from './changes.ts';
 
@@ -18,7 +19,8 @@ export function removeMessages(sql: Sql, { now, ...which }: Removal): number {
     ids,
     content: REMOVED_CONTENT,
   });
-  sql.run(`UPDATE batches SET stripped_at = @now, metadata = '{}' WHERE id IN ${IDS}`, { ids, now });
+  sql.run(`UPDATE batches SET stripped_at = @now, metadata = '{}', ${REVISE} WHERE id IN ${IDS}`, { ids, now });
+  sql.run(tellHearers(IDS), { ids });
   return picked.length;
 }
 

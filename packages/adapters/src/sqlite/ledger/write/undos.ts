@@ -1,5 +1,6 @@
 import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave/engine';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
+import { REVISE } from '../../../ledger/speech.ts';
 import { requireLane } from '../../../ledger/turn.ts';
 import { isStanding } from '../read/erasures.ts';
 import type { Sql } from '../sql.ts';
@@ -18,7 +19,8 @@ export function writeUndo(sql: Sql, { tenant, undoing }: { tenant: TenantId; und
   if (conflicts(sql, tenant, changes).length > 0) return { kind: 'conflict' };
   sql.run(DELETE_TOMBSTONES, { lane, changed });
   writeChanges(sql, { changes, tombstones }, { tenant, consolidationId: null, now });
-  for (const text of [UNDO_CONSOLIDATIONS, UNDO_BATCHES]) sql.run(text, { ids: JSON.stringify(undone) });
+  sql.run(UNDO_CONSOLIDATIONS, { ids: JSON.stringify(undone) });
+  sql.run(UNDO_BATCHES, { ids: JSON.stringify(undone), now });
   sql.run(UNDO_REVIEWS, { ids: JSON.stringify(undone), note: UNDONE_NOTE, now });
   sql.run(REDO_CONSOLIDATIONS, { ids: JSON.stringify(redone) });
   sql.run(REDO_BATCHES, { ids: JSON.stringify(redone), now });
@@ -43,7 +45,7 @@ const UNDO_CONSOLIDATIONS = `
   UPDATE consolidations SET state = 'undone' WHERE id IN (SELECT value FROM json_each(@ids))`;
 
 const UNDO_BATCHES = `
-  UPDATE batches SET state = 'undone', stage = 'done'
+  UPDATE batches SET state = 'undone', stage = 'done', ${REVISE}
   WHERE consolidation_id IN (SELECT value FROM json_each(@ids)) AND outcome IS NOT NULL`;
 
 const UNDO_REVIEWS = `
@@ -54,7 +56,7 @@ const REDO_CONSOLIDATIONS = `
   UPDATE consolidations SET state = 'applied' WHERE id IN (SELECT value FROM json_each(@ids))`;
 
 const REDO_BATCHES = `
-  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now)
+  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now), ${REVISE}
   WHERE consolidation_id IN (SELECT value FROM json_each(@ids)) AND state = 'undone'`;
 
 const REDO_REVIEWS = `

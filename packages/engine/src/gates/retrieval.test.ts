@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
 import { contextOf } from '../rules/context.ts';
 import type { SearchMode } from '../rules/fuse.ts';
-import { FACTORS, type FactorName, rankBy } from '../rules/rank/rank.ts';
+import { FACTORS, type FactorName, rank, rankBy } from '../rules/rank/rank.ts';
 import { scan } from '../rules/scan.ts';
 import { details } from '../testing/builders.ts';
-import { point, query } from '../testing/search-index-suite-points.ts';
+import { NOON, point, query } from '../testing/search-index-suite-points.ts';
 import { type Talk, type TalkOptions, type Turn, talk } from '../testing/talk/talk.ts';
 import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
@@ -24,8 +24,8 @@ interface Asked {
 }
 
 interface How {
+  readonly followUps?: boolean;
   readonly lookalikes?: boolean;
-  readonly wide?: boolean;
   readonly of?: 'messages' | 'facts';
 }
 
@@ -63,17 +63,26 @@ function pointsOf({ turns, facts }: Talk, of: 'messages' | 'facts'): IndexPoint[
   });
 }
 
-function ask(options: TalkOptions, { wide = true, of = 'messages' }: How = {}): Asked[] {
+function ask(options: TalkOptions, { of = 'messages', followUps = false }: How = {}): Asked[] {
   const said = talk(options);
   const points = pointsOf(said, of);
   const at = Math.max(...said.turns.map((turn) => turn.at)) + 86_400_000;
-  return said.questions.map(({ text, gold, fact }) => ({
+  const questions = followUps
+    ? said.followUps
+    : said.questions.map(({ text, gold, fact }) => ({ text, gold: of === 'facts' ? fact : gold }));
+  return questions.map(({ text, gold }) => ({
     text,
-    gold: of === 'facts' ? fact : gold,
+    gold,
     at,
     hits: scan(
       points,
-      query({ vector: hashVector(text), terms: terms(text), wide, limit: LEG, visibility: { kind: 'live', now: at } }),
+      query({
+        vector: hashVector(text),
+        terms: terms(text),
+        wide: true,
+        limit: LEG,
+        visibility: { kind: 'live', now: at },
+      }),
     ),
   }));
 }
@@ -96,6 +105,20 @@ const all = (language: TalkOptions['language'], how: How = {}): Asked[] =>
 
 /** What the worlds are made of, and what has to be reached in them. */
 const WORLDS = [
+  {
+    name: 'English follow-ups',
+    language: 'english',
+    of: 'messages',
+    followUps: true,
+    least: { r5: 0.85, r10: 0.95, mrr: 0.25 },
+  },
+  {
+    name: 'Chinese follow-ups',
+    language: 'chinese',
+    of: 'messages',
+    followUps: true,
+    least: { r5: 0.9, r10: 0.95, mrr: 0.22 },
+  },
   { name: 'English messages', language: 'english', of: 'messages', least: { r5: 0.75, r10: 0.82, mrr: 0.55 } },
   { name: 'Chinese messages', language: 'chinese', of: 'messages', least: { r5: 0.9, r10: 0.93, mrr: 0.65 } },
   { name: 'English facts', language: 'english', of: 'facts', least: { r5: 0.95, r10: 0.98, mrr: 0.9 } },
@@ -124,8 +147,8 @@ const GAINS: readonly { factor: FactorName; world: string; figure: keyof Figures
   { factor: 'subject', world: 'Chinese lookalikes', figure: 'mrr', least: 0.03 },
   { factor: 'asking', world: 'English messages', figure: 'mrr', least: 0.02 },
   { factor: 'asking', world: 'Chinese messages', figure: 'mrr', least: 0.04 },
-  { factor: 'feedback', world: 'English messages', figure: 'r5', least: 0.01 },
-  { factor: 'sitting', world: 'Chinese messages', figure: 'r5', least: 0.01 },
+  { factor: 'sitting', world: 'English follow-ups', figure: 'r5', least: 0.2 },
+  { factor: 'sitting', world: 'Chinese follow-ups', figure: 'r5', least: 0.1 },
 ];
 
 /** Noise of a few hundred questions. */
@@ -171,5 +194,48 @@ describe('what two people said for months', () => {
       return now.r5 + now.mrr - less.r5 - less.mrr;
     });
     expect(gains.reduce((sum, gain) => sum + gain, 0) / gains.length).toBeGreaterThanOrEqual(-NOISE);
+  });
+});
+
+describe('G7: what nobody said', () => {
+  const UNTOLD = 4;
+
+  /** The score of the first result, and the highest of the words leg. */
+  function surest(points: readonly IndexPoint[], text: string): { score: number; keyword: number } {
+    const [words, vector] = [terms(text), hashVector(text)];
+    const hits = scan(points, query({ vector, terms: words, wide: true, limit: LEG }));
+    const [first] = rank({ text, terms: words, mode: 'hybrid', at: NOON, vectors: 'hashed' }, hits);
+    return { score: first?.score ?? 0, keyword: Math.max(0, ...hits.map(({ keywordScore }) => keywordScore ?? 0)) };
+  }
+
+  /** The chance that one of the first has more than one of the others. */
+  const above = (some: readonly number[], others: readonly number[]): number =>
+    some.reduce(
+      (sum, one) => sum + others.reduce((won, other) => won + (one > other ? 1 : one === other ? 0.5 : 0), 0),
+      0,
+    ) /
+    (some.length * others.length);
+
+  it.each([
+    ['english', 'facts'],
+    ['english', 'messages'],
+    ['chinese', 'facts'],
+    ['chinese', 'messages'],
+  ] as const)('is told from what was said by its score: %s %s', (language, of) => {
+    const talks = SEEDS.map((seed) => talk({ seed, language, untold: UNTOLD }));
+    const asked = talks.map((said) => {
+      const points = pointsOf(said, of);
+      return {
+        answered: said.questions.map(({ text }) => surest(points, text)),
+        unanswered: said.unanswered.map((text) => surest(points, text)),
+      };
+    });
+    const [answered, unanswered] = [asked.flatMap((one) => one.answered), asked.flatMap((one) => one.unanswered)];
+    const chance = (figure: 'score' | 'keyword'): number =>
+      above(
+        answered.map((one) => one[figure]),
+        unanswered.map((one) => one[figure]),
+      );
+    expect(chance('score')).toBeGreaterThanOrEqual(0.86);
   });
 });

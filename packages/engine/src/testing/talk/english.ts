@@ -4,6 +4,26 @@ import type { Tongue } from './tongue.ts';
 export const ENGLISH: Tongue = {
   speakers: ['Caro', 'Milan'],
   relatives: ['{s}’s sister', 'the neighbour of {s}'],
+  helps: 'My friend {h} helped me a lot with it.',
+  whoHelps: 'Who helped {s} with {a}?',
+  helpers: [
+    'Ada',
+    'Bela',
+    'Cyril',
+    'Dagmar',
+    'Egon',
+    'Flora',
+    'Gerda',
+    'Hugo',
+    'Ines',
+    'Jonas',
+    'Klara',
+    'Ludo',
+    'Mira',
+    'Nils',
+    'Olga',
+    'Piet',
+  ],
   smallTalk: [
     'Good to hear from you! How was your week?',
     'Busy as always, but I cannot complain.',
@@ -18,6 +38,7 @@ export const ENGLISH: Tongue = {
   ],
   topics: [
     {
+      about: 'the animals or the pet',
       values: ['a tortoise called Pebble', 'two parrots', 'a greyhound', 'an old tomcat', 'three guinea pigs'],
       asks: ['Do you keep any animals, {o}?', 'So which pet did you end up with?'],
       tells: ['We took home {v} from the shelter.', 'It is {v} now, and the flat smells accordingly.'],
@@ -25,6 +46,7 @@ export const ENGLISH: Tongue = {
       questions: ['Which pet does {s} have?', 'What animal did {s} take home?'],
     },
     {
+      about: 'the music or the instrument',
       values: ['the cello', 'the accordion', 'drums', 'the oboe', 'a twelve-string guitar'],
       asks: ['Are you still making music, {o}?', 'What instrument did you pick up?'],
       tells: ['I began with {v} in spring and practise every night.', 'Mostly {v}, badly, but with joy.'],
@@ -32,6 +54,7 @@ export const ENGLISH: Tongue = {
       questions: ['What instrument does {s} play?', 'Which instrument did {s} begin with?'],
     },
     {
+      about: 'the travel plans for the holiday',
       values: ['Lisbon', 'the Faroe Islands', 'Kyoto', 'Patagonia', 'the Dolomites'],
       asks: ['Where did you go on holiday, {o}?', 'Any travel plans for the holidays?'],
       tells: ['We flew to {v} and hardly slept.', 'In the end it was {v}, ten days last month.'],
@@ -39,6 +62,7 @@ export const ENGLISH: Tongue = {
       questions: ['Where did {s} travel for the holidays?', 'When did {s} fly to {v}?'],
     },
     {
+      about: 'the new job and the working',
       values: ['as a welder', 'as a midwife', 'in a bakery', 'at the harbour office', 'as a sound engineer'],
       asks: ['How is the new job, {o}?', 'What are you working as these days?'],
       tells: ['I started {v} on Monday, and my back knows it.', 'They took me on {v}, can you believe it?'],
@@ -46,6 +70,7 @@ export const ENGLISH: Tongue = {
       questions: ['What does {s} do for work?', 'What job did {s} start?'],
     },
     {
+      about: 'the rash and the doctor',
       values: ['shellfish', 'hazelnuts', 'penicillin', 'cats', 'birch pollen'],
       asks: ['Is there anything you must not eat or touch, {o}?', 'What did the doctor say about the rash?'],
       tells: ['It turned out that {v} make me swell up.', 'No more {v} for me, doctor’s orders.'],
@@ -53,6 +78,7 @@ export const ENGLISH: Tongue = {
       questions: ['What is {s} allergic to?', 'What did the doctor tell {s} to avoid?'],
     },
     {
+      about: 'the sports or the training',
       values: ['rock climbing', 'open-water swimming', 'fencing', 'rowing', 'bouldering with ropes'],
       asks: ['Do you still do sports, {o}?', 'What is this training you keep talking about?'],
       tells: ['I took up {v}, and won nothing but bruises.', 'It is {v}, twice a week since January.'],
@@ -60,6 +86,7 @@ export const ENGLISH: Tongue = {
       questions: ['What sport did {s} take up?', 'What does {s} train twice a week?'],
     },
     {
+      about: 'the party dinner',
       values: ['lamb stew', 'dumplings', 'a lemon tart', 'smoked trout', 'mushroom risotto'],
       asks: ['What did you cook for the party, {o}?', 'What was for dinner in the end?'],
       tells: ['I made {v} and nobody left a crumb.', 'There was {v}, from my grandmother’s notes.'],
@@ -67,6 +94,7 @@ export const ENGLISH: Tongue = {
       questions: ['What dish did {s} cook for the party?', 'What did {s} make for dinner?'],
     },
     {
+      about: 'what the bonus was spent on',
       values: ['a red cargo bike', 'a kayak', 'a sewing machine', 'an old typewriter', 'a telescope'],
       asks: ['What did you spend your bonus on, {o}?', 'So did you buy yourself something nice?'],
       tells: ['I bought {v} from a neighbour yesterday.', 'Do not laugh: {v}. It fills half the hall.'],

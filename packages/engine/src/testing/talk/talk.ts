@@ -9,6 +9,10 @@ export interface Talk {
   readonly turns: readonly Turn[];
   readonly facts: readonly ToldFact[];
   readonly questions: readonly TalkQuestion[];
+  /** Questions about what is said next, of which the topic is told by the messages before it. */
+  readonly followUps: readonly Omit<TalkQuestion, 'fact'>[];
+  /** Questions that nothing said answers, about topics that are not talked about. */
+  readonly unanswered: readonly string[];
 }
 
 export interface Turn {
@@ -38,6 +42,8 @@ export interface TalkOptions {
   readonly language: 'english' | 'chinese';
   /** Nearly the same is told of others, too. */
   readonly lookalikes?: boolean;
+  /** So many of the topics are not talked about. */
+  readonly untold?: number;
 }
 
 /** 2025-01-06T18:00:00Z. */
@@ -53,13 +59,18 @@ const TONGUES = { english: ENGLISH, chinese: CHINESE };
  * Both tell about each topic, in different sessions and with different values: the other's answer, and small talk in which
  * a name is mentioned, are what a question finds by mistake. The same options make the same talk.
  */
-export function talk({ seed, language, lookalikes = false }: TalkOptions): Talk {
+export function talk({ seed, language, lookalikes = false, untold = 0 }: TalkOptions): Talk {
   const tongue = lookalikes ? TONGUES[language] : { ...TONGUES[language], relatives: [] };
   const random = seeded(seed);
+  const { topics, speakers } = tongue;
+  const helpers = shuffled(tongue.helpers, random);
   const tellings = shuffled(
-    tongue.topics.flatMap((topic) => {
+    topics.slice(untold).flatMap((topic, place) => {
       const values = shuffled(topic.values, random);
-      return tongue.speakers.map((speaker, i) => ({ topic, speaker, value: values[i] ?? '' }));
+      return speakers.map((speaker, i) => ({
+        ...{ topic, speaker, value: values[i] ?? '' },
+        helper: helpers[place * speakers.length + i] ?? '',
+      }));
     }),
     random,
   );
@@ -77,6 +88,14 @@ export function talk({ seed, language, lookalikes = false }: TalkOptions): Talk 
       facts.map((text) => ({ text, turn: turns.findIndex((turn) => turn.text === gold) })),
     ),
     questions: sessions.flatMap(({ questions }) => questions),
+    followUps: sessions.flatMap(({ followUps }) => followUps),
+    unanswered: topics
+      .slice(0, untold)
+      .flatMap(({ questions, values }) =>
+        tongue.speakers.flatMap((s) =>
+          questions.map((text) => text.replaceAll('{s}', s).replaceAll('{v}', values[0] ?? '')),
+        ),
+      ),
   };
 }
 
@@ -84,11 +103,12 @@ interface Telling {
   readonly topic: Topic;
   readonly speaker: string;
   readonly value: string;
+  readonly helper: string;
 }
 
 type Random = () => number;
 
-function sessionOf(tongue: Tongue, { topic, speaker, value }: Telling, random: Random) {
+function sessionOf(tongue: Tongue, { topic, speaker, value, helper }: Telling, random: Random) {
   const other = tongue.speakers.find((name) => name !== speaker) ?? speaker;
   const fill = (template: string, to: string): string =>
     template.replaceAll('{s}', speaker).replaceAll('{o}', to).replaceAll('{v}', value);
@@ -103,9 +123,10 @@ function sessionOf(tongue: Tongue, { topic, speaker, value }: Telling, random: R
   const asked = { speaker: other, text: fill(pick(topic.asks, random), speaker) };
   const template = pick(topic.facts, random);
   const fact = fill(template, other);
+  const more = tongue.helps.replace('{h}', helper);
   const others = topic.values.filter((one) => one !== value);
   return {
-    turns: [...chat(speaker, other), asked, { speaker, text: gold }, ...chat(other, speaker)],
+    turns: [...chat(speaker, other), asked, { speaker, text: gold }, { speaker, text: more }, ...chat(other, speaker)],
     gold,
     facts: [
       fact,
@@ -114,5 +135,6 @@ function sessionOf(tongue: Tongue, { topic, speaker, value }: Telling, random: R
       ),
     ],
     questions: topic.questions.map((question) => ({ text: fill(question, other), gold, fact })),
+    followUps: [{ text: fill(tongue.whoHelps, other).replace('{a}', topic.about), gold: more }],
   };
 }

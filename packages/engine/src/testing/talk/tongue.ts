@@ -3,11 +3,17 @@ export interface Tongue {
   readonly speakers: readonly [string, string];
   /** Others of whom the same is told. */
   readonly relatives: readonly string[];
+  /** What is told next, of anything: {h} helped. And the question about it: {a} is what it was about. */
+  readonly helps: string;
+  readonly whoHelps: string;
+  readonly helpers: readonly string[];
   readonly smallTalk: readonly string[];
   readonly topics: readonly Topic[];
 }
 
 export interface Topic {
+  /** In the words by which the other one asks. */
+  readonly about: string;
   readonly values: readonly string[];
   /** By which the other one asks: with the words by which it is looked for later. */
   readonly asks: readonly string[];

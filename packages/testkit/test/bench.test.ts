@@ -24,12 +24,11 @@ async function found(...args: string[]): Promise<Found & { code: number; svg: st
   return { ...(JSON.parse(result) as Found), code, svg };
 }
 
+// The others start what these start.
 test.each([
   ['search', '--memories', '20', '--users', '2', '--questions', '3'],
   ['growth', '--memories', '20', '--users', '4', '--small', '2', '--questions', '3'],
   ['mixed', '--memories', '20', '--users', '2', '--rate', '20', '--seconds', '1', '--lanes', '2', '--processes', 'one'],
-  ['fresh', '--posts', '3', '--idle', '100', '--processes', 'one'],
-  ['cost', '--users', '1', '--turns', '2', '--faster', '1000'],
 ])(
   '%s measures both sides, says which is which, and draws them',
   async (name, ...options) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MessageBody, Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields } from './common.ts';
+import { Filters } from './filters.ts';
 import { QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** A tenth of a page is the least that says anything. */
@@ -30,6 +31,7 @@ export const PostContext = z
       .optional()
       .describe('The last turns, which the caller has in its prompt anyway: they are not told again.'),
     ...ScopeFields,
+    filters: Filters.optional(),
     max_tokens: z.int().min(TOKENS_MIN).max(TOKENS_MAX).default(TOKENS_DEFAULT).describe('Counted as o200k_base does.'),
     top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT).describe('Memories that are looked at for the block.'),
     threshold: z.number().min(0).max(1).optional(),

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
 import { describe, expect, test } from 'vitest';
 import { searchBench } from '../testing/bench.ts';
 
@@ -42,6 +42,28 @@ describe('a context', () => {
     expect(tokens).toBeLessThanOrEqual(1_000);
     expect(sections.memories).toEqual({ shown: 2, left_out: 0 });
     expect(degraded).toBeUndefined();
+  });
+
+  test('keeps to a filter, in the profile as well', async () => {
+    const b = await bench();
+    const add = (memory: string, place: string) =>
+      b.writer.add(DEFAULT_TENANT, {
+        scope: { userId: 'ann', agentId: null, runId: null, appId: null },
+        text: memory,
+        metadata: { place },
+        category: null,
+        immutable: false,
+        pinned: true,
+        validFrom: null,
+        expiresAt: null,
+      });
+    await add('Ann lives in Berlin', 'home');
+    await add('Ann leads the Berlin office', 'work');
+    const told = await b.told({ query: 'Berlin?', filters: { metadata: { place: 'work' } } });
+    expect(told.text).toContain('office');
+    expect(told.text).not.toContain('lives');
+    const wrong = await b.ask({ user_id: 'ann', query: 'x', filters: { nope: 1 } });
+    expect(wrong.json()).toMatchObject({ status: 400, errors: [{ path: 'filters.nope' }] });
   });
 
   test('is empty where nothing is known, and costs nothing', async () => {

@@ -1,5 +1,12 @@
 import { type ContextResult, type PostContext, textOf } from '@slowwave/contracts';
-import { assembleContext, type ContextAsk, SECTIONS, type SectionName, type TenantId } from '@slowwave/engine';
+import {
+  assembleContext,
+  type ContextAsk,
+  type Filter,
+  SECTIONS,
+  type SectionName,
+  type TenantId,
+} from '@slowwave/engine';
 import type { SearchDeps } from '../deps.ts';
 import { readParts } from './parts.ts';
 import { contextView } from './view.ts';
@@ -7,6 +14,8 @@ import { contextView } from './view.ts';
 export interface ContextQuestion {
   readonly tenant: TenantId;
   readonly body: PostContext;
+  /** What memories and profile have to be like besides. */
+  readonly where: Filter | null;
 }
 
 /** Of now: they say nothing of another moment. */

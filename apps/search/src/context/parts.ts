@@ -3,10 +3,16 @@ import {
   asEngineError,
   type ContextParts,
   type Conversation,
+  type Filter,
+  filterableOf,
   type KnownFact,
+  type Ledger,
+  matches,
+  type ProfileFact,
   queryOf,
   type SectionName,
   scopeOf,
+  type TenantId,
 } from '@slowwave/engine';
 import type { SearchDeps } from '../deps.ts';
 import { lateNote } from '../find.ts';
@@ -84,10 +90,10 @@ interface Found {
   readonly degraded: readonly string[];
 }
 
-async function foundMemories(deps: SearchDeps, { tenant, body }: ContextQuestion): Promise<Found> {
+async function foundMemories(deps: SearchDeps, { tenant, body, where }: ContextQuestion): Promise<Found> {
   const query = askedIn(body);
   if (query === null) return { facts: [], degraded: [] };
-  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query), where: null });
+  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query), where });
   const facts = results.map(({ id, version, memory, said_at, valid_from }) => ({
     memoryId: id,
     version,
@@ -108,11 +114,31 @@ function searchBody(body: PostContext, query: string): PostSearch {
 
 async function profileOf(
   { ledger, tools }: SearchDeps,
-  { tenant, body }: ContextQuestion,
+  { tenant, body, where }: ContextQuestion,
 ): Promise<readonly KnownFact[]> {
   const at = body.as_of === undefined ? tools.now() : Date.parse(body.as_of);
-  const facts = await ledger.present.profile(tenant, scopeOf(body), { at, limit: PROFILE_MAX });
-  return facts.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+  const limit = where === null ? PROFILE_MAX : FILTERED_MAX;
+  const facts = await ledger.present.profile(tenant, scopeOf(body), { at, limit });
+  const kept = where === null ? facts : await fitting(ledger, { tenant, facts, where });
+  return kept.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+}
+
+/** A filter may pass few of those with the highest rank: so many are looked at. */
+const FILTERED_MAX = 200;
+
+interface Narrowing {
+  readonly tenant: TenantId;
+  readonly facts: readonly ProfileFact[];
+  readonly where: Filter;
+}
+
+async function fitting(ledger: Ledger, { tenant, facts, where }: Narrowing): Promise<readonly ProfileFact[]> {
+  const memories = await ledger.memories.many(
+    tenant,
+    facts.map(({ memoryId }) => memoryId),
+  );
+  const passing = new Set(memories.filter((memory) => matches(where, filterableOf(memory))).map(({ id }) => id));
+  return facts.filter(({ memoryId }) => passing.has(memoryId)).slice(0, PROFILE_MAX);
 }
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>

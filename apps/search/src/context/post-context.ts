@@ -2,6 +2,7 @@ import { ContextResult, PostContext } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
 import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
+import { filterOf } from '../filters.ts';
 import { context } from './context.ts';
 
 const schema = {
@@ -19,6 +20,10 @@ const bounds: Bounds = { by: 'body', apps: true };
 
 export function postContext(app: App, deps: SearchDeps): void {
   app.post('/v1/context', { schema, config: { bounds } }, async (request) =>
-    context(deps, { tenant: requestTenant(request) as TenantId, body: request.body }),
+    context(deps, {
+      tenant: requestTenant(request) as TenantId,
+      body: request.body,
+      where: filterOf(request.body.filters),
+    }),
   );
 }

@@ -23,13 +23,13 @@ export interface Turn {
 }
 
 /** A fact that a turn tells, or nearly the same of somebody else. */
-export interface ToldFact {
+interface ToldFact {
   readonly text: string;
   /** Where it was told: a place in the turns. */
   readonly turn: number;
 }
 
-export interface TalkQuestion {
+interface TalkQuestion {
   readonly text: string;
   /** The turn that answers it. */
   readonly gold: string;

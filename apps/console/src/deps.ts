@@ -14,6 +14,7 @@ import type {
   Tools,
   Undoer,
 } from '@slowwave/engine';
+import type { ImagesTaken } from '@slowwave/http';
 import type { Queue } from 'bullmq';
 
 /** What the manage routes work with. */
@@ -26,8 +27,8 @@ export interface ConsoleDeps {
   readonly log: Log;
   /** Another chat model by its name, for what-ifs; null: there is none to be asked. */
   otherChat(model: string): ChatModel | null;
-  /** A model is there that describes images. */
-  readonly images: boolean;
+  /** Whether a model is there that describes images, and where these may be. */
+  readonly images: ImagesTaken;
   /** The plan of a batch, with nothing written. */
   preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
   /** Looks whether every promise holds. */

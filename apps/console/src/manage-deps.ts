@@ -7,7 +7,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleDeps {
+export function manageDeps({ deps, images, connection, schedule }: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
   const nudge = schedule.nudge;
   return {
@@ -20,7 +20,7 @@ export function manageDeps({ deps, connection, schedule }: OpenEngine): ConsoleD
     writer: memoryWriter(deps),
     reviewer: reviewer(deps),
     undoer: undoer(deps),
-    images: deps.imageModel !== null,
+    images,
     preview: (batch, cancel) => preview(deps, batch, cancel),
     examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),

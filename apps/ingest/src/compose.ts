@@ -2,6 +2,7 @@ import { observe, openLedger, openQueue, runsOn } from '@slowwave/adapters/assem
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
+import { urlPolicy } from '@slowwave/adapters/net';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
@@ -25,7 +26,7 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     metrics: observer.registry,
   });
-  const images = config.imageModel !== null;
+  const images = config.imageModel !== null && urlPolicy(config.allowedPrivateUrls);
   const { acknowledged } = observer;
   const { due, maxPending } = config;
   const { nudge } = schedule;

@@ -1,4 +1,5 @@
 import type { Acknowledged, DuePolicy, Ledger, Log, Nudge, Tools } from '@slowwave/engine';
+import type { ImagesTaken } from '@slowwave/http';
 
 /** What the ingest routes work with. */
 export interface IngestDeps {
@@ -6,8 +7,8 @@ export interface IngestDeps {
   readonly tools: Tools;
   readonly log: Log;
   readonly due: DuePolicy;
-  /** A model is there that describes images. */
-  readonly images: boolean;
+  /** Whether a model is there that describes images, and where these may be. */
+  readonly images: ImagesTaken;
   /** From so many waiting batches on new ones are refused. */
   readonly maxPending: { readonly perTenant: number; readonly total: number };
   /** Never waited for. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { IngestDeps } from './deps.ts';
 import { ingestBench } from './testing/bench.ts';
 
-const post = async (url: string, images = true) => {
+const post = async (url: string, images: IngestDeps['images'] = true) => {
   const bench = await ingestBench(undefined, { images });
   const content = [
     { type: 'text', text: 'look' },
@@ -58,6 +59,15 @@ test.each([
     errors: [{ path: 'messages[0].content[1].image_url.url' }],
   });
 });
+
+test.each(['http://pictures.internal/a.png', 'http://pictures.internal./a.png', 'http://10.1.2.3/a.png'])(
+  '%s is taken where the operator lists it',
+  async (url) => {
+    const listed = { mayConnect: (host: string) => ['pictures.internal', '10.1.2.3'].includes(host) };
+    expect((await post(url, listed)).statusCode).toBe(202);
+    expect((await post('http://10.1.2.4/a.png', listed)).statusCode).toBe(422);
+  },
+);
 
 test('a procedural batch says whose procedure it is', async () => {
   const { post: send } = await ingestBench();

@@ -2,13 +2,16 @@ import { BlockList, isIP } from 'node:net';
 import { hasImage, type MessageBody } from '@slowwave/contracts';
 import { problem } from './problem.ts';
 
+/** Whether images are taken; true: those on the public internet, else also those the operator lists. */
+export type ImagesTaken = boolean | { mayConnect(host: string, address: string): boolean };
+
 /** Refuses images that cannot be described: all of them where no model does it, else those it could not or must not get. */
-export function checkImages(messages: readonly MessageBody[], described: boolean): void {
+export function checkImages(messages: readonly MessageBody[], taken: ImagesTaken): void {
   for (const [i, { content }] of messages.entries()) {
     if (typeof content === 'string' || !hasImage(content)) continue;
-    if (!described) throw refusal(`messages[${i}].content`, NO_MODEL);
+    if (taken === false) throw refusal(`messages[${i}].content`, NO_MODEL);
     for (const [part, { type, ...rest }] of content.entries()) {
-      const mistake = type === 'image_url' && 'image_url' in rest ? mistakeIn(rest.image_url.url) : null;
+      const mistake = type === 'image_url' && 'image_url' in rest ? mistakeIn(rest.image_url.url, taken) : null;
       if (mistake !== null) throw refusal(`messages[${i}].content[${part}].image_url.url`, mistake);
     }
   }
@@ -21,8 +24,8 @@ const NO_MODEL =
 const refusal = (path: string, message: string) =>
   problem('unsupported_content', `${path}: ${message}`, { errors: [{ path, message }] });
 
-function mistakeIn(url: string): string | null {
-  return url.startsWith('data:') ? mistakeInData(url) : mistakeInAddress(url);
+function mistakeIn(url: string, taken: ImagesTaken): string | null {
+  return url.startsWith('data:') ? mistakeInData(url) : mistakeInAddress(url, taken);
 }
 
 const DATA = /^data:image\/(?:png|jpe?g|gif|webp);base64,(?=[A-Za-z0-9+/])/u;
@@ -37,13 +40,21 @@ function mistakeInData(url: string): string | null {
 }
 
 /** The model's server fetches it, from where it stands: an address inside a network must not be reached that way. */
-function mistakeInAddress(text: string): string | null {
+function mistakeInAddress(text: string, taken: ImagesTaken): string | null {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     return 'expected an http, https or data URL, got something else';
   }
   if (url.username !== '' || url.password !== '') return 'expected a URL without a user and a password in it';
-  return isPrivate(url.hostname) ? `expected a public host, got ${url.hostname}; send the image as a data URL` : null;
+  const host = url.hostname
+    .replace(/^\[(.*)\]$/u, '$1')
+    .replace(/\.$/u, '')
+    .toLowerCase();
+  if (typeof taken === 'object' && taken.mayConnect(host, host)) return null;
+  return isPrivate(host)
+    ? `expected a public host, got ${host}; send the image as a data URL, or let the operator list the host in ` +
+        'SLOWWAVE_ALLOW_PRIVATE_URLS'
+    : null;
 }
 
 const PRIVATE = new BlockList();
@@ -71,12 +82,11 @@ for (const [network, bits] of [
 ] as const) {
   PRIVATE.addSubnet(network, bits, 'ipv6');
 }
-const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)\.?$/u;
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/u;
 
 /** Loopback, private and link-local addresses, and names that only mean something inside a network. */
-function isPrivate(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/u, '$1').toLowerCase();
+function isPrivate(host: string): boolean {
   const family = isIP(host);
   if (family !== 0) return PRIVATE.check(host, family === 6 ? 'ipv6' : 'ipv4');
-  return PRIVATE_NAME.test(host) || !host.replace(/\.$/u, '').includes('.');
+  return PRIVATE_NAME.test(host) || !host.includes('.');
 }

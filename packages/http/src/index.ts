@@ -4,7 +4,7 @@ export type { Bounds } from './bounds.ts';
 export { PROBLEM_TYPE, report, sendProblem } from './errors.ts';
 export { allowPages } from './headers.ts';
 export { idempotencyOf, KeyHeader } from './idempotency.ts';
-export { checkImages } from './images.ts';
+export { checkImages, type ImagesTaken } from './images.ts';
 export { type ListenOptions, listen } from './listen.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { isLoopback } from './loopback.ts';

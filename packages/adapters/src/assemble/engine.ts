@@ -1,6 +1,7 @@
 import type { EngineDeps, Log } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
+import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens/index.ts';
 import { type Limits, openLimits } from './limits.ts';
@@ -12,6 +13,8 @@ import { openIndex, openLedger, openQueue } from './stores.ts';
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {
   readonly deps: EngineDeps;
+  /** false: no model describes images; else where these may be. */
+  readonly images: false | UrlPolicy;
   /** Whether the models are asked; for metrics. */
   readonly limits: Limits;
   readonly connection: QueueConnection;
@@ -34,6 +37,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const limits = openLimits(config, log, observer);
   const chat = limits.of(openChat(config, log));
   const imageModel = openImageModel(config, log);
+  const policy = urlPolicy(config.allowedPrivateUrls);
   return {
     deps: {
       ledger,
@@ -41,13 +45,14 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       embedder,
       chat,
       otherChat: otherChats(config, { chat, limits, log }),
-      imageModel: imageModel && limits.of(imageModel),
+      imageModel: imageModel && guardedImages(limits.of(imageModel), { policy }),
       tokenizer: o200kTokenizer,
       tools: systemTools,
       log,
       meter,
       settings: engineSettings(config),
     },
+    images: imageModel !== null && policy,
     limits,
     connection,
     schedule,

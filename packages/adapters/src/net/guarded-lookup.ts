@@ -6,7 +6,7 @@ import { privateAddress, type UrlPolicy } from './url-policy.ts';
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 /** As every other connection of this machine does. */
-const asSystem: Resolve = (host) =>
+export const asSystem: Resolve = (host) =>
   new Promise((resolve, reject) => {
     systemLookup(host, { all: true, verbatim: true }, (error, addresses) =>
       error === null ? resolve(addresses) : reject(error),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../words.ts';
+import { asData } from './as-data.ts';
 
 /** One kind of question to a chat model. The text is fixed, so that servers can cache it; what varies is in the input. */
 export interface Prompt {
@@ -22,4 +23,4 @@ export const objectSchema = (properties: JsonObject): JsonObject => ({
 export const NULLABLE_TEXT: JsonObject = { type: ['string', 'null'] };
 
 /** The user message: a fixed sentence, then the input as one JSON object on its own line. */
-export const userMessage = (ask: string, input: JsonObject): string => `${ask}\n${JSON.stringify(input)}`;
+export const userMessage = (ask: string, input: JsonObject): string => `${ask}\n${asData(input)}`;

@@ -7,6 +7,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { type Prompt, userMessage } from '../prompts/prompt.ts';
 import { type RepairInput, repairOf } from '../prompts/repair.ts';
 import { maskSecrets } from '../rules/junk/secrets.ts';
+import { cleanText } from '../text/normalise.ts';
 import type { Json, JsonObject } from '../words.ts';
 import { callModel, unanswered } from './call-model.ts';
 
@@ -104,7 +105,7 @@ export function repairCall(question: Question<unknown>, first: Answered<unknown>
   const input: RepairInput = {
     call: question.prompt.name,
     problem,
-    broken: first.text.slice(0, BROKEN_SHOWN),
+    broken: cleanText(first.text.slice(0, BROKEN_SHOWN)),
     input: question.input,
   };
   return { ...callOf(repairOf(question.prompt), question.ask, input), ...imagesOf(question) };

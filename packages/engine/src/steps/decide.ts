@@ -8,6 +8,7 @@ import type { Prompt } from '../prompts/prompt.ts';
 import { type DecideGroup, decideGroups } from '../rules/decide-groups.ts';
 import type { TenantSettings } from '../settings.ts';
 import { isoOf } from '../text/iso.ts';
+import { cleanText } from '../text/normalise.ts';
 import type { BatchSettings, JsonObject } from '../words.ts';
 import { ask } from './ask.ts';
 import type { Decided, Recalled } from './values.ts';
@@ -63,7 +64,8 @@ function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: Deci
 
 const shown = ({ id, text, saidAt }: Pick<Fact, 'id' | 'text' | 'saidAt'>): Shown => ({
   id,
-  text,
+  // What was written explicitly was never read: what nobody sees in it is not shown to models either.
+  text: cleanText(text),
   said_at: isoOf(saidAt.at),
 });
 

@@ -18,6 +18,7 @@ export function cleanText(text: string): string {
     .replace(LINE_BREAK, '\n')
     .replace(CONTROL, '')
     .replace(INVISIBLE, '')
+    .replace(TAG_LETTERS, '$1')
     .replace(IDLE_JOINER, '');
 }
 
@@ -25,6 +26,8 @@ const LINE_BREAK = /\r\n?|\u0085/gu;
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 /** Zero-width space, word joiner, byte order mark. */
 const INVISIBLE = /[\u200b\u2060\ufeff]/gu;
+/** Letters nobody sees but models: they spell flags after a black one, and hide instructions anywhere else. */
+const TAG_LETTERS = /(\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{2,6}\u{E007F})|[\u{E0000}-\u{E007F}]/gu;
 /** Joiners are spelling in Persian, Indic scripts and emoji families; anywhere else they only hide differences. */
 const IDLE_JOINER = /(?<![\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}])[\u200c\u200d]/gu;
 

@@ -1,8 +1,9 @@
 import type { PostSearch } from '@slowwave/contracts';
-import { type FusedHit, type MemoryEvent, type Message, type OwnedIds, ownerOf, scopeOf } from '@slowwave/engine';
+import { type MemoryEvent, type Message, type OwnedIds, ownerOf, type RankedHit, scopeOf } from '@slowwave/engine';
 import { type Deadline, LATE } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { lateNote } from './find.ts';
+import { lateNote } from './late-note.ts';
+import type { RerankedHit } from './rerank.ts';
 import type { Question } from './search.ts';
 import { historyView, hitView, messageHitView, sourceView } from './views.ts';
 
@@ -15,8 +16,8 @@ interface Asking {
 }
 
 interface Best {
-  readonly memories: readonly FusedHit[];
-  readonly messages: readonly FusedHit[];
+  readonly memories: readonly RerankedHit[];
+  readonly messages: readonly RankedHit[];
 }
 
 /** The results as they are shown, each with what was asked for. What comes from the ledger comes in one call for all. */
@@ -29,10 +30,10 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
     wanted('history') ? historiesOf(deps, asking, best) : null,
     wanted('messages') ? around(deps, asking, { ids: best.messages.map(idOf) }) : null,
   ]);
-  const results = best.memories.map((fused) => ({
-    ...basicView(fused, body),
-    ...(isThere(said) && { sources: sourcesIn(said, fused) }),
-    ...(isThere(histories) && { history: (histories.get(idOf(fused)) ?? []).map(historyView) }),
+  const results = best.memories.map((ranked) => ({
+    ...basicView(ranked, body),
+    ...(isThere(said) && { sources: sourcesIn(said, ranked) }),
+    ...(isThere(histories) && { history: (histories.get(idOf(ranked)) ?? []).map(historyView) }),
   }));
   const missing = [
     ...(said === LATE ? [lateNote('reading the sources')] : []),
@@ -45,7 +46,7 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
 
 const isThere = <T>(read: T | typeof LATE | null): read is T => read !== null && read !== LATE;
 
-const idOf = ({ hit }: FusedHit): string => hit.point.memoryId;
+const idOf = ({ hit }: RankedHit): string => hit.point.memoryId;
 
 type Said = ReadonlyMap<string, readonly Message[]>;
 
@@ -76,18 +77,19 @@ const owned = ({ tenant, body }: Question, ids: readonly string[]): OwnedIds => 
   ids,
 });
 
-const basicView = ({ hit, score }: FusedHit, body: PostSearch) => ({
+const basicView = ({ hit, score, relative, rerankScore }: RerankedHit, body: PostSearch) => ({
   ...hitView(hit.point),
   score,
+  ...(rerankScore !== undefined && { rerank_score: rerankScore }),
   ...(body.latest_only === false && { latest: hit.point.live }),
-  ...scoresOf(hit, body),
+  ...scoresOf({ hit, relative }, body),
 });
 
-const scoresOf = ({ vectorScore, keywordScore }: FusedHit['hit'], { include }: PostSearch) =>
-  include.includes('scores') ? { scores: { vector: vectorScore, keyword: keywordScore } } : {};
+const scoresOf = ({ hit, relative }: Pick<RankedHit, 'hit' | 'relative'>, { include }: PostSearch) =>
+  include.includes('scores') ? { scores: { vector: hit.vectorScore, keyword: hit.keywordScore, relative } } : {};
 
 /** The messages behind a version and those around them, each once, in the order they came. */
-function sourcesIn(said: Said, { hit: { point } }: FusedHit) {
+function sourcesIn(said: Said, { hit: { point } }: RankedHit) {
   const near = point.sourceIds.flatMap((id) => said.get(id) ?? []);
   const once = [...new Map(near.map((message) => [message.id, message])).values()];
   const sorted = once.sort((a, b) => a.saidAt.seq - b.saidAt.seq);
@@ -95,12 +97,11 @@ function sourcesIn(said: Said, { hit: { point } }: FusedHit) {
 }
 
 /** The found messages as the ledger has them: one that is no longer there is not shown. */
-function messagesIn(said: Said, found: readonly FusedHit[], body: PostSearch) {
-  return found.flatMap((fused) => {
-    const { hit, score } = fused;
-    const message = said.get(idOf(fused))?.find(({ id }) => id === idOf(fused));
-    return message === undefined
-      ? []
-      : [{ ...messageHitView(message, hit.point.scope), score, ...scoresOf(hit, body) }];
+function messagesIn(said: Said, found: readonly RankedHit[], body: PostSearch) {
+  return found.flatMap((ranked) => {
+    const { hit, score } = ranked;
+    const message = said.get(idOf(ranked))?.find(({ id }) => id === idOf(ranked));
+    if (message === undefined) return [];
+    return [{ ...messageHitView(message, hit.point.scope), score, ...scoresOf(ranked, body) }];
   });
 }

@@ -8,6 +8,7 @@ import { getStats } from './get-stats.ts';
 import { listMemories } from './list-memories.ts';
 import { listUsers } from './list-users.ts';
 import { postSearch } from './post-search.ts';
+import { postRecall } from './recall/post-recall.ts';
 
 export type { SearchDeps } from './deps.ts';
 
@@ -18,6 +19,7 @@ export const searchRoutes =
     needScope(app, 'search');
     postSearch(app, deps);
     postContext(app, deps);
+    postRecall(app, deps);
     listMemories(app, deps);
     getMemory(app, deps);
     getHistory(app, deps);

@@ -1,4 +1,12 @@
-import { observe, openEmbedder, openIndex, openLedger, runsOn } from '@slowwave/adapters/assemble';
+import {
+  observe,
+  openChat,
+  openEmbedder,
+  openIndex,
+  openLedger,
+  openLimits,
+  runsOn,
+} from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -27,7 +35,12 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     metrics: observer.registry,
   });
-  const { deps, parts } = openSearch(config, { ledger, index, embedder, tokenizer, tools, log, observer });
+  const limits = openLimits(config, log, observer);
+  const chat = limits.of(openChat(config, log));
+  const { deps, parts } = openSearch(config, { ledger, index, embedder, chat, tokenizer, tools, log, observer });
   await app.register(searchRoutes(deps));
-  return { url: await listen(app, config, auth), close: () => closeInOrder(app, ...parts, index, ledger, observer) };
+  return {
+    url: await listen(app, config, auth),
+    close: () => closeInOrder(app, ...parts, limits, index, ledger, observer),
+  };
 }

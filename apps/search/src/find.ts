@@ -1,8 +1,9 @@
 import type { PostSearch } from '@slowwave/contracts';
-import { asEngineError, type IndexHit, type IndexQuery, ownerOf, type Shelf, scopeOf, terms } from '@slowwave/engine';
+import { asEngineError, type IndexHit, type IndexQuery, ownerOf, scopeOf, terms } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { type Deadline, LATE } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
+import { lateNote } from './late-note.ts';
 import type { Question } from './search.ts';
 
 /** Each leg brings more than is shown, so that what is second in one leg and fifth in the other is not missed. */
@@ -21,6 +22,7 @@ export interface Found {
 
 /** What the legs of a search find. With a time limit they are asked apart, so that one that is late can be left out. */
 export async function find(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Found> {
+  if (deps.messagesInIndex === 'off' && question.body.include.includes('messages')) throw noMessages();
   const { mode, timeout_ms: limit } = question.body;
   if (mode === 'hybrid' && limit !== undefined) return findApart(deps, question, deadline);
   const found = await deadline.within((signal) => findTogether(deps, question, signal));
@@ -59,8 +61,14 @@ async function findApart(deps: SearchDeps, question: Question, deadline: Deadlin
 const NOTHING: Found = { memories: [], messages: [], missing: [] };
 const late = (what: string): Found => ({ ...NOTHING, missing: [lateNote(what)] });
 
-/** How what was left out for the time limit is told. */
-export const lateNote = (what: string): string => `${what} was not done within timeout_ms and is left out`;
+const noMessages = () =>
+  problem(
+    'not_configured',
+    'this index has no messages; set SLOWWAVE_INDEX_MESSAGES, or leave messages out of include',
+    {
+      errors: [{ path: 'include', message: 'expected what is in the index, got messages, which are not' }],
+    },
+  );
 
 const tooLate = ({ body }: Question) =>
   problem(
@@ -93,10 +101,19 @@ const NO_LEGS: Legs = { vector: null, terms: null };
 
 /** One question to the index, for memories and, where they are wanted, messages. */
 async function asked(deps: SearchDeps, question: Question, legs: Legs): Promise<Found> {
-  const shelves: Shelf[] = question.body.include.includes('messages') ? ['memories', 'messages'] : ['memories'];
-  const queries = shelves.map((shelf) => indexQuery(deps, question, { ...legs, shelf }));
+  const spoken = question.body.include.includes('messages') ? legsOfMessages(deps, legs) : null;
+  const queries = [
+    indexQuery(deps, question, { ...legs, shelf: 'memories' }),
+    ...(spoken === null ? [] : [indexQuery(deps, question, { ...spoken, shelf: 'messages' })]),
+  ];
   const [memories = [], messages = []] = await deps.index.search(queries);
   return { memories, messages, missing: [] };
+}
+
+/** Messages may be in the index by their words alone. null: there is nothing to ask them. */
+function legsOfMessages({ messagesInIndex }: SearchDeps, { vector, terms: words }: Legs): Legs | null {
+  const legs = { vector: messagesInIndex === 'hybrid' ? vector : null, terms: words };
+  return legs.vector === null && words === null ? null : legs;
 }
 
 function indexQuery(

@@ -1,7 +1,7 @@
-import { type Observer, openVectorCache } from '@slowwave/adapters/assemble';
+import { type Observer, openReranker, openVectorCache } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
-import type { Embedder, Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
+import type { ChatModel, Embedder, Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
 import { queryVectors } from './query-vectors.ts';
@@ -11,9 +11,10 @@ interface Parts {
   readonly index: SearchIndex;
   readonly embedder: Embedder;
   readonly tokenizer: Tokenizer;
+  readonly chat: ChatModel;
   readonly tools: Tools;
   readonly log: Log;
-  readonly observer: Pick<Observer, 'registry'>;
+  readonly observer: Pick<Observer, 'registry' | 'meter'>;
 }
 
 export interface OpenSearch {
@@ -23,7 +24,7 @@ export interface OpenSearch {
 }
 
 /** What the read routes work with, over open stores. */
-export function openSearch(config: Config, { observer, embedder, ...parts }: Parts): OpenSearch {
+export function openSearch(config: Config, { observer, embedder, chat, ...parts }: Parts): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
   const deps: SearchDeps = {
@@ -32,6 +33,9 @@ export function openSearch(config: Config, { observer, embedder, ...parts }: Par
     tools: parts.tools,
     tokenizer: parts.tokenizer,
     log: parts.log,
+    reranker: openReranker(config, observer),
+    // The builtin model is one of rules: there is nothing in it that could judge or answer.
+    reader: config.chatModel === null ? null : { ...parts, chat, meter: observer.meter },
     embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,

@@ -5,6 +5,7 @@ import { searchBench } from './testing/bench.ts';
 const ROUTES = [
   '/v1/search',
   '/v1/context',
+  '/v1/recall',
   '/v1/memories',
   '/v1/memories/{id}',
   '/v1/memories/{id}/history',

@@ -1,7 +1,8 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, problem, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
+import { emptyQuery } from './empty-query.ts';
 import { filterOf } from './filters.ts';
 import { search } from './search.ts';
 
@@ -24,8 +25,3 @@ export function postSearch(app: App, deps: SearchDeps): void {
     return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body, where });
   });
 }
-
-const emptyQuery = () =>
-  problem('invalid_request', 'a query needs text, got none; GET /v1/memories lists memories without a query', {
-    errors: [{ path: 'query', message: 'expected text, got none' }],
-  });

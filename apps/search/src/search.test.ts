@@ -53,7 +53,9 @@ test('a threshold leaves out what scores less', async () => {
   const { search, remember } = await searchBench();
   await remember('Ann lives in Berlin');
   await remember('Ann likes green tea');
-  const { results } = (await search({ ...question, threshold: 0.3 })).json();
+  const [best, second] = (await search(question)).json().results;
+  const threshold = (best.score + second.score) / 2;
+  const { results } = (await search({ ...question, threshold })).json();
   expect(results.map(({ memory }: { memory: string }) => memory)).toEqual(['Ann lives in Berlin']);
 });
 
@@ -145,7 +147,8 @@ test.each([
   ['an unknown mode', { ...question, mode: 'magic' }, 'mode'],
   ['an unknown include', { ...question, include: ['all'] }, 'include[0]'],
   ['a moment that is none', { ...question, as_of: 'then' }, 'as_of'],
-  ['a setting that is not honoured', { ...question, rerank: true }, 'rerank'],
+  ['a reranker that nobody knows', { ...question, rerank: 'best' }, 'rerank'],
+  ['a setting that is not honoured', { ...question, sort: 'up' }, 'sort'],
 ])('a search with %s is refused, naming the place', async (_name, body, path) => {
   const { search } = await searchBench();
   const answer = await search(body);

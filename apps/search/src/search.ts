@@ -6,6 +6,7 @@ import { type Deadline, deadlineOf } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { find } from './find.ts';
 import { ranked } from './rank.ts';
+import { reranked, rerankerFor } from './rerank.ts';
 
 export interface Question {
   readonly tenant: TenantId;
@@ -32,11 +33,16 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
 
 async function answered(deps: SearchDeps, question: Question, deadline: Deadline) {
   const { body } = question;
+  const reranker = rerankerFor(deps, question);
   const [found, state] = await Promise.all([find(deps, question, deadline), deps.indexState()]);
   const { memories: best, messages } = ranked(deps, question, found);
-  const shown = { memories: best.slice(0, body.top_k), messages: messages.slice(0, body.top_k) };
+  const ordered = await reranked(deps, { question, deadline, reranker }, best);
+  const shown = { memories: ordered.hits.slice(0, body.top_k), messages: messages.slice(0, body.top_k) };
   const { missing, ...answer } = await addTo(deps, { question, deadline }, shown);
-  return { ...answer, degraded: [...(state === null ? [] : [state]), ...found.missing, ...missing] };
+  return {
+    ...answer,
+    degraded: [...(state === null ? [] : [state]), ...found.missing, ...ordered.missing, ...missing],
+  };
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

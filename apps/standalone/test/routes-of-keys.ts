@@ -9,6 +9,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'ingest POST /v1/flush': 'ingest',
   'search POST /v1/search': 'search',
   'search POST /v1/context': 'search',
+  'search POST /v1/recall': 'search',
   'search GET /v1/memories': 'search',
   'search GET /v1/memories/{id}': 'search',
   'search GET /v1/memories/{id}/history': 'search',

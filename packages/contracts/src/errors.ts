@@ -23,6 +23,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   immutable_memory: 422,
   unsupported_content: 422,
+  not_configured: 422,
   too_many_requests: 429,
   internal: 500,
   model_unavailable: 502,

@@ -40,6 +40,10 @@ export const PostSearch = z
       .describe('What comes with the results. "relations" is refused until there is a graph.'),
     before: Neighbours.describe('Messages before each source; with include: ["sources"].'),
     after: Neighbours.describe('Messages after each source; with include: ["sources"].'),
+    rerank: z
+      .union([z.boolean(), z.enum(['endpoint', 'model'])])
+      .optional()
+      .describe('The best are put in order once more: by a reranker, or by the chat model. true: by what there is.'),
     timeout_ms: z
       .int()
       .min(1)
@@ -57,11 +61,16 @@ function onlyWithSources(field: string) {
   return { message: 'it is about sources: ask for them with include: ["sources"], or leave it out', path: [field] };
 }
 
-const Scores = z.object({ vector: z.number().nullable(), keyword: z.number().nullable() });
+const Scores = z.object({
+  vector: z.number().nullable().describe('Cosine, -1 to 1; null where the leg did not bring it.'),
+  keyword: z.number().nullable().describe('BM25, from 0 on; null where the leg did not bring it.'),
+  relative: z.number().describe('How well it fits beside the first one, 0 to 1.'),
+});
 
 export const SearchHit = MemoryView.extend({
-  score: z.number(),
+  score: z.number().describe('0 to 1: how sure it is that this answers.'),
   latest: z.boolean().optional().describe('With latest_only: false: whether it is what the memory says today.'),
+  rerank_score: z.number().optional().describe('With rerank: what the order follows.'),
   scores: Scores.optional(),
   sources: z.array(SourceView).optional(),
   history: z.array(HistoryEvent).optional().describe('The newest events of the memory, oldest first.'),

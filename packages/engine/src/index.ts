@@ -5,6 +5,10 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
+export type { Reader } from './inquiry/ask-reading.ts';
+export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
+export type { Readable } from './inquiry/notebook.ts';
+export { modelReranker } from './inquiry/rerank-by-model.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
 export type * from './ports/index-build.ts';
@@ -49,6 +53,7 @@ export type * from './ports/ledger/undos.ts';
 export type * from './ports/limiter.ts';
 export type * from './ports/meter.ts';
 export type * from './ports/models.ts';
+export type * from './ports/reranker.ts';
 export type * from './ports/reviewer.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';

@@ -77,6 +77,31 @@ export type BatchList = {
   readonly next_cursor: string | null;
 };
 
+export type Citation = CitedMemory | CitedMessage;
+
+export type CitedMemory = {
+  readonly id: string;
+  readonly memory: string;
+  readonly version: number;
+  readonly valid_from: string;
+  readonly invalid_at: string | null;
+  readonly kind: 'memory';
+  /** The messages it came from. */
+  readonly message_ids: readonly string[];
+};
+
+export type CitedMessage = {
+  readonly message_id: string;
+  readonly batch_id: string;
+  /** The id the caller gave the message. */
+  readonly id: string | null;
+  readonly role: 'user' | 'assistant' | 'system' | 'tool';
+  readonly name: string | null;
+  readonly content: string;
+  readonly said_at: string;
+  readonly kind: 'message';
+};
+
 export type Consolidation = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -245,6 +270,9 @@ export type ExportLine = {
   readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
 };
 
+/** What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), joined by AND, OR and NOT. It narrows the scope and never widens it. See docs/filters.md. */
+export type Filters = Readonly<Record<string, unknown>>;
+
 export type Flush = {
   /** Batches of this owner that were waiting and are due now. */
   readonly pending: number;
@@ -359,8 +387,12 @@ export type MessageHit = {
   readonly said_at: string;
   readonly score: number;
   readonly scores?: {
+    /** Cosine, -1 to 1; null where the leg did not bring it. */
     readonly vector: number | null;
+    /** BM25, from 0 on; null where the leg did not bring it. */
     readonly keyword: number | null;
+    /** How well it fits beside the first one, 0 to 1. */
+    readonly relative: number;
   } | undefined;
 };
 
@@ -520,6 +552,26 @@ export type PostPreview = {
   readonly expires_at?: string | undefined;
 };
 
+export type PostRecall = {
+  /** The question. */
+  readonly query: string;
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+  readonly filters?: Filters | undefined;
+  /** Answered by what held then. */
+  readonly as_of?: string | undefined;
+  /** Memories and messages of each search. */
+  readonly top_k?: number | undefined;
+  /** Calls of the model, at most. */
+  readonly max_steps?: number | undefined;
+  /** What these calls read and write together, about. */
+  readonly max_tokens?: number | undefined;
+  /** Then the answer is what was found until then, and degraded says so. */
+  readonly timeout_ms?: number | undefined;
+};
+
 export type PostRedo = {
   /** Only tell what would change. */
   readonly dry_run?: boolean | undefined;
@@ -608,6 +660,7 @@ export type PostSearch = {
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
+  readonly filters?: Filters | undefined;
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
@@ -621,6 +674,8 @@ export type PostSearch = {
   readonly before?: number | undefined;
   /** Messages after each source; with include: ["sources"]. */
   readonly after?: number | undefined;
+  /** The best are put in order once more: by a reranker, or by the chat model. true: by what there is. */
+  readonly rerank?: boolean | 'endpoint' | 'model' | undefined;
   /** What is not there by then is left out, and degraded says so. */
   readonly timeout_ms?: number | undefined;
 };
@@ -712,6 +767,34 @@ export type Ready = {
     readonly ok: boolean;
     readonly message?: string | undefined;
   }>>;
+};
+
+export type RecallResult = {
+  /** null: what is remembered does not answer the question. */
+  readonly answer: string | null;
+  /** What the answer rests on; all of it was read. */
+  readonly citations: readonly Citation[];
+  /** What was searched for and read, in order. */
+  readonly trail: readonly ({
+    /** 0: the first search, for the question itself. */
+    readonly step: number;
+    /** What was searched for. */
+    readonly query: string | null;
+    /** The memory or message around which the conversation was read. */
+    readonly around: string | null;
+    /** Ids of memories and messages. */
+    readonly found: readonly string[];
+  })[];
+  readonly usage: {
+    readonly calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+  };
+  readonly took_ms: number;
+  /** What is to be known about this answer. */
+  readonly remarks?: readonly string[] | undefined;
+  /** Why the answer is less than what was asked for. */
+  readonly degraded?: readonly string[] | undefined;
 };
 
 export type Replay = {
@@ -923,12 +1006,19 @@ export type SearchHit = {
   readonly confirmations: number;
   readonly created_at: string;
   readonly updated_at: string;
+  /** 0 to 1: how sure it is that this answers. */
   readonly score: number;
   /** With latest_only: false: whether it is what the memory says today. */
   readonly latest?: boolean | undefined;
+  /** With rerank: what the order follows. */
+  readonly rerank_score?: number | undefined;
   readonly scores?: {
+    /** Cosine, -1 to 1; null where the leg did not bring it. */
     readonly vector: number | null;
+    /** BM25, from 0 on; null where the leg did not bring it. */
     readonly keyword: number | null;
+    /** How well it fits beside the first one, 0 to 1. */
+    readonly relative: number;
   } | undefined;
   readonly sources?: readonly Source[] | undefined;
   /** The newest events of the memory, oldest first. */
@@ -1115,9 +1205,14 @@ export interface Operations {
     body: PostContext;
     answer: ContextResult;
   };
+  /** Have a question answered from memories, with citations. */
+  'POST /v1/recall': {
+    body: PostRecall;
+    answer: RecallResult;
+  };
   /** An owner's memories, newest first. */
   'GET /v1/memories': {
-    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: MemoryList;
   };
   /** Write a memory as it is. */

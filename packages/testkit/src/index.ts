@@ -15,6 +15,8 @@ export {
   type HttpReply,
   type Raw,
   type Reply,
+  type RerankCall,
+  type RerankScript,
   refusal,
   type Script,
   type ScriptedCall,

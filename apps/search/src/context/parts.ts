@@ -15,7 +15,7 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import type { SearchDeps } from '../deps.ts';
-import { lateNote } from '../find.ts';
+import { lateNote } from '../late-note.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';

@@ -14,6 +14,19 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
   const { ledger, index, tools, tokenizer, log, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
   const embedQuery = queryVectors({ embedder, shared: null, tools, count: () => {} });
+  const reading: SearchDeps = {
+    ledger,
+    index,
+    tools,
+    tokenizer,
+    log,
+    embedQuery,
+    vectors: 'hashed',
+    messagesInIndex: 'hybrid',
+    reranker: null,
+    reader: null,
+    indexState: async () => null,
+  };
   const app: App = await createShell({
     name: 'search',
     auth: { apiKey: null, keys: null },
@@ -24,20 +37,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     keyRate: null,
     metrics: new Registry(),
   });
-  await app.register(
-    searchRoutes({
-      ledger,
-      index,
-      tools,
-      tokenizer,
-      log,
-      embedQuery,
-      vectors: 'hashed',
-      messagesInIndex: 'hybrid',
-      indexState: async () => null,
-      ...given,
-    }),
-  );
+  await app.register(searchRoutes({ ...reading, ...given }));
   const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
   return { app, engine, embedder, writer, search, remember: remembering(writer) };
 }

@@ -1,5 +1,6 @@
 export { type OpenEngine, openEngine } from './engine.ts';
-export { openEmbedder } from './models.ts';
+export { type Limits, openLimits } from './limits.ts';
+export { openChat, openEmbedder, openReranker } from './models.ts';
 export { type Observer, observe } from './observer.ts';
 export { rebuildOwnIndex } from './rebuild-index.ts';
 export { engineSettings, runsOn } from './settings.ts';

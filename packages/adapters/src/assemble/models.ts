@@ -1,8 +1,9 @@
-import type { ChatModel, Embedder, Log, NearThresholds } from '@slowwave/engine';
+import type { ChatModel, Embedder, Log, NearThresholds, Reranker } from '@slowwave/engine';
 import { builtinChat, builtinEmbedder } from '../builtin/index.ts';
 import type { Config } from '../config/index.ts';
 import { meteredEmbedder } from '../metrics/index.ts';
 import { openaiChat, openaiEmbedder } from '../openai/index.ts';
+import { endpointReranker, meteredReranker } from '../rerank/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Limits } from './limits.ts';
 import type { Observer } from './observer.ts';
@@ -44,6 +45,15 @@ interface Opened {
 
 export const openImageModel = ({ imageModel, openai }: Config, log: Log): ChatModel | null =>
   imageModel === null ? null : openaiChat({ ...openai, model: imageModel, log });
+
+/** A search does not wait longer for its results to be put in order. */
+const RERANK_LIMIT_MS = 10_000;
+
+export function openReranker({ reranker }: Config, { meter }: Pick<Observer, 'meter'>): Reranker | null {
+  if (reranker === null) return null;
+  const endpoint = endpointReranker({ ...reranker, timeoutMs: RERANK_LIMIT_MS });
+  return meteredReranker(endpoint, { meter, tools: systemTools, model: reranker.model ?? 'reranker' });
+}
 
 export async function openEmbedder(config: Config, log: Log, { meter }: Pick<Observer, 'meter'>): Promise<Embedder> {
   return meteredEmbedder(await embedderOf(config, log), { meter, tools: systemTools });

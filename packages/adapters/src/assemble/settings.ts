@@ -33,6 +33,8 @@ export const runsOn = (config: Config): Record<string, string> => ({
   image_model: config.imageModel ?? 'none (messages with images are refused)',
   model_limits: limitsIn(config),
   embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
+  reranker:
+    config.reranker === null ? 'none' : `${config.reranker.model ?? 'one'} at ${new URL(config.reranker.url).host}`,
 });
 
 function limitsIn({ limits: { requestsPerMinute, tokensPerMinute } }: Config): string {

@@ -32,6 +32,8 @@ export interface Config {
   /** null: none; images are refused. */
   readonly imageModel: string | null;
   readonly embeddingModel: string | null;
+  /** null: none. */
+  readonly reranker: { readonly url: string; readonly model: string | null; readonly apiKey: string | null } | null;
   readonly embeddingDimensions: number | null;
   readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
   readonly recallPerFact: number;
@@ -148,7 +150,18 @@ const WITHOUT_SERVER: Readonly<Record<string, string>> = {
   SLOWWAVE_EMBEDDING_MODEL: 'builtin',
 };
 
-const contradictions = (given: Given): string[] => [...modelsWithoutServer(given), ...qdrantWithoutUrl(given)];
+const contradictions = (given: Given): string[] => [
+  ...modelsWithoutServer(given),
+  ...qdrantWithoutUrl(given),
+  ...rerankerWithoutUrl(given),
+];
+
+function rerankerWithoutUrl(given: Given): string[] {
+  if (given.SLOWWAVE_RERANK_URL !== undefined) return [];
+  return ['SLOWWAVE_RERANK_MODEL', 'SLOWWAVE_RERANK_API_KEY']
+    .filter((name) => given[name] !== undefined)
+    .map((name) => `${name}: means something only with a reranker; set SLOWWAVE_RERANK_URL, or unset it`);
+}
 
 function qdrantWithoutUrl(given: Given): string[] {
   if (given.QDRANT_URL !== undefined) return [];
@@ -194,6 +207,7 @@ function configOf(env: Environment, program: Program): Config {
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
+    reranker: rerankerOf(env),
     due: {
       tokens: env.SLOWWAVE_BATCH_TOKENS,
       idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
@@ -215,6 +229,11 @@ function configOf(env: Environment, program: Program): Config {
 }
 
 const listOf = (given: readonly string[] | undefined): readonly string[] => given ?? [];
+
+function rerankerOf(env: Environment): Config['reranker'] {
+  const { SLOWWAVE_RERANK_URL: url, SLOWWAVE_RERANK_MODEL: model, SLOWWAVE_RERANK_API_KEY: apiKey } = env;
+  return url === undefined ? null : { url, model: model ?? null, apiKey: apiKey ?? null };
+}
 
 function tracesOf(env: Environment): Config['traces'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = env;

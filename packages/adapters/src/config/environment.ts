@@ -119,6 +119,13 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_EMBEDDING_DIMENSIONS: Count(8, 8_192)
     .optional()
     .describe("Length of the vectors; by default the model's own."),
+  SLOWWAVE_RERANK_URL: Url('http:', 'https:')
+    .optional()
+    .describe(
+      'Reranker for searches that ask for one, as Cohere and Jina have it, e.g. http://127.0.0.1:8080/v1/rerank.',
+    ),
+  SLOWWAVE_RERANK_MODEL: z.string().optional().describe('Model of the reranker, where its server has several.'),
+  SLOWWAVE_RERANK_API_KEY: z.string().optional().describe('Key of the reranker.'),
   SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 120_000).default(60_000).describe('Longest wait for one answer of a model.'),
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
     .default(1_024)

@@ -1,9 +1,11 @@
+import { patientFetch } from '../system/index.ts';
+
 /**
  * fetch, but every refusal carries its explanation where OpenAI puts it. Other servers send `{message}`, `{detail}` or
  * plain text, of which the library would keep nothing.
  */
 export async function fetchWithPlainErrors(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await patientFetch(url, init);
   if (response.ok) return response;
   const { status, headers } = response;
   return new Response(JSON.stringify({ error: errorIn(await response.text()) }), { status, headers: plain(headers) });

@@ -1,4 +1,4 @@
-import type { PatchMemory, PostContext, PostMemory, PostSearch } from '../api.ts';
+import type { PatchMemory, PostContext, PostMemory, PostRecall, PostSearch } from '../api.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
 import type { Given, Send } from '../send.ts';
@@ -11,6 +11,8 @@ export const memoriesOf = (send: Send) => ({
   search: (body: PostSearch, options?: CallOptions) => send('POST /v1/search', { body, readsOnly: true }, options),
   /** What is known of an owner, as a block for a prompt. */
   context: (body: PostContext, options?: CallOptions) => send('POST /v1/context', { body, readsOnly: true }, options),
+  /** Has a question answered from memories, with citations. */
+  recall: (body: PostRecall, options?: CallOptions) => send('POST /v1/recall', { body, readsOnly: true }, options),
   /** Writes a memory as it is given, without a model. */
   add: (body: PostMemory, options?: CallOptions) => send('POST /v1/memories', { body }, options),
   get: (id: string, options?: CallOptions) => send('GET /v1/memories/{id}', { params: { id } }, options),

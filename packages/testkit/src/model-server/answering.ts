@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { hashVector, type JsonObject } from '@slowwave/engine';
+import { cosine, hashVector, type JsonObject } from '@slowwave/engine';
 import type { HttpReply, Raw, Reply } from './script.ts';
 
+const RERANK_DIMENSIONS = 256;
 const CHARS_PER_TOKEN = 4; // what English text comes to; usage only has to be plausible
 
 export interface Tokens {
@@ -47,6 +48,16 @@ export function embeddings(request: JsonObject, texts: readonly string[], ownDim
     data: texts.map((text, index) => ({ object: 'embedding', index, embedding: encode(hashVector(text, dimensions)) })),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   };
+}
+
+/** The body of a reranker's answer as Cohere and Jina send it: all documents, best first. */
+export function relevance(query: string, documents: readonly string[]): object {
+  const asked = hashVector(query, RERANK_DIMENSIONS);
+  const results = documents.map((document, index) => ({
+    index,
+    relevance_score: cosine(hashVector(document, RERANK_DIMENSIONS), asked),
+  }));
+  return { model: 'scripted', results: results.sort((a, b) => b.relevance_score - a.relevance_score) };
 }
 
 export function send(response: ServerResponse, reply: Raw): void {

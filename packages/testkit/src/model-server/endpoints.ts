@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@slowwave/engine';
-import { answerText, completion, countTokens, embeddings, type Tokens } from './answering.ts';
+import { answerText, completion, countTokens, embeddings, relevance, type Tokens } from './answering.ts';
 import { promptText, readCall } from './reading.ts';
 import {
   type EmbeddingCall,
@@ -9,6 +9,8 @@ import {
   type HttpReply,
   type Raw,
   type Reply,
+  type RerankCall,
+  type RerankScript,
   refusal,
   type Script,
   type ScriptedCall,
@@ -37,6 +39,7 @@ export interface RecordedEmbedding extends EmbeddingCall {
 export interface ModelState {
   script: Script;
   embeddingScript: EmbeddingScript;
+  rerankScript: RerankScript;
   latencyMs: number;
   readonly structuredOutput: 'supported' | 'unsupported';
   readonly dimensions: number;
@@ -44,6 +47,7 @@ export interface ModelState {
   readonly counts: Map<string, number>;
   readonly calls: { -readonly [key in keyof RecordedCall]: RecordedCall[key] }[];
   readonly embeddingCalls: RecordedEmbedding[];
+  readonly rerankCalls: RerankCall[];
 }
 
 interface Asked {
@@ -75,6 +79,15 @@ export async function answerEmbeddings(state: ModelState, request: JsonObject): 
   const raw = state.embeddingScript(call);
   if (state.latencyMs > 0) await sleep(state.latencyMs);
   return raw ?? { status: 200, body: embeddings(request, texts, state.dimensions) };
+}
+
+/** POST /v1/rerank */
+export async function answerRerank(state: ModelState, { request, apiKey }: Omit<Asked, 'response'>): Promise<Raw> {
+  const { query, documents } = request as { query?: string; documents?: string[] };
+  const call = { query: query ?? '', documents: documents ?? [], request, apiKey, count: state.rerankCalls.length + 1 };
+  state.rerankCalls.push(call);
+  if (state.latencyMs > 0) await sleep(state.latencyMs);
+  return state.rerankScript(call) ?? { status: 200, body: relevance(call.query, call.documents) };
 }
 
 function record(state: ModelState, request: JsonObject, apiKey: string | null): ModelState['calls'][number] {

@@ -46,6 +46,19 @@ export interface EmbeddingCall {
   readonly count: number;
 }
 
+/** One question to the scripted reranker. */
+export interface RerankCall {
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly request: JsonObject;
+  readonly apiKey: string | null;
+  /** 1 for the first call. */
+  readonly count: number;
+}
+
+/** null lets the reranker score documents by the words they share with the query. */
+export type RerankScript = (call: RerankCall) => Raw | null;
+
 /** null lets the embedder answer with its vectors. */
 export type EmbeddingScript = (call: EmbeddingCall) => Raw | null;
 

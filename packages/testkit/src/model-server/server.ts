@@ -5,11 +5,21 @@ import { send } from './answering.ts';
 import {
   answerChat,
   answerEmbeddings,
+  answerRerank,
   type ModelState,
   type RecordedCall,
   type RecordedEmbedding,
 } from './endpoints.ts';
-import { type EmbeddingScript, type HttpReply, type Raw, refusal, type Script, type ScriptedCall } from './script.ts';
+import {
+  type EmbeddingScript,
+  type HttpReply,
+  type Raw,
+  type RerankCall,
+  type RerankScript,
+  refusal,
+  type Script,
+  type ScriptedCall,
+} from './script.ts';
 
 const DEFAULT_DIMENSIONS = 256;
 
@@ -35,8 +45,10 @@ export interface ModelServer {
   readonly baseUrl: string;
   readonly calls: readonly RecordedCall[];
   readonly embeddingCalls: readonly RecordedEmbedding[];
+  readonly rerankCalls: readonly RerankCall[];
   setScript(script: Script): void;
   setEmbeddingScript(script: EmbeddingScript): void;
+  setRerankScript(script: RerankScript): void;
   setLatency(ms: number): void;
   close(): Promise<void>;
 }
@@ -62,11 +74,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     baseUrl: `${url}/v1`,
     calls: state.calls,
     embeddingCalls: state.embeddingCalls,
+    rerankCalls: state.rerankCalls,
     setScript: (script) => {
       state.script = script;
     },
     setEmbeddingScript: (script) => {
       state.embeddingScript = script;
+    },
+    setRerankScript: (script) => {
+      state.rerankScript = script;
     },
     setLatency: (ms) => {
       state.latencyMs = ms;
@@ -85,6 +101,8 @@ function initialState(options: ModelServerOptions): ModelState {
     counts: new Map(),
     calls: [],
     embeddingCalls: [],
+    rerankScript: () => null,
+    rerankCalls: [],
   };
 }
 
@@ -105,6 +123,8 @@ async function answer(state: ModelState, exchange: Exchange): Promise<Raw> {
       return answerChat(state, { request: body, apiKey: keyIn(request), response });
     case 'POST /v1/embeddings':
       return answerEmbeddings(state, body);
+    case 'POST /v1/rerank':
+      return answerRerank(state, { request: body, apiKey: keyIn(request) });
     default:
       return refusal(404, { message: `Unknown request URL: ${request.method} ${request.url}` });
   }

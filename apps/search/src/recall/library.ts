@@ -1,0 +1,117 @@
+import type { Citation, MessageHit, PostRecall, PostSearch, SearchHit } from '@slowwave/contracts';
+import {
+  EngineError,
+  type Filter,
+  type Library,
+  ownerOf,
+  type Readable,
+  scopeOf,
+  type TenantId,
+} from '@slowwave/engine';
+import type { z } from 'zod';
+import type { SearchDeps } from '../deps.ts';
+import { search } from '../search.ts';
+import { sourceView } from '../views.ts';
+
+/** Messages that are read before and after the one a step asks about. */
+const REACH = 4;
+
+type CitationView = z.infer<typeof Citation>;
+
+/** The memories and messages of one owner, to be searched and read; it keeps what it has handed out, to be cited. */
+export interface OwnLibrary extends Library {
+  citationOf(key: string): CitationView | null;
+  /** Why searches found less than there may be, each reason once. */
+  missing(): readonly string[];
+}
+
+interface Whose {
+  readonly tenant: TenantId;
+  readonly body: PostRecall;
+  /** The filter of the body, as it was read. */
+  readonly where: Filter | null;
+  readonly cancel: AbortSignal;
+}
+
+export function libraryOf(deps: SearchDeps, { tenant, body, where, cancel }: Whose): OwnLibrary {
+  const handedOut = new Map<string, CitationView>();
+  const missing = new Set<string>();
+  const keep = (citation: CitationView): Readable => {
+    const readable = readableOf(citation);
+    handedOut.set(readable.key, citation);
+    return readable;
+  };
+  return {
+    search: async (query) => {
+      const found = await search(deps, { tenant, cancel, where, body: searchBody(deps, body, query) }).catch(
+        (error: unknown) => {
+          throw cancel.aborted ? timeIsUp(error) : error;
+        },
+      );
+      for (const reason of found.degraded ?? []) missing.add(reason);
+      return [...found.results.map(citedMemory), ...(found.messages ?? []).map(citedMessage)].map(keep);
+    },
+    around: async (ids) => {
+      const of = { tenant, owner: ownerOf(scopeOf(body)), ids };
+      const reach = { before: REACH, after: REACH, appId: body.app_id ?? null };
+      const near = await deps.ledger.lookups.around(of, reach);
+      const until = body.as_of === undefined ? Number.POSITIVE_INFINITY : Date.parse(body.as_of);
+      const messages = [...near.values()].flat().filter(({ saidAt }) => saidAt.at <= until);
+      return messages.map((message) => keep(citedMessage(sourceView(message, true))));
+    },
+    citationOf: (key) => handedOut.get(key) ?? null,
+    missing: () => [...missing],
+  };
+}
+
+const timeIsUp = (cause: unknown): EngineError =>
+  new EngineError('the time of this recall was up', { code: 'cancelled', retryable: true, cause });
+
+/** Every search of a recall is one of the owner that was asked about, whatever a model writes. */
+const searchBody = (
+  { messagesInIndex }: SearchDeps,
+  { user_id, agent_id, run_id, app_id, as_of, top_k }: PostRecall,
+  query: string,
+): PostSearch => ({
+  query,
+  user_id,
+  agent_id,
+  run_id,
+  app_id,
+  as_of,
+  top_k,
+  mode: 'hybrid',
+  include: messagesInIndex === 'off' ? ['sources'] : ['sources', 'messages'],
+});
+
+const citedMemory = ({ id, memory, version, valid_from, invalid_at, sources = [] }: z.infer<typeof SearchHit>) => ({
+  kind: 'memory' as const,
+  id,
+  memory,
+  version,
+  valid_from,
+  invalid_at,
+  message_ids: sources.map(({ message_id }) => message_id),
+});
+
+type MessageView = Omit<z.infer<typeof MessageHit>, 'user_id' | 'agent_id' | 'run_id' | 'app_id' | 'score' | 'scores'>;
+
+const citedMessage = ({ message_id, batch_id, id, role, name, content, said_at }: MessageView) => ({
+  kind: 'message' as const,
+  message_id,
+  batch_id,
+  id,
+  role,
+  name,
+  content,
+  said_at,
+});
+
+function readableOf(of: CitationView): Readable {
+  if (of.kind === 'message') {
+    const { kind, message_id: key, content, role, said_at: date } = of;
+    return { kind, key, text: content, role, date, messageIds: [key] };
+  }
+  const { kind, id: key, memory: text, valid_from: date, message_ids: messageIds } = of;
+  return { kind, key, text, role: null, date, messageIds };
+}

@@ -1,0 +1,28 @@
+import { PostRecall, RecallResult } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import { type App, type Bounds, requestTenant, waitSignal } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { emptyQuery } from '../empty-query.ts';
+import { filterOf } from '../filters.ts';
+import { recall } from './recall.ts';
+
+const schema = {
+  tags: ['search'],
+  summary: 'Have a question answered from memories, with citations',
+  description:
+    'A chat model searches the memories and messages of one owner several times, reads around what it finds, and answers ' +
+    'from that alone; the trail says what it searched for and read. Without a chat model the answer is the best memories.',
+  body: PostRecall,
+  response: { 200: RecallResult },
+};
+
+const bounds: Bounds = { by: 'body', apps: true };
+
+export function postRecall(app: App, deps: SearchDeps): void {
+  app.post('/v1/recall', { schema, config: { bounds } }, async (request, reply) => {
+    if (request.body.query.trim() === '') throw emptyQuery();
+    const tenant = requestTenant(request) as TenantId;
+    const where = filterOf(request.body.filters);
+    return recall(deps, { tenant, body: request.body, where, cancel: waitSignal(reply) });
+  });
+}

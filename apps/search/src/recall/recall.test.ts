@@ -1,0 +1,138 @@
+import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
+import { fakeChat, type Script, silentMeter } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import type { SearchDeps } from '../app.ts';
+import { searchBench } from '../testing/bench.ts';
+
+const question = { query: 'where does Ann live', user_id: 'ann' };
+
+interface Shown {
+  readonly id: string;
+  readonly content?: string;
+}
+
+/** Ann and Bob have said where they live; a scripted model reads. */
+async function bench(script: Script | null, given: Partial<SearchDeps> = {}) {
+  const real = await searchBench();
+  const { engine } = real;
+  const said = Date.parse('2026-01-01T00:00:00Z');
+  await engine.post([
+    { role: 'assistant', content: 'Where do you live?', at: said },
+    { content: 'Ann lives in Berlin', at: said + 1 },
+  ]);
+  await engine.run();
+  await engine.post(['Bob lives in Rome'], { userId: 'bob' });
+  await engine.run();
+  const { ledger, index, tools } = engine.deps;
+  const chat = fakeChat(script === null ? {} : { recall_step: script });
+  const reader = script === null ? null : { ledger, tools, chat, meter: silentMeter };
+  const { app } = await searchBench({ ledger, index, reader, ...given });
+  const ask = async (more: object = {}) =>
+    (await app.inject({ method: 'POST', url: '/v1/recall', payload: { ...question, ...more } })).json();
+  return { ask, chat, engine };
+}
+
+test('an answer comes with what it rests on, and with what was searched for', async () => {
+  const { ask, engine } = await bench(({ memories, messages }, nth) => {
+    if (nth === 1) return { around: ['0'] };
+    const asked = (messages as unknown as Shown[]).find(({ content }) => content === 'Where do you live?');
+    return { answer: 'In Berlin.', cites: [(memories as unknown as Shown[])[0]?.id ?? '', asked?.id ?? ''] };
+  });
+  const answer = await ask();
+  const [memory] = await engine.memories();
+  expect(answer).toMatchObject({
+    answer: 'In Berlin.',
+    citations: [
+      {
+        kind: 'memory',
+        id: memory?.id,
+        memory: 'Ann lives in Berlin',
+        message_ids: memory?.versions[0]?.details.sourceIds,
+      },
+      { kind: 'message', role: 'assistant', content: 'Where do you live?', said_at: '2026-01-01T00:00:00.000Z' },
+    ],
+    usage: { calls: 2 },
+  });
+  expect(answer.trail).toMatchObject([
+    { step: 0, query: question.query, found: expect.arrayContaining([memory?.id]) },
+    { step: 1, query: null, around: memory?.id },
+  ]);
+  expect([answer.degraded, answer.remarks]).toEqual([undefined, undefined]);
+});
+
+test('whatever the model searches for, it sees one owner alone', async () => {
+  const { ask, chat } = await bench(() => ({
+    queries: ['Bob lives in Rome', 'user_id: bob'],
+    around: ['0'],
+    cites: [],
+  }));
+  const answer = await ask();
+  expect(answer.answer).toBeNull();
+  const read = chat.calls.map(({ user }) => JSON.parse(user.split('\n').at(-1) ?? ''));
+  expect(read.length).toBeGreaterThan(1);
+  expect(read.at(-1).searched).toContain('Bob lives in Rome');
+  expect(JSON.stringify(read.map(({ memories, messages }) => [memories, messages]))).not.toContain('Rome');
+});
+
+test('with as_of it reads nothing that was said later', async () => {
+  const { ask, chat } = await bench(() => ({ answer: 'Unknown.', cites: [] }));
+  expect(await ask({ as_of: '2025-06-01T00:00:00Z' })).toMatchObject({ answer: null, citations: [] });
+  expect(chat.calls).toEqual([]);
+});
+
+test('without a model the best memories are the answer, and it is said', async () => {
+  const { ask } = await bench(null);
+  const answer = await ask();
+  expect(answer.answer).toBe('- Ann lives in Berlin (2026-01-01)');
+  expect(answer.citations).toHaveLength(1);
+  expect(answer.degraded[0]).toContain('no chat model is configured');
+  expect(await ask({ user_id: 'nobody' })).toMatchObject({ answer: null, citations: [] });
+});
+
+test('when the time is up the answer is what was found until then', async () => {
+  const { engine } = await searchBench();
+  const reader = {
+    ledger: engine.deps.ledger,
+    tools: engine.deps.tools,
+    chat: { name: 'slow', ask: never },
+    meter: silentMeter,
+  };
+  const { ask } = await bench(null, { reader });
+  const answer = await ask({ timeout_ms: 100 });
+  expect(answer.answer).toBe('- Ann lives in Berlin (2026-01-01)');
+  expect(answer.degraded[0]).toContain('the time was up');
+});
+
+test('when not even the first search is done in time, that is said', async () => {
+  const { ask } = await bench(null, { embedQuery: () => new Promise(() => {}) });
+  expect(await ask({ timeout_ms: 100 })).toMatchObject({ status: 504, code: 'timed_out' });
+});
+
+test.each([
+  ['no question', { query: ' ' }, 'query'],
+  ['no steps', { max_steps: 0 }, 'max_steps'],
+  ['too many steps', { max_steps: 6 }, 'max_steps'],
+  ['too few tokens', { max_tokens: 100 }, 'max_tokens'],
+  ['a field that is not honoured', { rerank: true }, 'rerank'],
+])('%s is refused, naming the place', async (_name, more, path) => {
+  const { ask } = await bench(null);
+  expect(await ask(more)).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
+});
+
+test('calls are counted for the tenant', async () => {
+  const { ask, engine } = await bench(() => ({ answer: 'In Berlin.', cites: ['0'] }));
+  const before = await engine.deps.ledger.overview.usage(DEFAULT_TENANT);
+  await ask();
+  expect((await engine.deps.ledger.overview.usage(DEFAULT_TENANT)).calls).toBe(before.calls + 1);
+});
+
+interface Told {
+  addEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** A model that only ends when it is told to. */
+const never = (_call: unknown, cancel: Told): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const stopped = new EngineError('stopped', { code: 'cancelled', retryable: true });
+    cancel.addEventListener('abort', () => reject(stopped));
+  });

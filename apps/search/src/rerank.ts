@@ -1,0 +1,87 @@
+import type { PostSearch } from '@slowwave/contracts';
+import {
+  asEngineError,
+  modelReranker,
+  ownerOf,
+  type RankedHit,
+  type Relevance,
+  type Reranker,
+  scopeOf,
+} from '@slowwave/engine';
+import { problem } from '@slowwave/http';
+import { type Deadline, LATE } from './deadline.ts';
+import type { SearchDeps } from './deps.ts';
+import { lateNote } from './late-note.ts';
+import type { Question } from './search.ts';
+
+/** So many of the best are put in order once more: what is further down is seldom what was looked for. */
+const RERANKED_MIN = 30;
+const RERANKED_MAX = 100;
+/** Of one memory, in characters: rerankers read a few hundred words. */
+const DOCUMENT_MAX = 2_000;
+const QUERY_MAX = 4_000;
+
+/** A hit, with what a reranker thinks of it where it was asked. */
+export interface RerankedHit extends RankedHit {
+  readonly rerankScore?: number;
+}
+
+export interface Reranked {
+  readonly hits: readonly RerankedHit[];
+  /** Why they are in their own order though another was asked for. */
+  readonly missing: readonly string[];
+}
+
+/** The reranker that a search asks for; null: for none. Throws when it asks for one that there is not. */
+export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: Question): Reranker | null {
+  const { rerank = false } = body;
+  if (rerank === false) return null;
+  const model = reader && modelReranker({ deps: reader, tenant, owner: ownerOf(scopeOf(body)) });
+  const found = { true: reranker ?? model, endpoint: reranker, model }[String(rerank)] ?? null;
+  if (found === null) throw notConfigured(rerank);
+  return found;
+}
+
+/** The best put in order by a reranker; what it leaves out follows in its own order, and so does all when it fails. */
+export async function reranked(
+  deps: SearchDeps,
+  { question, deadline, reranker }: { question: Question; deadline: Deadline; reranker: Reranker | null },
+  hits: readonly RankedHit[],
+): Promise<Reranked> {
+  if (reranker === null || hits.length === 0) return { hits, missing: [] };
+  const asked = hits.slice(0, Math.min(RERANKED_MAX, Math.max(RERANKED_MIN, question.body.top_k)));
+  const documents = asked.map(({ hit }) => hit.point.text.slice(0, DOCUMENT_MAX));
+  const query = question.body.query.slice(0, QUERY_MAX);
+  try {
+    const relevance = await deadline.within((signal) => reranker.rerank({ query, documents }, signal));
+    if (relevance === LATE) return { hits, missing: [lateNote('reranking')] };
+    return { hits: inOrder(hits, relevance), missing: [] };
+  } catch (error) {
+    deps.log.warn({ err: error }, 'results were not reranked');
+    return {
+      hits,
+      missing: [`the results were not reranked (${asEngineError(error).code}): they are in their own order`],
+    };
+  }
+}
+
+function inOrder(hits: readonly RankedHit[], relevance: readonly Relevance[]): readonly RerankedHit[] {
+  const best = relevance.toSorted((a, b) => b.score - a.score || a.index - b.index);
+  const first = best.flatMap(({ index, score }) => {
+    const hit = hits[index];
+    return hit === undefined ? [] : [{ ...hit, rerankScore: score }];
+  });
+  const named = new Set(relevance.map(({ index }) => index));
+  return [...first, ...hits.filter((_, i) => !named.has(i))];
+}
+
+function notConfigured(rerank: PostSearch['rerank']) {
+  const wanted = {
+    endpoint: 'set SLOWWAVE_RERANK_URL',
+    model: 'set SLOWWAVE_CHAT_MODEL: the builtin model cannot judge',
+    true: 'set SLOWWAVE_RERANK_URL or SLOWWAVE_CHAT_MODEL',
+  }[String(rerank)];
+  return problem('not_configured', `there is nothing here to rerank with; ${wanted}, or leave rerank out`, {
+    errors: [{ path: 'rerank', message: 'expected a reranker that is configured, got none' }],
+  });
+}

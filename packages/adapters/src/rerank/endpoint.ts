@@ -1,0 +1,77 @@
+import { type Cancellation, EngineError, type EngineErrorCode, type Reranker } from '@slowwave/engine';
+import { patientFetch } from '../system/index.ts';
+import { readRelevance } from './read-relevance.ts';
+
+export interface RerankOptions {
+  /** The whole address, such as https://host/v1/rerank. */
+  readonly url: string;
+  /** null: the server has only one. */
+  readonly model: string | null;
+  readonly apiKey: string | null;
+  /** For one request, until its last byte. */
+  readonly timeoutMs: number;
+}
+
+/** A reranker behind an API like those of Cohere and Jina. */
+export const endpointReranker = (options: RerankOptions): Reranker => ({
+  rerank: async ({ query, documents }, cancel) => {
+    const { model } = options;
+    const body = { ...(model !== null && { model }), query, documents, top_n: documents.length };
+    return readRelevance(await exchange(options, JSON.stringify(body), cancel), documents.length);
+  },
+});
+
+async function exchange(options: RerankOptions, body: string, cancel: Cancellation): Promise<unknown> {
+  if (cancel.aborted) throw failure('cancelled', 'the question was cancelled');
+  const abort = new AbortController();
+  const hangUp = (): void => abort.abort();
+  cancel.addEventListener('abort', hangUp, { once: true });
+  const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(options.timeoutMs)]);
+  try {
+    const response = await patientFetch(options.url, { method: 'POST', headers: headersOf(options), body, signal });
+    if (!response.ok) throw refusal(response.status);
+    return await response.json();
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    if (cancel.aborted) throw failure('cancelled', 'the question was cancelled', error);
+    if (signal.aborted) throw failure('model_timeout', `got no answer within ${options.timeoutMs} ms`, error);
+    const unreadable = error instanceof SyntaxError;
+    throw failure(
+      unreadable ? 'model_server_error' : 'model_unreachable',
+      unreadable ? 'got no JSON' : 'got no connection',
+      error,
+    );
+  } finally {
+    cancel.removeEventListener('abort', hangUp);
+  }
+}
+
+const headersOf = ({ apiKey }: RerankOptions): Record<string, string> => ({
+  'content-type': 'application/json',
+  ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+});
+
+const CODES: Readonly<Record<number, EngineErrorCode>> = {
+  401: 'model_misconfigured',
+  403: 'model_misconfigured',
+  404: 'model_misconfigured',
+  405: 'model_misconfigured',
+  408: 'model_timeout',
+  429: 'model_overloaded',
+};
+
+function refusal(status: number): EngineError {
+  const code = CODES[status] ?? (status >= 500 ? 'model_server_error' : 'model_rejected');
+  return failure(code, `got status ${status}`);
+}
+
+/** Says nothing of the address, which may hold a key. */
+const failure = (code: EngineErrorCode, got: string, cause?: unknown): EngineError =>
+  new EngineError(
+    `expected an answer of the reranker at SLOWWAVE_RERANK_URL, ${got}; results come in their own order meanwhile`,
+    {
+      code,
+      retryable: code !== 'model_rejected' && code !== 'model_misconfigured',
+      cause,
+    },
+  );

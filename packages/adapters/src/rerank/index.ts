@@ -1,0 +1,2 @@
+export { endpointReranker } from './endpoint.ts';
+export { meteredReranker } from './metered.ts';

@@ -1,0 +1,78 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, wasAsked } from '../errors.ts';
+import { type Reading, readAnswer } from '../parse/answer.ts';
+import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { TenantSettings } from '../settings.ts';
+import { afford } from '../steps/afford.ts';
+import { callOf, type Question, repairCall } from '../steps/ask.ts';
+import { callModel, unanswered } from '../steps/call-model.ts';
+import type { LaneId, Owner, TenantId } from '../words.ts';
+
+/** Who asks a model while memories are read, outside of any consolidation. */
+export interface Reader {
+  readonly deps: Pick<EngineDeps, 'ledger' | 'tools' | 'meter'> & { readonly chat: ChatModel };
+  /** Whose day it is counted to, and whose budget it has to fit. */
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly cancel: Cancellation;
+}
+
+export interface Told<T> {
+  readonly value: T;
+  readonly usage: TokenUse;
+}
+
+/** Asks within the budgets, and once more for an answer that cannot be used. Every call is counted. */
+export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 'step'>): Promise<Told<T>> {
+  const payer = await payerOf(reader);
+  const asked = { ...question, step: question.prompt.name };
+  const first = await call(payer, callOf(question.prompt, question.ask, question.input));
+  const reading = usable(first, question.shape);
+  if (reading !== null) return { value: reading.value, usage: first.usage };
+  const second = await call(payer, repairCall(asked, first));
+  const repaired = usable(second, question.shape);
+  if (repaired !== null) return { value: repaired.value, usage: sum(first.usage, second.usage) };
+  throw new EngineError(
+    `expected ${question.prompt.name} to answer with the JSON of its schema, got no such JSON, twice; another model helps if this stays`,
+    { code: 'model_output_unusable', retryable: true },
+  );
+}
+
+interface Payer extends Reader {
+  readonly lane: LaneId;
+  readonly prices: TenantSettings['prices'];
+}
+
+async function payerOf(reader: Reader): Promise<Payer> {
+  const { deps, tenant, owner } = reader;
+  const [lane, rules] = await Promise.all([
+    deps.ledger.memories.laneOf(tenant, owner, deps.tools.now()),
+    deps.ledger.settings.get(tenant),
+  ]);
+  await afford(deps, { tenant, lane, rules });
+  return { ...reader, lane, prices: rules.prices };
+}
+
+function usable<T>({ text }: ChatAnswer, shape: Question<T>['shape']): Reading<T> | null {
+  const reading = readAnswer(text, shape);
+  return reading?.complete === true ? reading : null;
+}
+
+async function call({ deps, lane, prices, cancel }: Payer, chatCall: ChatCall): Promise<ChatAnswer> {
+  const count = deps.ledger.summaries.countCall;
+  try {
+    const answer = await callModel({ deps, turn: null, prices, cancel }, chatCall);
+    const { model, usage } = answer;
+    await count(lane, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
+    return answer;
+  } catch (error) {
+    if (wasAsked(error, cancel)) await count(lane, { ...unanswered(deps, chatCall, error), failed: true });
+    throw error;
+  }
+}
+
+const sum = (a: TokenUse, b: TokenUse): TokenUse => ({
+  promptTokens: a.promptTokens + b.promptTokens,
+  completionTokens: a.completionTokens + b.completionTokens,
+});

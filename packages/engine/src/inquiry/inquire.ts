@@ -1,0 +1,133 @@
+import { asEngineError } from '../errors.ts';
+import type { TokenUse } from '../ports/models.ts';
+import { type Cited, cited } from './cite.ts';
+import { type Note, type Notebook, notebook, type Readable } from './notebook.ts';
+import type { Step } from './read-step.ts';
+import { type Thinking, type Thought, think } from './think.ts';
+
+/** What is looked into, for one owner: who asks has bound both to that owner, whatever a model says. */
+export interface Library {
+  search(query: string): Promise<readonly Readable[]>;
+  /** What was said around these messages. */
+  around(messageIds: readonly string[]): Promise<readonly Readable[]>;
+}
+
+export interface Inquiry {
+  readonly question: string;
+  readonly library: Library;
+  /** null: there is no model that could read. */
+  readonly thinking: Thinking | null;
+  /** Rounds of thinking; in the last one an answer is due. */
+  readonly stepsMax: number;
+}
+
+/** One look: what was asked for, and the keys of what was found. */
+export interface Look {
+  /** 0: before any thinking. */
+  readonly step: number;
+  readonly query: string | null;
+  /** The key of what was read around. */
+  readonly around: string | null;
+  readonly found: readonly string[];
+}
+
+export interface Inquired {
+  /** null: what was read does not answer the question. */
+  readonly answer: string | null;
+  readonly citations: readonly Readable[];
+  readonly trail: readonly Look[];
+  readonly calls: number;
+  readonly usage: TokenUse;
+  readonly remarks: readonly string[];
+  /** Why the answer is not what was asked for. */
+  readonly degraded: readonly string[];
+}
+
+/** Searches, reads, searches again for what is missing, and answers from what was read. */
+export async function inquire(inquiry: Inquiry): Promise<Inquired> {
+  const course: Course = { inquiry, notes: notebook(), trail: [], spent: [], remarks: [] };
+  await search(course, 0, inquiry.question);
+  if (course.notes.isEmpty()) return ended(course, NO_ANSWER);
+  if (inquiry.thinking === null) return ended(course, bestOf(course), 'no chat model is configured');
+  try {
+    return ended(course, await thoughtOf(course, inquiry.thinking));
+  } catch (error) {
+    const { code } = asEngineError(error);
+    const isLate = code === 'cancelled';
+    return ended(course, bestOf(course), isLate ? 'the time was up' : `the chat model gave no answer (${code})`);
+  }
+}
+
+interface Course {
+  readonly inquiry: Inquiry;
+  readonly notes: Notebook;
+  readonly trail: Look[];
+  readonly spent: TokenUse[];
+  readonly remarks: string[];
+}
+
+const NO_ANSWER: Cited = { answer: null, citations: [] };
+
+async function thoughtOf(course: Course, thinking: Thinking): Promise<Cited> {
+  const { stepsMax } = course.inquiry;
+  for (let step = 1; ; step += 1) {
+    const thought = await thinkOn(course, thinking, stepsMax - step);
+    if (thought.last || thought.step.answer !== null) return cited(course, thought.step);
+    const found = await follow(course, step, thought.step);
+    // Where nothing more is to be found, what there is has to do.
+    if (found === 0) return cited(course, (await thinkOn(course, thinking, 0)).step);
+  }
+}
+
+async function thinkOn({ inquiry, notes, trail, spent }: Course, thinking: Thinking, left: number): Promise<Thought> {
+  const searched = trail.flatMap(({ query }) => (query === null ? [] : [query]));
+  const thought = await think(thinking, { question: inquiry.question, searched, notes, left, spent });
+  spent.push(thought.usage);
+  return thought;
+}
+
+/** Does what a step wants. Answers with how much was found that was not known. */
+async function follow(course: Course, step: number, { queries, around }: Step): Promise<number> {
+  const asked = new Set(course.trail.map(({ query }) => query));
+  let found = 0;
+  for (const query of queries) if (!asked.has(query)) found += await search(course, step, query);
+  for (const id of around) {
+    const note = course.notes.named(id);
+    if (note !== null) found += await readAround(course, step, note);
+  }
+  return found;
+}
+
+async function search(course: Course, step: number, query: string): Promise<number> {
+  const found = await course.inquiry.library.search(query);
+  course.trail.push({ step, query, around: null, found: found.map(({ key }) => key) });
+  return course.notes.write(found).length;
+}
+
+async function readAround(course: Course, step: number, { of }: Note): Promise<number> {
+  const found = of.messageIds.length === 0 ? [] : await course.inquiry.library.around(of.messageIds);
+  course.trail.push({ step, query: null, around: of.key, found: found.map(({ key }) => key) });
+  return course.notes.write(found).length;
+}
+
+/** Memories shown as they are where no model answers. */
+const BEST_SHOWN = 5;
+
+function bestOf({ notes }: Course): Cited {
+  const best = notes.best(BEST_SHOWN).map(({ of }) => of);
+  if (best.length === 0) return NO_ANSWER;
+  return { answer: best.map(({ text, date }) => `- ${text} (${date.slice(0, 10)})`).join('\n'), citations: best };
+}
+
+function ended({ trail, spent, remarks }: Course, { answer, citations }: Cited, reason?: string): Inquired {
+  const total = (of: (use: TokenUse) => number): number => spent.reduce((sum, use) => sum + of(use), 0);
+  return {
+    answer,
+    citations,
+    trail,
+    calls: spent.length,
+    usage: { promptTokens: total((use) => use.promptTokens), completionTokens: total((use) => use.completionTokens) },
+    remarks,
+    degraded: reason === undefined ? [] : [`${reason}: the answer is the memories that fit best, as they are`],
+  };
+}

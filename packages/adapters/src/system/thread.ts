@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { reviveError, type ThreadMessage, type ThreadRequest } from './thread-protocol.ts';
 
 /** A worker thread that answers calls: how blocking libraries are kept off the event loop. */
@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /** Starts `script` with `init`; resolves when it is ready, rejects with its error when it could not start. */
-export async function startThread(script: URL, init: unknown): Promise<Thread> {
-  const worker = new Worker(script, { workerData: init });
+export async function startThread(script: URL, init: unknown, resourceLimits: ResourceLimits = {}): Promise<Thread> {
+  const worker = new Worker(script, { workerData: init, resourceLimits });
   const waiting = new Map<number, Waiting>();
   const listeners: ((notice: unknown) => void)[] = [];
   const post = together<ThreadRequest>(

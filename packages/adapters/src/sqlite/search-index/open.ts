@@ -22,7 +22,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
   const reader: IndexThreadInit = { ...init, role: 'reader' };
   const [writing, reading] = await startAll([{ ...init, role: 'writer' }, reader]);
   const write = callsTo<WriterMethods>(writing, path);
-  const readers = readersOf(reading, path, () => startThread(INDEX_THREAD, reader));
+  const readers = readersOf(reading, path, () => start(reader));
   const read = readers.first;
   return {
     marker: () => read('marker'),
@@ -48,9 +48,18 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
   };
 }
 
+/**
+ * An owner that is read once is a value of many hundred kilobytes, outside of the thread's own memory, that is soon thrown
+ * away. A small room for what is new has it noticed after some questions, before the thread stands still to look for more.
+ */
+const LIMITS = { maxYoungGenerationSizeMb: 6 };
+
+const start = (init: IndexThreadInit): Promise<Thread> =>
+  startThread(INDEX_THREAD, init, init.role === 'reader' ? LIMITS : {});
+
 /** All of the threads, or none. */
 async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Promise<[Thread, Thread]> {
-  const starting = inits.map((init) => startThread(INDEX_THREAD, init));
+  const starting = inits.map(start);
   const started = (await Promise.allSettled(starting)).flatMap((one) =>
     one.status === 'fulfilled' ? [one.value] : [],
   );

@@ -12,11 +12,18 @@ export interface OwnerCache {
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'shelf'>;
 
 /**
- * Keeps the owners that were asked about last, up to so many bytes, but always the last one. Before a table is used its
- * count of changes is compared with the file's, so that the writes of other threads and processes are seen.
+ * Owners of which it is remembered that they were asked about. Who comes once among thousands is not kept: its bytes would
+ * push out those of others, and be thrown away when they are old, for which the thread would stand still.
+ */
+const ASKED_MAX = 256;
+
+/**
+ * Keeps owners from their second question on, those that were asked about last, up to so many bytes. Before a table is
+ * used its count of changes is compared with the file's, so that the writes of other threads and processes are seen.
  */
 export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
   const tables = new Map<string, OwnerTable>(); // least recently used first
+  const asked = new Set<string>(); // the same
   let total = 0;
   let schema: number | null = null;
 
@@ -31,11 +38,18 @@ export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
     if (table !== undefined) total -= bytesOf(table);
     tables.delete(name);
   };
+  const wasAsked = (name: string): boolean => {
+    const before = asked.delete(name);
+    asked.add(name);
+    for (const oldest of asked) if (asked.size > ASKED_MAX) asked.delete(oldest);
+    return before;
+  };
   const keep = (name: string, table: OwnerTable): void => {
+    if (!wasAsked(name)) return;
     tables.set(name, table);
     total += bytesOf(table);
     for (const oldest of tables.keys()) {
-      if (total <= bytes || oldest === name) return;
+      if (total <= bytes) return;
       forget(oldest);
     }
   };

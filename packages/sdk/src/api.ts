@@ -470,6 +470,7 @@ export type PostContext = {
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
+  readonly filters?: Filters | undefined;
   /** Counted as o200k_base does. */
   readonly max_tokens?: number | undefined;
   /** Memories that are looked at for the block. */

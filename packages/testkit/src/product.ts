@@ -18,6 +18,7 @@ export const product = {
     const { systemTools } = await load<{ systemTools: unknown }>('system');
     return openSqliteLedger({ path, tools: systemTools });
   },
+  keys: (): Promise<KeyParts> => load<KeyParts>('keys'),
   embedder: async (): Promise<BuiltinEmbedder> => (await load<BuiltinParts>('builtin')).builtinEmbedder(),
 };
 
@@ -28,6 +29,16 @@ interface IndexSpace {
 
 interface BuiltinEmbedder extends IndexSpace {
   embed(texts: readonly string[], cancel: AbortSignal): Promise<{ readonly vectors: readonly Float32Array[] }>;
+}
+
+export interface KeyParts {
+  newSecret(id: string): { readonly secret: string; readonly hash: string };
+  keyCheck(options: {
+    readonly keys: Ledger['keys'];
+    readonly tools: { now(): number };
+    readonly log: { warn(): void };
+    readonly monotonic: () => number;
+  }): { check(secret: string): Promise<{ readonly kind: string }> };
 }
 
 interface SqliteParts {

@@ -4,10 +4,23 @@ import { fleet } from './fleet.ts';
 import { fresh } from './fresh.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
+import { keys } from './keys.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
 import { provider } from './provider.ts';
 import { search } from './search.ts';
 import { worker } from './worker.ts';
 
-export const BENCHES: readonly Bench[] = [worker, fleet, ingest, noisy, provider, search, growth, mixed, fresh, cost];
+export const BENCHES: readonly Bench[] = [
+  worker,
+  fleet,
+  ingest,
+  noisy,
+  provider,
+  search,
+  growth,
+  mixed,
+  fresh,
+  cost,
+  keys,
+];

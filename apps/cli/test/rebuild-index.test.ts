@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSqliteIndex } from '@slowwave/adapters/sqlite';
-import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
+import { DEFAULT_TENANT, type Ledger, markerOf } from '@slowwave/engine';
 import { type ModelServer, spawnService, startModelServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FAST, MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
@@ -35,7 +35,8 @@ describe('slowwave rebuild index', () => {
     const fingerprint = await fingerprintOf();
     const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), dimensions: DIMENSIONS, fingerprint });
     const count = await index.count(DEFAULT_TENANT);
-    expect(await index.marker()).toEqual({ ledgerId: ledger.id, fingerprint });
+    const settings = { messagesInIndex: 'hybrid' as const };
+    expect(await index.marker()).toEqual(markerOf({ ledger, embedder: { fingerprint }, settings }));
     await index.close();
     return count;
   };

@@ -69,7 +69,8 @@ describe('the index wiped', () => {
         const { body } = await post(`${base}/v1/search`, { user_id: 'ana', query, include: ['scores'] });
         expect(body.degraded).toBeUndefined();
         return body.results.map(({ id, memory, version, score, scores }: Record<string, unknown>) => ({
-          ...{ id, memory, version, score, scores },
+          // What is younger scores higher, and all is seconds older by the second time.
+          ...{ id, memory, version, score: Number(score).toFixed(5), scores },
         }));
       }),
     );

@@ -8,6 +8,7 @@ import {
   memoryWriter,
   requestErasure,
   type SearchIndex,
+  terms,
 } from '@slowwave/engine';
 import {
   type EngineBench,
@@ -21,6 +22,8 @@ import {
 
 /** In everything that is of the user who is erased, and in nothing else. */
 export const MARKER = 'Xyzzy';
+/** What an index keeps of it to find it by. */
+const MARKED_TERMS = terms(MARKER);
 const USER = `${MARKER}-user`;
 const OWNER = { kind: 'user', id: USER } as const;
 const TENANT = 'default' as Parameters<typeof requestErasure>[1];
@@ -90,7 +93,8 @@ export async function filesWithMarker(folder: string, isWanted: (path: string) =
   const found: string[] = [];
   for (const path of paths.filter(isWanted)) {
     const bytes = await readFile(path).catch(() => Buffer.alloc(0)); // a server removes files while we look
-    if (bytes.includes(MARKER)) found.push(path.slice(folder.length + 1));
+    if (bytes.includes(MARKER) || MARKED_TERMS.some((term) => bytes.includes(term)))
+      found.push(path.slice(folder.length + 1));
   }
   return found.sort();
 }

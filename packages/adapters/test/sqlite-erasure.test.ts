@@ -32,10 +32,12 @@ describe('an erasure in SQLite files', () => {
     const bench = await open();
     const before = await bench.live('bob');
     expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
+    expect(await bench.deps.index.count('default' as never, 'messages')).toBe(80);
     const over = await eraseMarked(bench);
     expect(over).toMatchObject({ state: 'erased', remains: [], counts: { batches: 41, messages: 41 } });
     expect(await filesWithMarker(folder.path)).toEqual([]);
     expect(await bench.live('bob')).toEqual(before);
+    expect(await bench.deps.index.count('default' as never, 'messages')).toBe(40);
     const { accepted, erased, ...rest } = await bench.deps.ledger.overview.batches('default' as never);
     expect(accepted).toBe(erased + Object.values(rest).reduce((sum, count) => sum + count, 0));
   });

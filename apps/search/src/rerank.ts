@@ -20,6 +20,8 @@ const RERANKED_MAX = 100;
 /** Of one memory, in characters: rerankers read a few hundred words. */
 const DOCUMENT_MAX = 2_000;
 const QUERY_MAX = 4_000;
+/** Nobody waits longer for an order, also where a search has no limit of its own. */
+const RERANK_LIMIT_MS = 10_000;
 
 /** A hit, with what a reranker thinks of it where it was asked. */
 export interface RerankedHit extends RankedHit {
@@ -53,7 +55,9 @@ export async function reranked(
   const documents = asked.map(({ hit }) => hit.point.text.slice(0, DOCUMENT_MAX));
   const query = question.body.query.slice(0, QUERY_MAX);
   try {
-    const relevance = await deadline.within((signal) => reranker.rerank({ query, documents }, signal));
+    const relevance = await deadline.within((signal) =>
+      reranker.rerank({ query, documents }, AbortSignal.any([signal, AbortSignal.timeout(RERANK_LIMIT_MS)])),
+    );
     if (relevance === LATE) return { hits, missing: [lateNote('reranking')] };
     return { hits: inOrder(hits, relevance), missing: [] };
   } catch (error) {

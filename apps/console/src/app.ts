@@ -30,6 +30,7 @@ import { postUndo } from './post-undo.ts';
 import { putSettings } from './put-settings.ts';
 import { queuePages } from './queues/pages.ts';
 import { rotateKey } from './rotate-key.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 
@@ -66,6 +67,7 @@ const manageRoutes =
     postRetentionPreview(app, deps);
     getSettings(app, deps);
     putSettings(app, deps);
+    webhookRoutes(app, deps);
   };
 
 const adminRoutes =

@@ -35,6 +35,12 @@ export interface ConsoleDeps {
   examine(how: HowToExamine): Promise<Examination>;
   /** A secret for a new key, and what is kept of it. */
   newSecret(keyId: string): { readonly secret: string; readonly hash: string };
+  /** Whom webhooks may be sent to, and what they are signed with. */
+  readonly webhooks: {
+    /** Throws where a URL leads nowhere it may. */
+    check(url: string): unknown;
+    newSecret(): string;
+  };
   /** The queues shown at /queues. */
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */

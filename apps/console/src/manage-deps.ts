@@ -1,13 +1,14 @@
 import type { OpenEngine } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import { newSecret } from '@slowwave/adapters/keys';
+import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
 import { examine, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps({ deps, images, connection, schedule }: OpenEngine): ConsoleDeps {
+export function manageDeps({ deps, images, connection, schedule, urls }: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
   const nudge = schedule.nudge;
   return {
@@ -17,6 +18,7 @@ export function manageDeps({ deps, images, connection, schedule }: OpenEngine): 
     otherChat,
     nudge,
     newSecret,
+    webhooks: { check: urls.check, newSecret: newWebhookSecret },
     writer: memoryWriter(deps),
     reviewer: reviewer(deps),
     undoer: undoer(deps),

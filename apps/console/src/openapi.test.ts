@@ -26,6 +26,11 @@ const ROUTES = [
   '/v1/users/{id}/rollback',
   '/v1/erasures/{id}',
   '/v1/retention/preview',
+  '/v1/webhooks',
+  '/v1/webhooks/{id}',
+  '/v1/webhooks/{id}/deliveries',
+  '/v1/webhooks/{id}/deliveries/{delivery_id}/replay',
+  '/v1/webhooks/{id}/deliveries/replay',
 ];
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {

@@ -7,7 +7,7 @@ import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
-import { measureDoctor, measureLedger, measureQueue, startWork } from '@slowwave/worker';
+import { measureDoctor, measureLedger, measureQueue, measureWebhooks, startWork } from '@slowwave/worker';
 
 /** Everything in one process. */
 export async function compose(config: Config): Promise<Service & { readonly keyed: boolean }> {
@@ -20,8 +20,9 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   measureLedger(observer.registry, engine.deps);
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
-  const { concurrency, takeOverMs } = config;
-  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
+  const attempted = measureWebhooks(observer.registry, engine.deps);
+  const { concurrency, takeOverMs, webhookDays } = config;
+  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs, webhookDays, attempted });
   const manage = manageDeps(engine);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const shell = {

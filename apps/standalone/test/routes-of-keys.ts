@@ -36,6 +36,14 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/retention/preview': 'manage',
   'console GET /v1/settings': 'manage',
   'console PUT /v1/settings': 'manage',
+  'console POST /v1/webhooks': 'manage',
+  'console GET /v1/webhooks': 'manage',
+  'console GET /v1/webhooks/{id}': 'manage',
+  'console PATCH /v1/webhooks/{id}': 'manage',
+  'console DELETE /v1/webhooks/{id}': 'manage',
+  'console GET /v1/webhooks/{id}/deliveries': 'manage',
+  'console POST /v1/webhooks/{id}/deliveries/replay': 'manage',
+  'console POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay': 'manage',
   'console POST /v1/replays': 'admin',
   'console GET /v1/replays': 'admin',
   'console GET /v1/replays/{id}': 'admin',
@@ -51,5 +59,5 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
 export function sampled(route: string): { app: App; line: string; body: unknown } {
   const [app, method, path = ''] = route.split(' ');
   const body = method === 'GET' || method === 'DELETE' ? undefined : {};
-  return { app: app as App, line: `${method} ${path.replace('{id}', 'none')}`, body };
+  return { app: app as App, line: `${method} ${path.replaceAll(/\{\w+\}/g, 'none')}`, body };
 }

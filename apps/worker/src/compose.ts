@@ -6,6 +6,7 @@ import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } fro
 import { measureDoctor } from './measure-doctor.ts';
 import { measureLedger } from './measure-ledger.ts';
 import { measureQueue } from './measure-queue.ts';
+import { measureWebhooks } from './measure-webhooks.ts';
 import { startWork } from './work.ts';
 
 /** A worker as a process of its own: no routes but health and metrics. */
@@ -16,8 +17,9 @@ export async function compose(config: Config): Promise<Service> {
   measureLedger(observer.registry, engine.deps);
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
-  const { concurrency, takeOverMs } = config;
-  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs });
+  const attempted = measureWebhooks(observer.registry, engine.deps);
+  const { concurrency, takeOverMs, webhookDays } = config;
+  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs, webhookDays, attempted });
   const auth = {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),

@@ -9,6 +9,7 @@ import {
 } from '@slowwave/adapters/bullmq';
 import { limitedEmbedder, memoryLimiter, slots, slottedChat } from '@slowwave/adapters/limits';
 import {
+  type Attempted,
   adoptIndex,
   type Embedder,
   type EngineDeps,
@@ -23,7 +24,9 @@ import {
   sweepRetention,
   takeTurn,
   turnDueAt,
+  type WebhookSender,
 } from '@slowwave/engine';
+import { forgetDeliveries, webhookDeliveries } from './webhook-deliveries.ts';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
 const SWEEP_MS = 1_000;
@@ -43,6 +46,10 @@ interface Workplace {
   /** Calls of chat models that are under way at a time. */
   readonly concurrency: number;
   readonly takeOverMs: number;
+  readonly sender: WebhookSender;
+  readonly webhookDays: number;
+  /** An attempt to tell a webhook is over. */
+  readonly attempted: (attempted: Attempted) => void;
 }
 
 export interface Work {
@@ -53,7 +60,7 @@ export interface Work {
 /** Everything a worker does: takes turns of lanes, refreshes summaries, and sweeps up what was missed. */
 export async function startWork(
   given: EngineDeps,
-  { connection, schedule, concurrency, takeOverMs }: Workplace,
+  { connection, schedule, concurrency, takeOverMs, ...place }: Workplace,
 ): Promise<Work> {
   const { log } = given;
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given) };
@@ -63,7 +70,14 @@ export async function startWork(
   const stopping = new AbortController();
   const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
   const sweepLanes = laneSweep(deps, schedule);
+  const webhooks = webhookDeliveries({ ...deps, ...place, stopping: stopping.signal });
   const sweeping = [
+    repeat(deps, stopping.signal, webhooks.sweep),
+    repeat(
+      deps,
+      stopping.signal,
+      hourly(() => forgetDeliveries(deps, place.webhookDays, stopping.signal)),
+    ),
     repeat(deps, stopping.signal, async () => void (await sweepLanes())),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
     repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
@@ -100,6 +114,7 @@ export async function startWork(
       stopping.abort();
       await Promise.all(workers.map((worker) => worker.close()));
       await Promise.all([followUps.close(), ...sweeping]);
+      await webhooks.close();
       await erasures.close();
     },
   };

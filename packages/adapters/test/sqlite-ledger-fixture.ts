@@ -72,6 +72,9 @@ function following(current: () => Ledger): Ledger {
     get lookups() {
       return current().lookups;
     },
+    get webhooks() {
+      return current().webhooks;
+    },
     get memories() {
       return current().memories;
     },

@@ -74,3 +74,14 @@ export {
   UndoReport,
   UndoView,
 } from './undos.ts';
+export {
+  DeliveryList,
+  DeliveryView,
+  ListDeliveriesQuery,
+  PatchWebhook,
+  PostWebhook,
+  Replayed,
+  WebhookList,
+  WebhookView,
+  WebhookWithSecret,
+} from './webhooks.ts';

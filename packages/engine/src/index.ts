@@ -50,6 +50,8 @@ export type * from './ports/ledger/speech.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/undos.ts';
+export type * from './ports/ledger/webhooks.ts';
+export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
 export type * from './ports/limiter.ts';
 export type * from './ports/meter.ts';
 export type * from './ports/models.ts';
@@ -145,6 +147,13 @@ export { draftBatch, type Posted } from './views/draft-batch.ts';
 export { memoryView } from './views/memory.ts';
 export { failuresView, failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';
+export {
+  claimDeliveries,
+  deliver,
+  type WebhookPost,
+  type WebhookSender,
+} from './webhooks/deliver.ts';
+export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';
 export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';
 export { memoryWriter } from './write.ts';

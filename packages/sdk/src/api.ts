@@ -221,6 +221,27 @@ export type Deleted = {
   readonly deleted: number;
 };
 
+export type Delivery = {
+  readonly id: string;
+  readonly event_id: string;
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted';
+  readonly state: 'waiting' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly created_at: string;
+  readonly ended_at: string | null;
+  /** HTTP status of the last answer. */
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+  /** What is sent, but for the delivery_id. */
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export type DeliveryList = {
+  readonly results: readonly Delivery[];
+  readonly next_cursor: string | null;
+};
+
 export type Dependent = {
   /** write: an explicit one; its id is that of its event. */
   readonly kind: 'consolidation' | 'write';
@@ -405,6 +426,23 @@ export type PatchMemory = {
   readonly expires_at?: string | null | undefined;
   /** Only change it if this is still the current version. */
   readonly version?: number | undefined;
+};
+
+export type PatchWebhook = {
+  /** https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
+  readonly url?: string | undefined;
+  /** What it is told of. */
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[] | undefined;
+  /** What people call it. */
+  readonly name?: string | undefined;
+  /** true also ends a pause and forgets the failures before. */
+  readonly active?: boolean | undefined;
+  /** Replaces the secret; the one before signs as well for 24 hours. */
+  readonly secret?: string | undefined;
+  /** Makes a new secret; the one before signs as well for 24 hours. */
+  readonly rotate_secret?: true | undefined;
+  readonly user_id?: string | null | undefined;
+  readonly app_id?: string | null | undefined;
 };
 
 /** Any JSON value */
@@ -688,6 +726,23 @@ export type PostUndo = {
   readonly dry_run?: boolean | undefined;
 };
 
+export type PostWebhook = {
+  /** https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
+  readonly url: string;
+  /** What it is told of. */
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  /** What people call it. */
+  readonly name?: string | undefined;
+  /** While it is not, nothing new is noted for it and nothing is sent. */
+  readonly active?: boolean | undefined;
+  /** Signs what is sent; made if missing. */
+  readonly secret?: string | undefined;
+  /** Only what belongs to this user. */
+  readonly user_id?: string | undefined;
+  /** Only what belongs to this app. */
+  readonly app_id?: string | undefined;
+};
+
 export type Problem = {
   readonly type: string;
   readonly title: string;
@@ -931,6 +986,10 @@ export type ReplayRehearsal = {
   })[];
 };
 
+export type ReplayedDeliveries = {
+  readonly replayed: number;
+};
+
 export type RetentionPreview = {
   /** Batches whose messages would lose their content. */
   readonly batches: number;
@@ -1172,6 +1231,53 @@ export type UserList = {
   readonly next_cursor: string | null;
 };
 
+export type Webhook = {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  readonly active: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Attempts that failed since one succeeded. */
+  readonly failures: number;
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  /** When it was paused, after it had failed for three days. */
+  readonly paused_at: string | null;
+  /** Until when the secret before the last change signs as well. */
+  readonly previous_secret_until: string | null;
+};
+
+export type WebhookList = {
+  readonly results: readonly Webhook[];
+  readonly next_cursor: string | null;
+};
+
+export type WebhookWithSecret = {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  readonly active: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Attempts that failed since one succeeded. */
+  readonly failures: number;
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  /** When it was paused, after it had failed for three days. */
+  readonly paused_at: string | null;
+  /** Until when the secret before the last change signs as well. */
+  readonly previous_secret_until: string | null;
+  /** Told when it is made or replaced, and never again. */
+  readonly secret?: string | undefined;
+};
+
 /** Every operation of the API: what it takes, and what it answers when all went well. */
 export interface Operations {
   /** Post messages to remember. */
@@ -1346,6 +1452,48 @@ export interface Operations {
   'PUT /v1/settings': {
     body: PutSettings;
     answer: Settings;
+  };
+  /** Be told of what happens to batches and memories. */
+  'POST /v1/webhooks': {
+    body: PostWebhook;
+    answer: WebhookWithSecret;
+  };
+  /** Webhooks, newest first. */
+  'GET /v1/webhooks': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: WebhookList;
+  };
+  /** A webhook. */
+  'GET /v1/webhooks/{id}': {
+    params: { id: string; };
+    answer: Webhook;
+  };
+  /** Change, pause or resume a webhook, or replace its secret. */
+  'PATCH /v1/webhooks/{id}': {
+    params: { id: string; };
+    body: PatchWebhook;
+    answer: WebhookWithSecret;
+  };
+  /** Remove a webhook. */
+  'DELETE /v1/webhooks/{id}': {
+    params: { id: string; };
+    answer: Webhook;
+  };
+  /** What a webhook was and is to be sent, newest first. */
+  'GET /v1/webhooks/{id}/deliveries': {
+    params: { id: string; };
+    query?: { state?: 'waiting' | 'delivered' | 'failed' | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: DeliveryList;
+  };
+  /** Send everything again that failed for good. */
+  'POST /v1/webhooks/{id}/deliveries/replay': {
+    params: { id: string; };
+    answer: ReplayedDeliveries;
+  };
+  /** Send one again. */
+  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay': {
+    params: { id: string; delivery_id: string; };
+    answer: ReplayedDeliveries;
   };
   /** Try parked batches again, or past ones otherwise. */
   'POST /v1/replays': {

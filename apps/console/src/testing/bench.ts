@@ -1,4 +1,6 @@
 import { newSecret } from '@slowwave/adapters/keys';
+import { urlPolicy } from '@slowwave/adapters/net';
+import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer, undoer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
@@ -40,6 +42,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
     preview: (batch, cancel) => preview(engine.deps, batch, cancel),
     examine: (how) => examine(engine.deps, how),
     newSecret,
+    webhooks: { check: urlPolicy(['127.0.0.1']).check, newSecret: newWebhookSecret },
     queues: [],
     nudge: async (nudges) => void nudged.push(...nudges),
     replayLane: async () => 0,

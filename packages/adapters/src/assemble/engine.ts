@@ -1,9 +1,10 @@
-import type { EngineDeps, Log } from '@slowwave/engine';
+import type { EngineDeps, Log, WebhookSender } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens/index.ts';
+import { webhookSender } from '../webhooks/index.ts';
 import { type Limits, openLimits } from './limits.ts';
 import { openChat, openEmbedder, openImageModel, otherChats } from './models.ts';
 import type { Observer } from './observer.ts';
@@ -19,6 +20,9 @@ export interface OpenEngine {
   readonly limits: Limits;
   readonly connection: QueueConnection;
   readonly schedule: OpenedSchedule;
+  /** Where URLs that callers name may lead. */
+  readonly urls: UrlPolicy;
+  readonly sender: WebhookSender;
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<'ledger' | 'queue' | 'index', () => Promise<void>>>;
   /** What is closed after everything that uses it, in this order. */
@@ -37,22 +41,24 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const limits = openLimits(config, log, observer);
   const chat = limits.of(openChat(config, log));
   const imageModel = openImageModel(config, log);
-  const policy = urlPolicy(config.allowedPrivateUrls);
+  const urls = urlPolicy(config.allowedPrivateUrls);
   return {
+    urls,
+    sender: webhookSender(urls),
     deps: {
       ledger,
       index,
       embedder,
       chat,
       otherChat: otherChats(config, { chat, limits, log }),
-      imageModel: imageModel && guardedImages(limits.of(imageModel), { policy }),
+      imageModel: imageModel && guardedImages(limits.of(imageModel), { policy: urls }),
       tokenizer: o200kTokenizer,
       tools: systemTools,
       log,
       meter,
       settings: engineSettings(config),
     },
-    images: imageModel !== null && policy,
+    images: imageModel !== null && urls,
     limits,
     connection,
     schedule,

@@ -13,6 +13,8 @@ export interface Config {
   readonly keyRate: number | null;
   /** What URLs that callers give may lead to beyond the public internet. */
   readonly allowedPrivateUrls: readonly string[];
+  /** How long deliveries of webhooks are kept. */
+  readonly webhookDays: number;
   /** The server that the command line talks to. */
   readonly serverUrl: string;
   readonly redisUrl: string | null;
@@ -194,6 +196,7 @@ function configOf(env: Environment, program: Program): Config {
     apiKey: env.SLOWWAVE_API_KEY ?? null,
     keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
     allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
+    webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
     serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,

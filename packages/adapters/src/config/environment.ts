@@ -72,6 +72,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_ALLOW_PRIVATE_URLS: Hosts.describe(
     'Addresses, ranges and hosts inside your network that URLs given by callers may lead to, over http too.',
   ),
+  SLOWWAVE_WEBHOOK_DAYS: Count(1, 365)
+    .default(14)
+    .describe('Days for which deliveries of webhooks are kept, those that still wait included.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),

@@ -18,6 +18,7 @@ const pick = (table: string, id = 'id'): string =>
  * and PostgreSQL both read it.
  */
 export const ERASING: readonly Erasing[] = [
+  { pick: pick('webhook_deliveries'), deletes: [['webhook_deliveries', 'id IN :ids']] },
   {
     pick: pick('memories'),
     deletes: [
@@ -64,7 +65,16 @@ export const ERASING: readonly Erasing[] = [
 ];
 
 /** Tables of the ledger that say nothing of an owner, and are not touched by an erasure. */
-export const KEPT = ['meta', 'settings', 'counters', 'usage_days', 'erasures', 'replays', 'api_keys'] as const;
+export const KEPT = [
+  'meta',
+  'settings',
+  'counters',
+  'usage_days',
+  'erasures',
+  'replays',
+  'api_keys',
+  'webhooks',
+] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
 export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;

@@ -9,7 +9,20 @@ export interface Tools {
   hash(text: string): string;
 }
 
-export type IdKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'led' | 'rev' | 'ers' | 'rpl' | 'und' | 'key';
+export type IdKind =
+  | 'bat'
+  | 'msg'
+  | 'lane'
+  | 'con'
+  | 'mem'
+  | 'evt'
+  | 'led'
+  | 'rev'
+  | 'ers'
+  | 'rpl'
+  | 'und'
+  | 'key'
+  | 'whk';
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {

@@ -28,6 +28,7 @@ import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
 import { describeUndos } from './ledger-suite-undos.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
+import { describeWebhooks } from './ledger-suite-webhooks.ts';
 
 /** What every ledger promises. `open` gives each test a ledger of its own, empty. */
 export function describeLedger(name: string, open: OpenLedger): void {
@@ -61,6 +62,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeErasures(bench);
     describeContents(bench);
     describeRetention(bench);
+    describeWebhooks(bench);
     describeWalks(bench);
   });
 }

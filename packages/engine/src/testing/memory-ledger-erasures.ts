@@ -3,6 +3,7 @@ import type { LaneId, Owner, TenantId } from '../words.ts';
 import { forgetInKeys } from './memory-ledger-keys.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { findLane } from './memory-ledger-turns.ts';
+import { forgetInWebhooks, takeDeliveries } from './memory-ledger-webhooks.ts';
 
 export function memoryErasures(state: State): ErasureStore {
   return {
@@ -24,7 +25,10 @@ export function memoryErasures(state: State): ErasureStore {
 
 function request(state: State, of: { tenant: TenantId; owner: Owner }, { id, ownerHash, now }: NewErasure): Erasure {
   const { tenant, owner } = of;
-  if (owner.kind === 'user') forgetInKeys(state, { tenant, userId: owner.id, now });
+  if (owner.kind === 'user') {
+    forgetInKeys(state, { tenant, userId: owner.id, now });
+    forgetInWebhooks(state, tenant, owner.id);
+  }
   const lane = findLane(state, tenant, owner);
   const before = [...state.erasures.values()].find(
     (erasure) => erasure.tenant === tenant && erasure.ownerHash === ownerHash && erasure.state !== 'erased',
@@ -60,6 +64,7 @@ function slice(state: State, { id, tenant, lane, counts }: Erasure, limit: numbe
 }
 
 const TAKES = {
+  webhook_deliveries: takeDeliveries,
   memories: takeMemories,
   consolidations: takeConsolidations,
   batches: takeBatches,

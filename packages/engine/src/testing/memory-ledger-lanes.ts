@@ -1,6 +1,7 @@
 import { FAILURES_KEPT } from '../ports/ledger/batches.ts';
 import type { Claim, DueMark, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
 import type { Nudge, TurnName } from '../ports/schedule.ts';
+import { batchNotice } from '../webhooks/notices.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
 import {
   type BatchRow,
@@ -13,6 +14,7 @@ import {
 } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, raised, waitingOf, wake } from './memory-ledger-turns.ts';
+import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 type ClaimHow = Parameters<LaneStore['claim']>[1];
 type FailHow = Parameters<LaneStore['fail']>[1];
@@ -154,6 +156,11 @@ function split(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] 
 
 function park(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }, how: FailHow): Failed {
   for (const batch of rows.pinned) batch.state = 'parked';
+  tellWebhooks(
+    state,
+    rows.lane.tenant,
+    rows.pinned.map((batch) => batchNotice(batch, how.failure.at)),
+  );
   return { kind: 'parked', next: moveOn(state, rows.lane, { policy: how.policy, now: how.failure.at }) };
 }
 

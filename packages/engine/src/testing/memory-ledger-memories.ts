@@ -1,10 +1,12 @@
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Application, Applied, MemoryChange, MemoryStore, Tombstone, Written } from '../ports/ledger/memories.ts';
+import { memoryNotices } from '../webhooks/notices.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
+import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryMemories(state: State): MemoryStore {
   return {
@@ -82,7 +84,9 @@ export function conflictsOf(state: State, tenant: TenantId, changes: readonly Me
 }
 
 export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
-  for (const { memory, events } of changes) {
+  for (const change of changes) {
+    const { memory, events } = change;
+    tellWebhooks(state, memory.tenant, memoryNotices([change]));
     state.memories.set(memory.id, memory);
     state.events.push(...events);
     if (events.some((event) => event.kind === 'DELETE')) forgetSummaries(state, memory.lane);

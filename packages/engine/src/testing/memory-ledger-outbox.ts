@@ -1,8 +1,10 @@
 import type { OutboxEntry, OutboxStore, Told } from '../ports/ledger/outbox.ts';
+import { batchNotice } from '../webhooks/notices.ts';
 import type { Millis } from '../words.ts';
 import { LOST, reviseSpeech, toldSpeech, untoldIn } from './memory-ledger-speech.ts';
 import { change, type OutboxRow, type State } from './memory-ledger-state.ts';
 import { pinnedOf } from './memory-ledger-turns.ts';
+import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryOutbox(state: State): OutboxStore {
   return {
@@ -37,6 +39,7 @@ function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
   for (const batch of applied)
     change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
+  for (const batch of applied) tellWebhooks(state, batch.tenant, [batchNotice(batch, now)]);
   return applied.map(({ acceptedAt }) => acceptedAt);
 }
 

@@ -9,6 +9,7 @@ import type { Replay } from '../ports/ledger/replays.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { Undo } from '../ports/ledger/undos.ts';
+import type { Delivery, Webhook } from '../ports/ledger/webhooks.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
@@ -97,6 +98,17 @@ export interface SummaryRow {
   revision: number;
 }
 
+export interface WebhookRow extends Mutable<Webhook> {
+  heldUntil: Millis;
+}
+
+export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
+  readonly subject: string;
+  readonly lane: LaneId;
+  /** Attempts before the last replay. */
+  before: number;
+}
+
 /** All tables. Maps keep the order of insertion, which is the order of recording. */
 export interface State {
   readonly tools: Tools;
@@ -122,6 +134,8 @@ export interface State {
   readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
   readonly apiKeys: Map<string, ApiKey>;
+  readonly webhooks: Map<string, WebhookRow>;
+  readonly deliveries: Map<string, DeliveryRow>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
@@ -154,6 +168,8 @@ export function emptyState(tools: Tools): State {
     undos: [],
     settings: new Map(),
     apiKeys: new Map(),
+    webhooks: new Map(),
+    deliveries: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),

@@ -21,6 +21,7 @@ import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
 import { memoryUndos } from './memory-ledger-undos.ts';
+import { memoryWebhooks } from './memory-ledger-webhooks.ts';
 
 /** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
 export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
@@ -47,6 +48,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     lookups: memoryLookups(state),
     retention: memoryRetention(state),
     erasures: memoryErasures(state),
+    webhooks: memoryWebhooks(state),
     check: async () => {},
     close: async () => {},
   };

@@ -11,6 +11,7 @@ import { SCHEMA_10 } from './schema-10.ts';
 import { SCHEMA_11 } from './schema-11.ts';
 import { SCHEMA_12 } from './schema-12.ts';
 import { SCHEMA_13 } from './schema-13.ts';
+import { SCHEMA_14 } from './schema-14.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_11,
   SCHEMA_12,
   SCHEMA_13,
+  SCHEMA_14,
 ];
 
 /** The newest schema. */

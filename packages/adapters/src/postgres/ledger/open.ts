@@ -19,6 +19,7 @@ import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsS
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { undoStore } from './undo-store.ts';
+import { webhookStore } from './webhook-store.ts';
 import { appendGroup } from './write/append.ts';
 
 export interface PostgresLedgerOptions {
@@ -102,6 +103,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
+    webhooks: webhookStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

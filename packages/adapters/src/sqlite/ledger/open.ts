@@ -18,6 +18,7 @@ import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
 import { undoStore } from './undo-store.ts';
+import { webhookStore } from './webhook-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
@@ -95,6 +96,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
+    webhooks: webhookStore(access),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

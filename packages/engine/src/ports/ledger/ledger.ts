@@ -18,6 +18,7 @@ import type { SpeechStore } from './speech.ts';
 import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { UndoStore } from './undos.ts';
+import type { WebhookStore } from './webhooks.ts';
 
 /**
  * The truth. Every method that writes resolves only when the write is durable.
@@ -59,6 +60,7 @@ export interface Ledger {
   readonly lookups: LookupStore;
   readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
+  readonly webhooks: WebhookStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

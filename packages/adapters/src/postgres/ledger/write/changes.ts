@@ -1,4 +1,4 @@
-import type { MemoryChange, TenantId, Tombstone } from '@slowwave/engine';
+import { type MemoryChange, memoryNotices, type TenantId, type Tombstone } from '@slowwave/engine';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { insertRows } from '../insert.ts';
@@ -7,6 +7,7 @@ import type { Sql } from '../sql.ts';
 import { EVENTS, MEMORIES, OUTBOX, VERSIONS } from './change-tables.ts';
 import { openScopes } from './scopes.ts';
 import { forgetSummaries } from './summaries.ts';
+import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
 export async function conflicts(
@@ -49,6 +50,7 @@ export async function writeChanges(
     await writeMemories(sql, changes, by.tenant);
     await writeEvents(sql, changes, by.tenant);
     await tellIndex(sql, changes, by);
+    await tellWebhooks(sql, by.tenant, () => memoryNotices(changes));
   }
   for (const { memoryId, textHash, deletedAt } of tombstones) {
     await sql.run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant: by.tenant, at: deletedAt.at, seq: deletedAt.seq });

@@ -1,6 +1,7 @@
-import type { Told } from '@slowwave/engine';
+import type { TenantId, Told } from '@slowwave/engine';
 import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
+import { tellOfBatches } from './batch-ends.ts';
 
 /**
  * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
@@ -24,7 +25,8 @@ export async function clearOutbox(
 /** Applied batches whose consolidation has nothing left to tell become what apply said. */
 async function finishProjected(sql: Sql, ids: readonly string[], now: number): Promise<number[]> {
   if (ids.length === 0) return [];
-  const finished = await sql.all<{ accepted_at: number }>(FINISH, { ids, now });
+  const finished = await sql.all<Finished>(FINISH, { ids, now });
+  await tellOfBatches(sql, finished, now);
   return finished.map((row) => row.accepted_at);
 }
 
@@ -68,6 +70,12 @@ const LOCK_CONSOLIDATIONS = `
     UNION SELECT consolidation_id FROM batches WHERE id = ANY(@batches::text[]))
   ORDER BY id FOR NO KEY UPDATE`;
 
+interface Finished {
+  readonly accepted_at: number;
+  readonly id: string;
+  readonly tenant: TenantId;
+}
+
 const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = ANY(@ids::text[]) AND state = 'consolidating' AND outcome IS NOT NULL
@@ -75,7 +83,7 @@ const FINISH = `
     AND NOT EXISTS (
       SELECT 1 FROM batches b
       WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
-  RETURNING accepted_at`;
+  RETURNING accepted_at, id, tenant`;
 
 const SELECT_SLICE = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
 

@@ -1,10 +1,18 @@
-import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@slowwave/engine';
+import {
+  type Memory,
+  type MemoryChange,
+  type MemoryEvent,
+  memoryNotices,
+  type TenantId,
+  type Tombstone,
+} from '@slowwave/engine';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { isStanding } from '../read/erasures.ts';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
 import { forgetSummaries } from './summaries.ts';
+import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
 export function conflicts(sql: Sql, tenant: TenantId, changes: readonly MemoryChange[]): readonly string[] {
@@ -25,6 +33,7 @@ export function writeChanges(
     sql.run(TOUCH_LANE, { lane, now: by.now });
   }
   for (const tombstone of tombstones) insertTombstone(sql, tombstone, by.tenant);
+  if (changes.length > 0) tellWebhooks(sql, by.tenant, () => memoryNotices(changes));
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
   for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) forgetSummaries(sql, { lane });
 }

@@ -1,6 +1,7 @@
 import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
 import { FORGET_USER_IN_KEYS } from '../../../ledger/rows/key.ts';
+import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 import { laneOfOwner } from './lanes.ts';
@@ -14,7 +15,10 @@ export interface RequestErasure {
 /** Stores the erasure and cuts the owner's lane off: claims, turns and writers no longer get hold of it. */
 export function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestErasure): Erasure {
   const { id, ownerHash, now } = erasure;
-  if (owner.kind === 'user') sql.run(FORGET_USER_IN_KEYS, { tenant, userId: owner.id, now });
+  if (owner.kind === 'user') {
+    sql.run(FORGET_USER_IN_KEYS, { tenant, userId: owner.id, now });
+    for (const text of FORGET_USER_IN_WEBHOOKS) sql.run(text, { tenant, userId: owner.id });
+  }
   const lane = laneOfOwner(sql, tenant, owner);
   const before = lane === null ? sql.get<ErasureRow>(SELECT_OPEN, { tenant, ownerHash }) : null;
   if (before !== null) return erasureFrom(before);

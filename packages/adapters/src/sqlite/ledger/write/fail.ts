@@ -3,6 +3,7 @@ import { finish, release as giveBack, retry, split } from '../../../ledger/lane-
 import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import { afterFailure } from '../../../ledger/turn.ts';
 import type { Sql } from '../sql.ts';
+import { tellOfBatches } from './batch-ends.ts';
 import { laneOfTurn, recounted, saveLane } from './lanes.ts';
 
 export interface Fail {
@@ -61,6 +62,11 @@ function halve(sql: Sql, lane: LaneRow, input: Fail): Failed {
 function park(sql: Sql, lane: LaneRow, input: Fail): Failed {
   endTry(sql, input, 'parked');
   sql.run(PARK, { id: input.turn.consolidationId });
+  tellOfBatches(
+    sql,
+    input.turn.batchIds.map((id) => ({ id, tenant: input.turn.tenant })),
+    input.failure.at,
+  );
   const step = finish(lane, input.policy, input.failure.at);
   saveLane(sql, step.lane);
   return { kind: 'parked', next: step.nudge };

@@ -14,22 +14,35 @@ import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 import { writeUndo } from './undos.ts';
+import {
+  changeWebhook,
+  claimDeliveries,
+  createWebhook,
+  forgetDeliveries,
+  removeWebhook,
+  replayDeliveries,
+  settleDelivery,
+} from './webhooks.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
   advanceReplay,
   append,
   apply,
+  changeWebhook,
   claim,
+  claimDeliveries,
   clearOutbox,
   countFailedCall,
   countSummaryCall,
   createKey,
   createReplay,
+  createWebhook,
   eraseSlice,
   fail,
   finishErasures,
   flush,
+  forgetDeliveries,
   forgetInReplays,
   forgetOwner,
   forgetSummaries,
@@ -45,10 +58,13 @@ export const WRITES = {
   removeHistories,
   removeMessages,
   removePlans,
+  removeWebhook,
   replay,
+  replayDeliveries,
   requestErasure,
   revokeKey,
   rotateKey,
+  settleDelivery,
   settleReview,
   storeAnswer,
   storePlan,

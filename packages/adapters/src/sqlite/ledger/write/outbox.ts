@@ -1,6 +1,7 @@
-import type { Told } from '@slowwave/engine';
+import type { TenantId, Told } from '@slowwave/engine';
 import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
+import { tellOfBatches } from './batch-ends.ts';
 
 /** The index was told of all this. Answers with when the batches that are searchable by it were accepted. */
 export function clearOutbox(sql: Sql, { told, now }: { told: Told; now: number }): number[] {
@@ -15,7 +16,8 @@ export function clearOutbox(sql: Sql, { told, now }: { told: Told; now: number }
 
 /** Applied batches whose consolidation has nothing left to tell become what apply said. */
 function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): number[] {
-  const finished = consolidationIds.flatMap((id) => sql.all<{ accepted_at: number }>(FINISH, { id, now }));
+  const finished = consolidationIds.flatMap((id) => sql.all<Finished>(FINISH, { id, now }));
+  tellOfBatches(sql, finished, now);
   return finished.map((row) => row.accepted_at);
 }
 
@@ -57,12 +59,18 @@ const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT consolidation_id AS id FROM outbox
   WHERE seq IN (SELECT value FROM json_each(@seqs)) AND consolidation_id IS NOT NULL`;
 
+interface Finished {
+  readonly accepted_at: number;
+  readonly id: string;
+  readonly tenant: TenantId;
+}
+
 const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
   WHERE consolidation_id = @id AND state = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE consolidation_id = @id)
     AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.consolidation_id = @id AND b.outcome IS NOT NULL AND ${UNTOLD})
-  RETURNING accepted_at`;
+  RETURNING accepted_at, id, tenant`;
 
 const FORGET_EXPLICIT = `
   DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN (SELECT value FROM json_each(@ids))`;

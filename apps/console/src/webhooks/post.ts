@@ -1,0 +1,42 @@
+import { PostWebhook, WebhookWithSecret } from '@slowwave/contracts';
+import type { NewWebhook, TenantId } from '@slowwave/engine';
+import { type App, requestTenant } from '@slowwave/http';
+import type { z } from 'zod';
+import type { ConsoleDeps } from '../deps.ts';
+import { allowedUrl } from './allowed-url.ts';
+import { webhookView } from './view.ts';
+
+const schema = {
+  tags: ['webhooks'],
+  summary: 'Be told of what happens to batches and memories',
+  description:
+    'Every event is posted at least once, signed with the secret, which is in this answer and nowhere else. ' +
+    'See docs/webhooks.md for what is sent, how to check the signature, and what happens when the receiver is away.',
+  body: PostWebhook,
+  response: { 201: WebhookWithSecret },
+};
+
+export function postWebhook(app: App, deps: ConsoleDeps): void {
+  app.post('/v1/webhooks', { schema }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    const { webhook, secret } = await createWebhook(deps, tenant, request.body);
+    return reply.code(201).send({ ...webhook, secret });
+  });
+}
+
+/** Makes it, active from the next change on. */
+async function createWebhook(
+  { ledger, tools, webhooks }: ConsoleDeps,
+  tenant: TenantId,
+  body: z.infer<typeof PostWebhook>,
+) {
+  const { name, active, user_id: userId = null, app_id: appId = null, secret = webhooks.newSecret() } = body;
+  const now = tools.now();
+  const made: NewWebhook = {
+    ...{ id: tools.id('whk'), tenant, name, active, userId, appId, secret, createdAt: now },
+    ...{ url: allowedUrl(webhooks, body.url), events: [...new Set(body.events)] },
+  };
+  await ledger.webhooks.create(made);
+  const unused = { previous: null, failures: 0, failingSince: null, lastError: null, pausedAt: null };
+  return { webhook: webhookView({ ...made, ...unused, updatedAt: now }), secret };
+}

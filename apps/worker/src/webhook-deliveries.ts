@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Attempted, claimDeliveries, deliver, type EngineDeps, type WebhookSender } from '@slowwave/engine';
+
+/** Deliveries under way at a time in one worker: they wait for others, and cost next to nothing. */
+const AT_A_TIME = 16;
+/** How long a free place stays unused at most while others are under way, in ms. */
+const LOOK_AGAIN_MS = 500;
+/** What is under way when the worker stops gets so long; what is not over then is sent again after its lease. */
+const PATIENCE_MS = 3_000;
+
+interface Given extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
+  readonly sender: WebhookSender;
+  readonly attempted: (attempted: Attempted) => void;
+  readonly stopping: AbortSignal;
+}
+
+/** Sends what is due to webhooks, beside everything else a worker does. */
+export function webhookDeliveries(given: Given): { sweep(): Promise<void>; close(): Promise<void> } {
+  const underWay = new Set<Promise<void>>();
+  const someOver = () => Promise.race([...underWay, sleep(LOOK_AGAIN_MS)]);
+  return {
+    /** Until nothing is due and nothing is under way. */
+    sweep: async () => {
+      while (!given.stopping.aborted) {
+        const free = AT_A_TIME - underWay.size;
+        const claimed = free === 0 ? [] : await claimDeliveries(given, free);
+        for (const one of claimed) {
+          const sending = send(given, one).finally(() => underWay.delete(sending));
+          underWay.add(sending);
+        }
+        if (underWay.size === 0) return;
+        if (claimed.length < free || free === 0) await someOver();
+      }
+    },
+    close: async () => {
+      await Promise.race([Promise.all(underWay), sleep(PATIENCE_MS)]);
+    },
+  };
+}
+
+/** What could not be noted is sent again after its lease. */
+async function send(given: Given, claimed: Parameters<typeof deliver>[1]): Promise<void> {
+  try {
+    given.attempted(await deliver(given, claimed));
+  } catch (error) {
+    given.log.warn({ deliveryId: claimed.delivery.id, error: String(error) }, 'what came of a delivery was not noted');
+  }
+}
+
+const DAY_MS = 86_400_000;
+/** So many go in one transaction. */
+const SLICE = 1_000;
+
+/** Removes deliveries that are older than that. */
+export async function forgetDeliveries(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  days: number,
+  stopping: AbortSignal,
+): Promise<void> {
+  const before = tools.now() - days * DAY_MS;
+  while (!stopping.aborted && (await ledger.webhooks.forget(before, SLICE)) === SLICE);
+}

@@ -1,0 +1,102 @@
+import {
+  type Attempted,
+  type ClaimedDelivery,
+  isWanted,
+  type NewWebhook,
+  type Notice,
+  type TenantId,
+  type Webhook,
+  type WebhookChanges,
+} from '@slowwave/engine';
+import * as rows from '../../../ledger/rows/webhook.ts';
+import { getWebhook } from '../read/webhooks.ts';
+import type { Sql } from '../sql.ts';
+
+interface Named {
+  readonly tenant: TenantId;
+  readonly id: string;
+}
+
+/** Notes what the tenant's active webhooks are to be told. */
+export async function tellWebhooks(
+  sql: Sql,
+  tenant: TenantId,
+  notices: () => readonly Notice[] | Promise<readonly Notice[]>,
+): Promise<void> {
+  const active = (await sql.all<rows.WebhookRow>(rows.ACTIVE_WEBHOOKS, { tenant })).map(rows.webhookFrom);
+  if (active.length === 0) return;
+  for (const notice of await notices()) {
+    for (const webhook of active.filter((one) => isWanted(one, notice))) {
+      await sql.run(rows.INSERT_DELIVERY, rows.deliveryColumns(webhook, notice));
+    }
+  }
+}
+
+export async function createWebhook(sql: Sql, { webhook }: { webhook: NewWebhook }): Promise<void> {
+  await sql.run(rows.INSERT_WEBHOOK, rows.webhookColumns(webhook));
+}
+
+export async function changeWebhook(
+  sql: Sql,
+  { tenant, id, changes, now }: Named & { changes: WebhookChanges; now: number },
+): Promise<Webhook | null> {
+  const webhook = await getWebhook(sql, tenant, id);
+  if (webhook === null) return null;
+  await sql.run(rows.CHANGE_WEBHOOK, rows.changedColumns(webhook, changes, now));
+  return getWebhook(sql, tenant, id);
+}
+
+export async function removeWebhook(sql: Sql, named: Named): Promise<boolean> {
+  await sql.run(rows.REMOVE_DELIVERIES, { ...named });
+  return (await sql.run(rows.REMOVE_WEBHOOK, { ...named })) > 0;
+}
+
+/** Of a webhook that failed last one at a time is tried. */
+export async function claimDeliveries(
+  sql: Sql,
+  { now, until, limit }: { now: number; until: number; limit: number },
+): Promise<ClaimedDelivery[]> {
+  const held = new Set<string>();
+  const claimed: ClaimedDelivery[] = [];
+  // What another worker is just taking is passed over.
+  for (const row of await sql.all<rows.DeliveryRow>(`${rows.PICK_DUE} FOR NO KEY UPDATE OF d SKIP LOCKED`, {
+    now,
+    limit,
+  })) {
+    const found = await sql.get<rows.WebhookRow>(rows.FIND_WEBHOOK, { id: row.webhook });
+    if (found === null || held.has(row.webhook)) continue;
+    if (found.failures > 0 && (await sql.run(rows.HOLD, { id: row.webhook, until })) > 0) held.add(row.webhook);
+    await sql.run(rows.TAKE, { id: row.id, until });
+    const delivery = rows.deliveryFrom({ ...row, attempts: row.attempts + 1, due_at: until });
+    claimed.push({ delivery, webhook: rows.webhookFrom(found) });
+  }
+  return claimed;
+}
+
+export async function settleDelivery(
+  sql: Sql,
+  { id, attempts, attempted }: { id: string; attempts: number; attempted: Attempted },
+): Promise<boolean> {
+  if ((await sql.run(rows.SETTLE, { id, attempts, ...rows.attemptColumns(attempted) })) === 0) return false;
+  if (attempted.kind === 'delivered') await sql.run(rows.NOTE_SUCCESS, { id });
+  else {
+    const { error, heldUntil, pause, now } = attempted;
+    await sql.run(rows.NOTE_FAILURE, { id, error, heldUntil, pause: pause ? 1 : 0, now });
+  }
+  return true;
+}
+
+export async function replayDeliveries(
+  sql: Sql,
+  { tenant, webhook, which, now }: { tenant: TenantId; webhook: string; which: { id: string } | 'failed'; now: number },
+): Promise<number> {
+  if (which === 'failed') return sql.run(rows.REPLAY_FAILED, { tenant, webhook, now });
+  return sql.run(rows.REPLAY_ONE, { tenant, webhook, id: which.id, now });
+}
+
+export async function forgetDeliveries(
+  sql: Sql,
+  { before, limit }: { before: number; limit: number },
+): Promise<number> {
+  return sql.run(rows.FORGET_DELIVERIES, { before, limit });
+}

@@ -1,0 +1,2 @@
+export { newWebhookSecret } from './secret.ts';
+export { webhookSender } from './sender.ts';

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { ExternalId, listOf, PageQuery } from './common.ts';
+
+const NAME_MAX = 100;
+const URL_MAX = 2_048;
+const SECRET_MIN = 16;
+const SECRET_MAX = 256;
+
+const WebhookEventType = z.enum([
+  'batch.consolidated',
+  'batch.parked',
+  'memory.added',
+  'memory.updated',
+  'memory.deleted',
+]);
+
+const Fields = {
+  url: z
+    .string()
+    .min(1)
+    .max(URL_MAX)
+    .describe('https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS.'),
+  events: z.array(WebhookEventType).min(1).describe('What it is told of.'),
+  name: z.string().trim().max(NAME_MAX).describe('What people call it.'),
+  active: z.boolean().describe('While it is not, nothing new is noted for it and nothing is sent.'),
+};
+
+const Secret = z
+  .string()
+  .min(SECRET_MIN)
+  .max(SECRET_MAX)
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+  .describe('Signs what is sent.');
+
+export const PostWebhook = z
+  .strictObject({
+    ...Fields,
+    name: Fields.name.default(''),
+    active: Fields.active.default(true),
+    secret: Secret.optional().describe('Signs what is sent; made if missing.'),
+    user_id: ExternalId.optional().describe('Only what belongs to this user.'),
+    app_id: ExternalId.optional().describe('Only what belongs to this app.'),
+  })
+  .meta({ id: 'PostWebhook' });
+
+export const PatchWebhook = z
+  .strictObject({
+    url: Fields.url.optional(),
+    events: Fields.events.optional(),
+    name: Fields.name.optional(),
+    active: Fields.active.optional().describe('true also ends a pause and forgets the failures before.'),
+    secret: Secret.optional().describe('Replaces the secret; the one before signs as well for 24 hours.'),
+    rotate_secret: z
+      .literal(true)
+      .optional()
+      .describe('Makes a new secret; the one before signs as well for 24 hours.'),
+    user_id: ExternalId.nullable().optional(),
+    app_id: ExternalId.nullable().optional(),
+  })
+  .refine(({ secret, rotate_secret }) => secret === undefined || rotate_secret === undefined, {
+    path: ['rotate_secret'],
+    message: 'name a secret or have one made, not both',
+  })
+  .meta({ id: 'PatchWebhook' });
+
+export const WebhookView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    events: z.array(WebhookEventType),
+    user_id: z.string().nullable(),
+    app_id: z.string().nullable(),
+    active: z.boolean(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    failures: z.int().describe('Attempts that failed since one succeeded.'),
+    failing_since: z.string().nullable(),
+    last_error: z.string().nullable(),
+    paused_at: z.string().nullable().describe('When it was paused, after it had failed for three days.'),
+    previous_secret_until: z
+      .string()
+      .nullable()
+      .describe('Until when the secret before the last change signs as well.'),
+  })
+  .meta({ id: 'Webhook' });
+
+export const WebhookWithSecret = WebhookView.extend({
+  secret: z.string().optional().describe('Told when it is made or replaced, and never again.'),
+}).meta({ id: 'WebhookWithSecret' });
+
+export const WebhookList = listOf(WebhookView).meta({ id: 'WebhookList' });
+
+const DeliveryState = z.enum(['waiting', 'delivered', 'failed']);
+
+export const ListDeliveriesQuery = z.strictObject({ state: DeliveryState.optional(), ...PageQuery });
+
+export const DeliveryView = z
+  .object({
+    id: z.string(),
+    event_id: z.string(),
+    type: WebhookEventType,
+    state: DeliveryState,
+    attempts: z.int(),
+    next_attempt_at: z.string().nullable(),
+    created_at: z.string(),
+    ended_at: z.string().nullable(),
+    last_status: z.int().nullable().describe('HTTP status of the last answer.'),
+    last_error: z.string().nullable(),
+    body: z.record(z.string(), z.json()).describe('What is sent, but for the delivery_id.'),
+  })
+  .meta({ id: 'Delivery' });
+
+export const DeliveryList = listOf(DeliveryView).meta({ id: 'DeliveryList' });
+
+export const Replayed = z.object({ replayed: z.int() }).meta({ id: 'ReplayedDeliveries' });

@@ -1,0 +1,66 @@
+import type { Batch } from '../ports/ledger/batches.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
+import { liveVersion } from '../rules/evolve.ts';
+import { isoOf } from '../text/iso.ts';
+import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
+
+/** What changed memories are told as: by what held before and what holds now, one notice per memory. */
+export function memoryNotices(changes: readonly MemoryChange[]): Notice[] {
+  return changes.flatMap((change) => {
+    const [first, last] = [change.events[0], change.events.at(-1)];
+    return first === undefined || last === undefined ? [] : noticeOf(change, first, last);
+  });
+}
+
+function noticeOf({ memory, events }: MemoryChange, first: MemoryEvent, last: MemoryEvent): Notice[] {
+  const before = first.previous;
+  const after = liveVersion(memory)?.text ?? null;
+  const type = typeOf(before, after);
+  const isChanged = before !== after || events.some(({ kind }) => kind !== 'NONE');
+  if (type === null || !isChanged) return [];
+  const { actor, consolidationId, recordedAt: at } = last;
+  const data = { memory_id: memory.id, revision: memory.revision, before, after, actor };
+  const told = { ...data, consolidation_id: consolidationId, ...idsOf(memory.scope) };
+  return [notice({ eventId: last.id, type, subject: memory.id, at, data: told }, memory)];
+}
+
+/** null: neither held before nor holds now. */
+function typeOf(before: string | null, after: string | null): WebhookEvent | null {
+  if (before === null) return after === null ? null : 'memory.added';
+  return after === null ? 'memory.deleted' : 'memory.updated';
+}
+
+/** A batch that has just ended: searchable, or parked. */
+export function batchNotice(batch: Batch, at: Millis): Notice {
+  const { id, state, consolidationId, failure, attempts } = batch;
+  const type = state === 'parked' ? 'batch.parked' : 'batch.consolidated';
+  const error = state === 'parked' && failure !== null ? { code: failure.code, message: failure.message } : null;
+  const data = { batch_id: id, state, attempts, error, consolidation_id: consolidationId, ...idsOf(batch.scope) };
+  // A parked batch may be replayed and parked again.
+  return notice({ eventId: `evt_${id}_${state}_${at}`, type, subject: id, at, data }, batch);
+}
+
+type Told = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };
+
+function notice({ data, ...told }: Told, { lane, scope }: Pick<Batch, 'lane' | 'scope'>): Notice {
+  const { eventId, type, at } = told;
+  const body = JSON.stringify({ event_id: eventId, type, created_at: isoOf(at), data });
+  return { ...told, lane, userId: scope.userId, appId: scope.appId, body };
+}
+
+const idsOf = ({ userId, agentId, runId, appId }: Scope): JsonObject => ({
+  user_id: userId,
+  agent_id: agentId,
+  run_id: runId,
+  app_id: appId,
+});
+
+/** Whether a webhook is to be told. */
+export const isWanted = (webhook: Pick<Webhook, 'events' | 'userId' | 'appId'>, told: Notice): boolean =>
+  webhook.events.includes(told.type) &&
+  (webhook.userId === null || webhook.userId === told.userId) &&
+  (webhook.appId === null || webhook.appId === told.appId);
+
+/** One per webhook and event, always the same. */
+export const deliveryIdOf = (webhookId: string, eventId: string): string => `dlv_${webhookId}_${eventId}`;

@@ -65,10 +65,10 @@ const gapOf = ({ accepted, ...states }: BatchCounts): number => accepted - sum(O
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** When the memory of the oldest entry last changed; null where the index knows everything. */
-async function oldestUntold({ outbox, memories }: Ledger): Promise<Millis | null> {
+/** When the memory of the oldest entry, or else a batch, last changed; null where the index knows everything. */
+async function oldestUntold({ outbox, memories, speech }: Ledger): Promise<Millis | null> {
   const [oldest] = await outbox.pending(1);
-  if (oldest === undefined) return null;
+  if (oldest === undefined) return (await speech.untold(1))[0]?.changedAt ?? null;
   const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
   return memory?.updatedAt ?? null;
 }

@@ -27,6 +27,22 @@ test('a memory is written as it is, and its address told', async () => {
   });
 });
 
+test('personal data is masked or refused where the tenant wants that', async () => {
+  const { send } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', berlin)).json();
+  const mail = { memory: 'Ann has ann@example.com' };
+  await send('PUT', '/v1/settings', { personal_data: 'mask' });
+  expect((await send('POST', '/v1/memories', { ...berlin, ...mail })).json()).toMatchObject({
+    memory: 'Ann has [email]',
+  });
+  expect((await send('PATCH', `/v1/memories/${id}`, mail)).json()).toMatchObject({ memory: 'Ann has [email]' });
+  await send('PUT', '/v1/settings', { personal_data: 'drop' });
+  const refused = { status: 422, code: 'unsupported_content', errors: [{ path: 'memory' }] };
+  expect((await send('POST', '/v1/memories', { ...berlin, ...mail })).json()).toMatchObject(refused);
+  expect((await send('PATCH', `/v1/memories/${id}`, mail)).json()).toMatchObject(refused);
+  expect((await send('POST', '/v1/memories', berlin)).statusCode).toBe(201);
+});
+
 test('a change makes a new version', async () => {
   const { send, engine } = await consoleBench();
   const { id } = (await send('POST', '/v1/memories', berlin)).json();

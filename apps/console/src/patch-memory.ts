@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
+import { textKept } from './text-kept.ts';
 
 const schema = {
   tags: ['manage'],
@@ -15,10 +16,13 @@ const schema = {
   response: { 200: MemoryView, 202: MemoryView },
 };
 
-export function patchMemory(app: App, { writer }: ConsoleDeps): void {
+export function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
   app.patch('/v1/memories/:id', { schema }, async (request, reply) => {
     const { id } = request.params;
-    const result = await writer.change(requestTenant(request) as TenantId, id, patchOf(request.body));
+    const tenant = requestTenant(request) as TenantId;
+    const { memory: given, ...others } = request.body;
+    const kept = given === undefined ? {} : { memory: await textKept(ledger, tenant, given) };
+    const result = await writer.change(tenant, id, patchOf({ ...others, ...kept }));
     const { memory, searchable } = written(result, id);
     return reply.code(searchable ? 200 : 202).send(memoryView(memory));
   });

@@ -4,6 +4,7 @@ import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
+import { textKept } from './text-kept.ts';
 
 const schema = {
   tags: ['manage'],
@@ -15,9 +16,11 @@ const schema = {
 
 const bounds: Bounds = { by: 'body', apps: true };
 
-export function postMemory(app: App, { writer }: ConsoleDeps): void {
+export function postMemory(app: App, { ledger, writer }: ConsoleDeps): void {
   app.post('/v1/memories', { schema, config: { bounds } }, async (request, reply) => {
-    const result = await writer.add(requestTenant(request) as TenantId, newMemory(request.body));
+    const tenant = requestTenant(request) as TenantId;
+    const text = await textKept(ledger, tenant, request.body.memory);
+    const result = await writer.add(tenant, newMemory({ ...request.body, memory: text }));
     const { memory, searchable } = written(result, null);
     return reply
       .code(searchable ? 201 : 202)

@@ -1,5 +1,5 @@
 import { PlanView, PostPreview } from '@slowwave/contracts';
-import { draftBatch, type TenantId } from '@slowwave/engine';
+import { draftBatch, type TenantId, withPolicy } from '@slowwave/engine';
 import { type App, type Bounds, checkImages, requestTenant, waitSignal } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { planView } from './views/plan.ts';
@@ -14,11 +14,12 @@ const schema = {
 
 const bounds: Bounds = { by: 'body', apps: true };
 
-export function postPreview(app: App, { tools, images, preview }: ConsoleDeps): void {
+export function postPreview(app: App, { ledger, tools, images, preview }: ConsoleDeps): void {
   app.post('/v1/consolidations/preview', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     checkImages(request.body.messages, images);
     const batch = draftBatch(tools, { tenant, body: request.body, key: null });
-    return planView(await preview(batch, waitSignal(reply)));
+    const { personalData } = await ledger.settings.get(tenant);
+    return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
   });
 }

@@ -15,6 +15,7 @@ const DEFAULTS = {
   budgets: { tokens_per_day: null, cost_per_day: null, user_tokens_per_day: null, user_cost_per_day: null },
   retention: { messages_days: null, plans_days: null, history_days: null },
   forgetting: { max_age_days: null, unconfirmed_days: null, max_memories: null },
+  personal_data: 'off',
 };
 
 const CHOSEN = {
@@ -29,6 +30,7 @@ const CHOSEN = {
   prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
   budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
   retention: { messages_days: 90, plans_days: 30, history_days: 400 },
+  personal_data: 'drop',
   forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
 };
 

@@ -1,24 +1,31 @@
-import { type DuePolicy, duePolicy, type Millis, type TenantId } from '@slowwave/engine';
+import { type DuePolicy, duePolicy, type Millis, type PersonalPolicy, type TenantId } from '@slowwave/engine';
 import type { IngestDeps } from './deps.ts';
 
 /** How old settings may be: a change counts within this time, and nearly no POST reads them. */
 const FRESH_MS = 1_000;
 
-interface Known {
-  readonly readAt: Millis;
-  readonly policy: Promise<DuePolicy>;
+/** What a tenant's settings say of its batches. */
+export interface BatchPolicy {
+  readonly due: DuePolicy;
+  readonly personalData: PersonalPolicy;
 }
 
-/** When a tenant's batches are due. Requests that come at the same time share one read. */
+interface Known {
+  readonly readAt: Millis;
+  readonly policy: Promise<BatchPolicy>;
+}
+
+/** When a tenant's batches are due, and what is stored of them. Requests that come at the same time share one read. */
 export function duePolicies({
   ledger,
   tools,
   due,
-}: Pick<IngestDeps, 'ledger' | 'tools' | 'due'>): (tenant: TenantId) => Promise<DuePolicy> {
+}: Pick<IngestDeps, 'ledger' | 'tools' | 'due'>): (tenant: TenantId) => Promise<BatchPolicy> {
   const known = new Map<TenantId, Known>();
-  const read = async (tenant: TenantId): Promise<DuePolicy> => {
+  const read = async (tenant: TenantId): Promise<BatchPolicy> => {
     try {
-      return duePolicy(await ledger.settings.get(tenant), due);
+      const settings = await ledger.settings.get(tenant);
+      return { due: duePolicy(settings, due), personalData: settings.personalData };
     } catch (error) {
       known.delete(tenant); // the next request asks again
       throw error;

@@ -1,5 +1,5 @@
 import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
-import { type BatchState, draftBatch, type NewBatch, type TenantId } from '@slowwave/engine';
+import { type BatchState, draftBatch, type NewBatch, type TenantId, withPolicy } from '@slowwave/engine';
 import {
   type App,
   type Bounds,
@@ -44,7 +44,8 @@ export function postBatch(app: App, deps: IngestDeps): void {
     pressure.check(tenant);
     checkImages(request.body.messages, deps.images);
     const batch = draftBatch(deps.tools, { tenant, body: request.body, key });
-    const stored = await append({ ...deps, due: await policyOf(tenant) }, batch);
+    const { due, personalData } = await policyOf(tenant);
+    const stored = await append({ ...deps, due }, withPolicy(batch, personalData));
     if (!stored.repeated) pressure.accepted(tenant);
     tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
     reply.header('location', statusUrl(stored.id));

@@ -64,6 +64,8 @@ export const ForgettingBody = z
   })
   .describe('Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back.');
 
+const PersonalData = z.enum(['off', 'mask', 'drop']);
+
 /** The whole of a tenant's settings: what is left out is as by default. */
 export const PutSettings = z
   .strictObject({
@@ -117,6 +119,10 @@ export const PutSettings = z
       .describe('What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped.'),
     retention: RetentionBody.prefault({}),
     forgetting: ForgettingBody.prefault({}),
+    personal_data: PersonalData.default('off').describe(
+      'Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a ' +
+        'message that holds any, and refuses such a memory. Counts within a second.',
+    ),
   })
   .meta({ id: 'PutSettings' });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -152,6 +158,7 @@ export const SettingsView = z
       unconfirmed_days: z.number().nullable(),
       max_memories: z.number().nullable(),
     }),
+    personal_data: PersonalData,
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;

@@ -111,6 +111,8 @@ export { historyFrom } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { markerOf, sameMarker } from './rules/own-index.ts';
+export { maskPersonal } from './rules/personal/personal.ts';
+export { withPolicy } from './rules/personal/policy.ts';
 export type { RankQuestion } from './rules/rank/question.ts';
 export { type RankedHit, rank } from './rules/rank/rank.ts';
 export { mergeShelves, type Shelves } from './rules/rank/shelves.ts';
@@ -126,6 +128,7 @@ export {
   duePolicy,
   type ForgettingPolicy,
   type ModelPrice,
+  type PersonalPolicy,
   type Retention,
   type TenantSettings,
 } from './settings.ts';

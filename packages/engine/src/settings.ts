@@ -25,7 +25,12 @@ export interface TenantSettings {
   readonly retention: Retention;
   /** Which memories are forgotten by themselves. null: none for that reason. */
   readonly forgetting: ForgettingPolicy;
+  /** What becomes of personal data in what is posted, before it is stored. */
+  readonly personalData: PersonalPolicy;
 }
+
+/** off: it is stored as it is. mask: its kind stands in its place. drop: nothing of the message is stored. */
+export type PersonalPolicy = 'off' | 'mask' | 'drop';
 
 export interface Retention {
   readonly messagesDays: number | null;
@@ -71,6 +76,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
   retention: { messagesDays: null, plansDays: null, historyDays: null },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
+  personalData: 'off',
 };
 
 /** When the tenant's lanes are due: its own word where it has one, else the process's. */

@@ -815,6 +815,8 @@ export type PutSettings = {
     /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
     readonly max_memories?: number | null | undefined;
   } | undefined;
+  /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Counts within a second. */
+  readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
 };
 
 export type Ready = {
@@ -1130,6 +1132,7 @@ export type Settings = {
     readonly unconfirmed_days: number | null;
     readonly max_memories: number | null;
   };
+  readonly personal_data: 'off' | 'mask' | 'drop';
 };
 
 export type Source = {

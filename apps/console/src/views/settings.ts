@@ -33,6 +33,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       unconfirmed_days: settings.forgetting.unconfirmedDays,
       max_memories: settings.forgetting.maxMemories,
     },
+    personal_data: settings.personalData,
   };
 };
 
@@ -60,6 +61,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     },
     retention: retentionFrom(body.retention),
     forgetting: forgettingFrom(body.forgetting),
+    personalData: body.personal_data,
   };
 };
 

@@ -2,6 +2,7 @@ import { REMOVED } from '../ports/ledger/retention.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { Content, Message } from '../words.ts';
 import { maskSecrets, type SecretKind } from './junk/secrets.ts';
+import { droppedReason } from './personal/policy.ts';
 
 /** The text of a message, parts joined by line breaks; an image by its description, or by a sign that it was there. */
 export const textOfContent = (content: Content, description: string | null = null): string => {
@@ -28,6 +29,7 @@ export interface Spoken {
 }
 
 export function spokenOf(message: Message, description: string | null = null): Spoken {
+  if (droppedReason(message.content) !== null) return { message, text: '', secrets: [] };
   const { text, kinds } = maskSecrets(cleanText(textOfContent(message.content, description)).trim());
   return { message, text, secrets: kinds };
 }

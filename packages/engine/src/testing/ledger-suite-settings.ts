@@ -15,6 +15,7 @@ const CHOSEN: TenantSettings = {
   retention: { messagesDays: 30, plansDays: null, historyDays: 365 },
   forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
   budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
+  personalData: 'mask',
 };
 
 export function describeSettings(bench: () => Bench): void {

@@ -1,15 +1,12 @@
 import { cardNumbersIn } from './card-numbers.ts';
 import { KEYS } from './key-forms.ts';
 import { passwordsIn } from './passwords.ts';
+import { type Place, replaced } from './replaced.ts';
 
 export type SecretKind = 'private key' | 'API key' | 'JWT' | 'card number' | 'password' | 'PIN';
 
 /** Where in a text a secret stands. */
-export interface Secret {
-  readonly kind: SecretKind;
-  readonly start: number;
-  readonly end: number;
-}
+export type Secret = Place<SecretKind>;
 
 export interface Masked {
   readonly text: string;
@@ -29,18 +26,12 @@ export function maskSecrets(text: string): Masked {
 }
 
 function masked(text: string, kinds: SecretKind[]): string {
-  let done = '';
-  let from = 0;
-  for (const { kind, start, end } of secretsIn(text)) {
-    done += text.slice(from, start) + maskOf(kind);
-    from = end;
-    kinds.push(kind);
-  }
-  return done + text.slice(from);
+  const { text: done, found } = replaced(text, secretsIn(text), maskOf);
+  kinds.push(...found);
+  return done;
 }
 
-const secretsIn = (text: string): readonly Secret[] =>
-  withoutOverlaps([...keysIn(text), ...cardNumbersIn(text), ...passwordsIn(text)]);
+const secretsIn = (text: string): readonly Secret[] => [...keysIn(text), ...cardNumbersIn(text), ...passwordsIn(text)];
 
 /** The kind of secret a text gives away, or once gave away before it was masked; null where it has none. */
 export function secretIn(text: string): SecretKind | null {
@@ -59,15 +50,4 @@ function keysIn(text: string): Secret[] {
       return { kind, start, end: start + value.length };
     }),
   );
-}
-
-/** In order; of two that overlap the one that begins first, and of those the longer. */
-function withoutOverlaps(found: readonly Secret[]): readonly Secret[] {
-  const inOrder = found.toSorted((a, b) => a.start - b.start || b.end - a.end);
-  let free = 0;
-  return inOrder.filter(({ start, end }) => {
-    if (start < free) return false;
-    free = end;
-    return true;
-  });
 }

@@ -5,6 +5,7 @@ import type { Discard, PromptUse } from '../../plan.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { DESCRIBE_IMAGE, type DescribeInput } from '../../prompts/describe-image.ts';
 import { imagesOf, type Spoken, spokenOf, textOfContent } from '../../rules/messages.ts';
+import { droppedReason } from '../../rules/personal/policy.ts';
 import type { JsonObject, Message } from '../../words.ts';
 import { ask } from '../ask.ts';
 import { promptUse } from '../prompt-use.ts';
@@ -27,10 +28,12 @@ export async function hear(deps: EngineDeps, gathered: GatheredTurn, cancel: Can
   const described = all.some(({ message }) => imagesOf(message.content).length > 0);
   return {
     spoken: all.filter(({ text }) => text !== ''),
-    discards: all.filter(({ text }) => text === '').map(() => ({ text: '', reason: 'empty message' })),
+    discards: all.filter(({ text }) => text === '').map(({ message }) => ({ text: '', reason: whyEmpty(message) })),
     prompts: described ? [promptUse(deps, DESCRIBE_IMAGE)] : [],
   };
 }
+
+const whyEmpty = ({ content }: Message): string => droppedReason(content) ?? 'empty message';
 
 interface Pictured {
   readonly gathered: GatheredTurn;

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { engineBench, fakeChat, newBatch, newMessage } from '../../testing/index.ts';
+import { droppedReason, withPolicy } from './policy.ts';
+
+const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [] }) }) });
+const PARTS = [
+  { type: 'text', text: 'look, bob@example.com' },
+  { type: 'image_url', image_url: { url: 'https://pictures.example.com/a@b.example.png' } },
+] as const;
+const contents = ['I live in Oslo', 'My mail is ann@example.com, +49 151 1234567', PARTS];
+const batch = newBatch(bench.tools, { messages: contents.map((content) => newMessage(bench.tools, { content })) });
+const kept = (policy: 'off' | 'mask' | 'drop') => withPolicy(batch, policy).messages.map(({ content }) => content);
+
+test('without a policy everything is kept', () => {
+  expect(kept('off')).toEqual(contents);
+});
+
+test('masking keeps everything else', () => {
+  expect(kept('mask')).toEqual([
+    'I live in Oslo',
+    'My mail is [email], [phone]',
+    [{ type: 'text', text: 'look, [email]' }, PARTS[1]],
+  ]);
+});
+
+test('dropping keeps the place of a message, and why', () => {
+  expect(kept('drop')).toEqual(['I live in Oslo', '[dropped: email, phone]', '[dropped: email]']);
+  expect(kept('drop').map(droppedReason)).toEqual([
+    null,
+    'not stored, it held personal data: email, phone',
+    'not stored, it held personal data: email',
+  ]);
+  expect(droppedReason('[dropped: everything]')).toBeNull();
+});
+
+test('a message that was dropped reaches no model, and the plan tells of it', async () => {
+  const chat = fakeChat({ extract_facts: () => ({ facts: [] }) });
+  const world = await engineBench({ chat });
+  const id = await world.post(['I live in Oslo', '[dropped: email]']);
+  await world.run();
+  expect(JSON.stringify(chat.calls)).not.toContain('dropped');
+  expect((await world.plan(id)).discards).toEqual([{ text: '', reason: 'not stored, it held personal data: email' }]);
+});

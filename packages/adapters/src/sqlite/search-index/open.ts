@@ -4,8 +4,8 @@ import { callsTo, INDEX_THREAD } from './calls.ts';
 import type { IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 import { readersOf } from './readers.ts';
 
-/** Owners that a reader keeps in memory: about 50,000 memories with vectors of 1,024 dimensions. */
-const CACHE_BYTES = 80 * 2 ** 20;
+/** Owners that a reader keeps in memory: about 30,000 memories with vectors of 1,024 dimensions. */
+const CACHE_BYTES = 48 * 2 ** 20;
 
 export interface SqliteIndexOptions extends IndexSpace {
   readonly path: string;
@@ -49,13 +49,12 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
 }
 
 /**
- * An owner that is read once is a value of many hundred kilobytes, outside of the thread's own memory, that is soon thrown
- * away. A small room for what is new has it noticed after some questions, before the thread stands still to look for more.
+ * A block is a value of many hundred kilobytes, outside of the thread's own memory, that is mostly thrown away at once. A
+ * small room for what is new has that noticed after some questions, before the thread stands still to look for more.
  */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
 
-const start = (init: IndexThreadInit): Promise<Thread> =>
-  startThread(INDEX_THREAD, init, init.role === 'reader' ? LIMITS : {});
+const start = (init: IndexThreadInit): Promise<Thread> => startThread(INDEX_THREAD, init, LIMITS);
 
 /** All of the threads, or none. */
 async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Promise<[Thread, Thread]> {

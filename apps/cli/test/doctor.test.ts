@@ -39,7 +39,10 @@ describe('slowwave doctor', () => {
   });
 
   it('names what is wrong with the index and what mends it, which does', async () => {
-    inFile('index.db', `UPDATE details SET payload = replace(payload, 'Ann', 'Bob') WHERE payload LIKE '%"shelf":"memories"%'`);
+    inFile(
+      'index.db',
+      `UPDATE details SET payload = replace(payload, 'Ann', 'Bob') WHERE payload LIKE '%"shelf":"memories"%'`,
+    );
     const { code, out } = await online();
     expect(code).toBe(3);
     expect(out).toMatch(/error: 1 points that say something else than the ledger\n {2}e\.g\. mem_\w+ version 1/);

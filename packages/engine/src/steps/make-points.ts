@@ -40,23 +40,19 @@ export async function makePoints(deps: MakingDeps, telling: Telling, cancel: Can
   const passing = isEmbedded ? batches.flatMap(vectorTextsOf) : [];
   const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
   const none = new Float32Array(deps.embedder.dimensions);
-  const spoken = batches.map((batch) => pointsOfBatch(batch, { vectorOf: isEmbedded ? vectorOf : () => none }));
+  const making = { vectorOf: isEmbedded ? vectorOf : () => none };
+  const spoken = new Map(batches.map((batch) => [batch.id, pointsOfBatch(batch, making)]));
   const said = await heard(deps, lane, memories);
   const remembered = (by: SaidById) => memories.flatMap((memory) => pointsOf(memory, { vectorOf, said: by }));
   return {
-    points: [...remembered(said), ...spoken.flat()],
+    points: [...remembered(said), ...[...spoken.values()].flat()],
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
-    told: telling.batches.map(({ id, revision }) => ({ id, revision, points: pointsIn(id) })),
+    told: telling.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
     anew: async () => {
       const now = await heard(deps, lane, memories);
       return saysLess(now, said) ? remembered(now) : null;
     },
   };
-
-  function pointsIn(id: string): number {
-    const i = batches.findIndex((batch) => batch.id === id);
-    return spoken[i]?.length ?? 0;
-  }
 }
 
 /** A what-if is asked about its memories alone. */

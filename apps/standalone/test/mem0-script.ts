@@ -9,6 +9,7 @@ export async function everythingAClientDoes(host: string): Promise<void> {
   await changes(client);
   await seesEntities(client);
   await managesProject(client);
+  await managesWebhooks(client);
   await exportsMemories(client);
   await isToldMistakes(client);
   await deletes(client);
@@ -90,6 +91,21 @@ async function managesProject(client: MemoryClient): Promise<void> {
     customInstructions: 'Remember hobbies.',
     customCategories: [{ hobbies: expect.any(String) }],
   });
+}
+
+async function managesWebhooks(client: MemoryClient): Promise<void> {
+  const projectId = String(raw(client).projectId);
+  const eventTypes = ['memory_add', 'memory_delete'] as never;
+  const hook = { name: 'crm', url: 'https://receiver.example/hook', eventTypes };
+  const made = raw(await client.createWebhook({ ...hook, projectId } as never));
+  expect(made).toMatchObject({ webhookId: expect.any(String), name: 'crm', isActive: true, eventTypes });
+  const webhookId = String(made.webhookId);
+  const changed = { webhookId, url: 'https://other.example/', eventTypes: ['memory_update'] };
+  expect(await client.updateWebhook(changed as never)).toMatchObject({ message: expect.any(String) });
+  expect(await client.getWebhooks({ projectId })).toMatchObject([{ ...changed, name: 'crm' }]);
+  await expect(client.createWebhook({ ...hook, url: 'http://10.0.0.1/' } as never)).rejects.toThrow(/public internet/);
+  expect(await client.deleteWebhook({ webhookId })).toMatchObject({ message: expect.any(String) });
+  expect(await client.getWebhooks({ projectId })).toEqual([]);
 }
 
 async function exportsMemories(client: MemoryClient): Promise<void> {

@@ -13,6 +13,7 @@ import { roomsInside } from './rooms.ts';
 import { searchMemories } from './search.ts';
 import { selfHosted } from './self-hosted.ts';
 import { deleteOfOwner, severalMemories } from './several.ts';
+import { webhooks } from './webhooks.ts';
 
 /**
  * mem0's API, hosted and self-hosted, as a translation of ours: every route asks our own routes with the caller's key,
@@ -43,6 +44,7 @@ const routes =
     events(app, ask);
     feedback(app, ask);
     memoryExports(app, ask);
+    webhooks(app, ask);
     selfHosted(app, ask);
   };
 

@@ -11,12 +11,14 @@ import { registerMetrics } from './metrics.ts';
 import { registerRateLimit } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
 import { registerRouteTable } from './route-table.ts';
-import type { App, ShellOptions } from './types.ts';
+import type { App, Arrival, ShellOptions } from './types.ts';
 import { validator } from './validation.ts';
 
-/** How long a request may take to arrive, in ms: generous for a large transcript, short for a trickling attacker. */
-const REQUEST_LIMIT_MS = 30_000;
-const HEADERS_LIMIT_MS = 10_000;
+/**
+ * Generous for a large transcript, short for a trickling attacker. Node.js looks every half a minute unless told otherwise,
+ * and lets who trickles stay for as much longer.
+ */
+const USUAL_ARRIVAL: Arrival = { headersMs: 10_000, requestMs: 30_000, checkedMs: 2_000 };
 /** A connection without traffic is closed after this, in ms: longer than the longest long-poll. */
 const IDLE_CONNECTION_MS = 90_000;
 /** Longer than the 60 s many proxies keep idle connections, so that the proxy closes first. */
@@ -45,15 +47,16 @@ export async function createShell(options: ShellOptions): Promise<App> {
 }
 
 function bareServer(options: ShellOptions): App {
+  const { headersMs, requestMs, checkedMs } = options.arrival ?? USUAL_ARRIVAL;
   return fastify({
     logger: false,
     bodyLimit: options.bodyLimitBytes,
     genReqId: requestId,
     rewriteUrl: ({ url }) => tidyUrl(url ?? '/'),
-    requestTimeout: REQUEST_LIMIT_MS,
+    requestTimeout: requestMs,
     connectionTimeout: IDLE_CONNECTION_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_LIMIT_MS },
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkedMs },
     routerOptions: { maxParamLength: PARAM_MAX },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {

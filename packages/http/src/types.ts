@@ -34,6 +34,15 @@ export interface AuthOptions {
   readonly keys: KeyCheck | null;
 }
 
+/** In ms. */
+export interface Arrival {
+  readonly headersMs: number;
+  /** With its headers. */
+  readonly requestMs: number;
+  /** How often it is looked for those who take longer. */
+  readonly checkedMs: number;
+}
+
 export interface ShellOptions {
   /** Which app answers: named in metrics and in the description of the API. */
   readonly name: string;
@@ -46,6 +55,8 @@ export interface ShellOptions {
   readonly bodyLimitBytes: number;
   /** Requests a second that each given key may send to this process; null: as many as it likes. */
   readonly keyRate: number | null;
+  /** How long a request may take to arrive; left out: as is usual. */
+  readonly arrival?: Arrival;
   /** Where request metrics are kept; callers add their own to the same registry. */
   readonly metrics: Registry;
 }

@@ -53,6 +53,17 @@ describe('the vector leg of the embedded index', () => {
     expect(nearest(near(middle, 0.1), 150)).toHaveLength(150);
   });
 
+  test('reads no vector that is all zeros, nor any for a question that is', () => {
+    const vectors = [...Array.from({ length: 50 }, () => new Float32Array(DIMENSIONS)), any(), any()];
+    const { nearest, compared } = bench(vectors);
+    const asked = any();
+    expect(nearest(asked, 20)).toEqual(exactly(vectors, asked, 20));
+    expect(compared()).toBeLessThanOrEqual(2);
+    const nowhere = new Float32Array(DIMENSIONS);
+    expect(nearest(nowhere, 20)).toEqual(exactly(vectors, nowhere, 20));
+    expect(compared()).toBeLessThanOrEqual(2);
+  });
+
   test('vectors of any length are compared by direction alone, and one without direction is no trouble', () => {
     const [tiny, huge] = [any().map((value) => value * 1e-30), any().map((value) => value * 1e30)];
     const vectors = [tiny, huge, new Float32Array(DIMENSIONS), any()];

@@ -21,16 +21,23 @@ export interface Asked {
  */
 export function vectorLeg(seen: Seen, { vector, limit }: Asked, whole: WholeVectors): readonly Ranked[] {
   if (limit < 1) return [];
-  const positions = mayBeBest(seen, { vector, limit });
-  const vectors = whole(positions);
   const asked = lengthOf(vector);
   const top = topOf(limit, (one, other) => compareSeen(seen, one, other));
+  const positions = mayBeBest(seen, { vector, limit });
+  const hasDirection = (position: number): boolean => asked > 0 && directed(seen, position);
+  const vectors = whole(positions.filter(hasDirection));
   for (const position of positions) {
     const stored = vectors.get(position);
-    if (stored === undefined) continue;
-    top.offer(position, cosineOf(dot(stored, vector), lengthOf(stored) * asked));
+    if (stored !== undefined) top.offer(position, cosineOf(dot(stored, vector), lengthOf(stored) * asked));
+    else if (!hasDirection(position)) top.offer(position, 0);
   }
   return top.list();
+}
+
+/** Whether a vector is not all zeros, as it is of what only words find: its cosine is known without reading it. */
+function directed({ segments, records }: Seen, position: number): boolean {
+  const segment = segments[position];
+  return segment !== undefined && (segment.floats[beginOf(segment, records[position] ?? 0) / 8] ?? 0) > 0;
 }
 
 /** Whoever can reach what the last of the best reaches at least. */

@@ -6,7 +6,7 @@ import { BLOCK_SLOTS, type Place, WITHDRAWN } from './tables.ts';
  * Loose points of a block at which it is written anew. Whoever reads an owner that is not in memory reads loose points
  * one by one, ten microseconds each; writing a block costs ten for each point that is in it.
  */
-const LOOSE_MAX = 64;
+const LOOSE_MAX = 32;
 
 /** Writes a block anew where too much of it has changed, or something was withdrawn. */
 export function keepBlock({ sql, tables }: Place, first: number): void {

@@ -33,9 +33,10 @@ export class RefusedError extends Error {
 
 /** The routes of this app, asked without a network in between. */
 export const asking =
-  (rooms: App): Ask =>
+  (open: () => Promise<App>): Ask =>
   async (request, { method, path, body }) => {
     const { authorization, host } = request.headers;
+    const rooms = await open();
     const answer = await rooms.inject({
       method,
       url: path,

@@ -22,9 +22,9 @@ import { webhooks } from './webhooks.ts';
 export const mem0Routes =
   (shell: ShellOptions, ours: readonly Routes[]): Routes =>
   async (app) => {
-    const rooms = await roomsInside(shell, ours);
-    app.addHook('onClose', () => rooms.close());
-    await app.register(routes(asking(rooms), shell.log), { prefix: '/mem0' });
+    const rooms = roomsInside(shell, ours);
+    app.addHook('onClose', rooms.close);
+    await app.register(routes(asking(rooms.open), shell.log), { prefix: '/mem0' });
   };
 
 const routes =

@@ -2,6 +2,7 @@ import type { MemoryView } from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
+import { memoryPath } from './memory-path.ts';
 
 const FeedbackBody = z.strictObject({
   memory_id: z.string(),
@@ -15,7 +16,7 @@ const FeedbackBody = z.strictObject({
 export function feedback(app: App, ask: Ask): void {
   app.post('/v1/feedback', { schema: { body: FeedbackBody } }, async (request) => {
     const { memory_id, feedback: given, feedback_reason: reason } = request.body;
-    const path = `/v1/memories/${encodeURIComponent(memory_id)}`;
+    const path = memoryPath(memory_id);
     const { metadata, version } = await ask<MemoryView>(request, { method: 'GET', path });
     const { feedback: _, feedback_reason: __, ...rest } = metadata;
     const said = { ...(given && { feedback: given }), ...(reason && { feedback_reason: reason }) };

@@ -3,6 +3,7 @@ import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
 import { QueryIds } from './fields.ts';
+import { memoryPath } from './memory-path.ts';
 import { queryText } from './scope.ts';
 
 const Scope = z.strictObject({ ...QueryIds, org_id: z.string().optional(), project_id: z.string().optional() });
@@ -38,15 +39,13 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
 export function severalMemories(app: App, ask: Ask): void {
   app.put('/v1/batch', { schema: { body: Changes } }, async (request) => {
     for (const { memory_id, text } of request.body.memories) {
-      await ask<MemoryView>(request, { method: 'PATCH', path: pathOf(memory_id), body: { memory: text } });
+      await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body: { memory: text } });
     }
     return { message: `Successfully updated ${request.body.memories.length} memories` };
   });
   app.delete('/v1/batch', { schema: { body: Deletions } }, async (request) => {
     for (const { memory_id } of request.body.memories)
-      await ask(request, { method: 'DELETE', path: pathOf(memory_id) });
+      await ask(request, { method: 'DELETE', path: memoryPath(memory_id) });
     return { message: `Successfully deleted ${request.body.memories.length} memories` };
   });
 }
-
-const pathOf = (id: string): string => `/v1/memories/${encodeURIComponent(id)}`;

@@ -5,6 +5,9 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
+export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
+export type * from './graph/words.ts';
+export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export type { Reader } from './inquiry/ask-reading.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
 export type { Readable } from './inquiry/notebook.ts';
@@ -26,6 +29,7 @@ export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/contents.ts';
 export type * from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/filtered.ts';
+export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';

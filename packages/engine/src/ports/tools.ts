@@ -22,7 +22,9 @@ export type IdKind =
   | 'rpl'
   | 'und'
   | 'key'
-  | 'whk';
+  | 'whk'
+  | 'ent'
+  | 'sta';
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {

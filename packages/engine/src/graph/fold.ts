@@ -1,0 +1,123 @@
+import type { SaidAt } from '../words.ts';
+import { compareSaid } from '../words.ts';
+import type { DeniedStatement, EndedStatement, HoldsStatement, Relation, Statement } from './words.ts';
+
+type OfRelation = HoldsStatement | EndedStatement | DeniedStatement;
+
+/** Where each entity stands: the one it was merged into, at the end of the chain. */
+export type Standing = (entity: string) => string;
+
+/**
+ * Which entity stands for which, from the statements that count. A merge that would close a ring is passed over: of two
+ * that contradict each other the first one said counts.
+ */
+export function standingOf(statements: readonly Statement[]): Standing {
+  const into = new Map<string, string>();
+  const end = (entity: string): string => {
+    let at = entity;
+    for (let next = into.get(at); next !== undefined; next = into.get(at)) at = next;
+    return at;
+  };
+  for (const statement of inOrder(statements)) {
+    if (statement.kind === 'apart') into.delete(statement.source);
+    if (statement.kind !== 'same') continue;
+    const destination = end(statement.destination);
+    if (destination !== statement.source) into.set(statement.source, destination);
+  }
+  return end;
+}
+
+/**
+ * The relations that follow from statements that count: all those of some sources with some relationships, whoever brought
+ * them in whatever order. What was said later decides; when it was recorded decides only between equals.
+ */
+export function foldRelations(statements: readonly Statement[], standing: Standing): readonly Relation[] {
+  const groups = new Map<string, OfRelation[]>();
+  for (const statement of inOrder(statements)) {
+    if (!isOfRelation(statement)) continue;
+    const own = { ...statement, source: standing(statement.source), destination: standing(statement.destination) };
+    const key = `${own.source} ${own.relationship}`;
+    const group = groups.get(key) ?? [];
+    group.push(own);
+    groups.set(key, group);
+  }
+  return [...groups.values()].flatMap(foldGroup);
+}
+
+/** All destinations of one source with one relationship. */
+function foldGroup(statements: readonly OfRelation[]): readonly Relation[] {
+  let relations: Relation[] = [];
+  for (const statement of statements) {
+    if (statement.kind === 'holds') relations = holds(relations, statement);
+    if (statement.kind === 'ended') relations = relations.map((one) => ended(one, statement));
+    if (statement.kind === 'denied') relations = relations.filter((one) => one.destination !== statement.destination);
+  }
+  return relations;
+}
+
+function holds(relations: readonly Relation[], statement: HoldsStatement): Relation[] {
+  if (statement.until !== null) return [...relations, endAt(begun(statement), statement.until, statement.id)];
+  const open = relations.findIndex((one) => one.destination === statement.destination && one.invalidAt === null);
+  const next = relations.map((one, at) => {
+    if (at === open) return confirmed(one, statement);
+    return statement.single ? endAt(one, statement.validFrom, statement.id) : one;
+  });
+  return open === -1 ? [...next, begun(statement)] : next;
+}
+
+const begun = (statement: HoldsStatement): Relation => ({
+  id: statement.id,
+  source: statement.source,
+  relationship: statement.relationship,
+  destination: statement.destination,
+  validFrom: statement.validFrom,
+  invalidAt: null,
+  endedBy: null,
+  saidAt: statement.saidAt,
+  confirmations: 0,
+  messageIds: statement.messageIds,
+  memoryIds: statement.memoryIds,
+  quote: statement.quote,
+});
+
+/** Said again: it may have begun earlier than was known. */
+const confirmed = (relation: Relation, statement: HoldsStatement): Relation => ({
+  ...relation,
+  validFrom: Math.min(relation.validFrom, statement.validFrom),
+  confirmations: relation.confirmations + 1,
+  messageIds: joined(relation.messageIds, statement.messageIds),
+  memoryIds: joined(relation.memoryIds, statement.memoryIds),
+});
+
+function ended(relation: Relation, statement: EndedStatement): Relation {
+  if (relation.destination !== statement.destination) return relation;
+  const end = endAt(relation, statement.at, statement.id);
+  return end === relation
+    ? relation
+    : {
+        ...end,
+        messageIds: joined(relation.messageIds, statement.messageIds),
+        memoryIds: joined(relation.memoryIds, statement.memoryIds),
+      };
+}
+
+/** What ended before it began was over at once. */
+const endAt = (relation: Relation, at: number, by: string): Relation =>
+  relation.invalidAt === null ? { ...relation, invalidAt: Math.max(at, relation.validFrom), endedBy: by } : relation;
+
+const joined = (some: readonly string[], more: readonly string[]): readonly string[] => [
+  ...new Set([...some, ...more]),
+];
+
+const isOfRelation = (statement: Statement): statement is OfRelation =>
+  statement.kind === 'holds' || statement.kind === 'ended' || statement.kind === 'denied';
+
+/** In the order they were said; of equals, the one recorded first. */
+export const inOrder = <T extends { readonly saidAt: SaidAt; readonly recordedAt: number; readonly id: string }>(
+  statements: readonly T[],
+): readonly T[] =>
+  statements.toSorted(
+    (a, b) => compareSaid(a.saidAt, b.saidAt) || a.recordedAt - b.recordedAt || compareIds(a.id, b.id),
+  );
+
+const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,0 +1,134 @@
+import type { Entity, GraphPlan, KeptRelation, NewEntity, Statement } from '../../graph/words.ts';
+import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { Fenced } from './lanes.ts';
+import type { Page, Paged } from './page.ts';
+import type { StoredAnswer } from './thoughts.ts';
+
+/**
+ * A study's life: pending (stored with the apply of its consolidation, in the same transaction) → applied, or parked when
+ * its tries are used up; asked for again, it is pending once more. While its consolidation is undone it waits.
+ * Studies of a lane are made in the order of applying, one at a time.
+ */
+export type StudyState = 'pending' | 'applied' | 'parked';
+
+/** One claimed study. Its fence goes with every write. */
+export interface Study {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  readonly consolidationId: string;
+  /** Of the lane's graph, apart from that of its consolidations. */
+  readonly epoch: number;
+  /** Failed tries so far. */
+  readonly attempts: number;
+}
+
+/** A study as it is shown. */
+export interface StudyView {
+  readonly consolidationId: string;
+  readonly state: StudyState;
+  readonly attempts: number;
+  readonly failure: Failure | null;
+  readonly plan: GraphPlan | null;
+  readonly requestedAt: Millis;
+  readonly appliedAt: Millis | null;
+}
+
+export type StudyClaim =
+  | { readonly kind: 'claimed'; readonly study: Study }
+  /** Somebody else studies this lane; or the first one waits after a failure. */
+  | { readonly kind: 'later'; readonly at: Millis }
+  | { readonly kind: 'none' };
+
+/** What changes the graph at once: new entities, then statements in their order. */
+export interface GraphChange {
+  readonly entities: readonly NewEntity[];
+  readonly statements: readonly Statement[];
+  readonly now: Millis;
+}
+
+/** Relations around entities. */
+export interface Around {
+  /** Ids of entities that stand for themselves. */
+  readonly entities: readonly string[];
+  /** null: what holds now; a time: what held then; 'ever': all that counts. */
+  readonly at: Millis | null | 'ever';
+  /** The most confirmed and newest come first. */
+  readonly limit: number;
+}
+
+/** A relation or an entity the index must be told of, as it was when it was read. */
+export type GraphTelling =
+  | { readonly kind: 'entity'; readonly entity: Entity }
+  | { readonly kind: 'relation'; readonly relation: KeptRelation };
+
+export interface ToldOfGraph {
+  readonly kind: GraphTelling['kind'];
+  readonly id: string;
+  readonly revision: number;
+}
+
+/** The graph of an owner: statements, and what follows from them. Every write folds what it touches in its own transaction. */
+export interface GraphStore {
+  /** The lane's first pending study whose consolidation counts. Held for `holdMs` against others; a later claim fences it. */
+  claim(lane: LaneId, how: { now: Millis; holdMs: number }): Promise<StudyClaim>;
+  /** Stores the answer among those of the consolidation and counts its usage, once. */
+  storeAnswer(study: Study, answer: StoredAnswer): Promise<{ readonly kind: 'stored' } | Fenced>;
+  /** The plan with all it changes, applied, and the lane given free: one transaction. */
+  apply(study: Study, plan: GraphPlan, now: Millis): Promise<{ readonly kind: 'applied' } | Fenced>;
+  /** One try more, at `retryAt`, or parked with null; the lane is given free. */
+  fail(study: Study, how: { failure: Failure; retryAt: Millis | null }): Promise<{ readonly kind: 'noted' } | Fenced>;
+  /** Given back unharmed: no try is counted. */
+  release(study: Study, notBefore: Millis): Promise<void>;
+  /** Lanes with a study that may be claimed, oldest first. */
+  due(now: Millis, limit: number): Promise<readonly LaneId[]>;
+  study(tenant: TenantId, consolidationId: string): Promise<StudyView | null>;
+  /**
+   * A study for an applied consolidation that has none, or another try of a parked one. Answers with its lane; null: there
+   * is no such consolidation, or nothing to do.
+   */
+  request(tenant: TenantId, consolidationId: string, now: Millis): Promise<LaneId | null>;
+  /** How many studies wait and are parked, of all tenants: for metrics. */
+  counts(): Promise<Readonly<Record<'pending' | 'parked', number>>>;
+
+  /** Explicit statements: all or nothing. */
+  write(tenant: TenantId, lane: LaneId, change: GraphChange): Promise<void>;
+
+  /** Existing ones of these ids, any order, merged and uncounted ones too. */
+  entities(tenant: TenantId, ids: readonly string[]): Promise<readonly Entity[]>;
+  /** The ones that stand for themselves and have one of these normalised names, or that an entity with it was merged into. */
+  named(lane: LaneId, names: readonly string[]): Promise<readonly Entity[]>;
+  /** The owner's own entity. */
+  self(lane: LaneId): Promise<Entity | null>;
+  /** What counts and stands for itself, by name. `like` is looked for in names and aliases. */
+  listEntities(tenant: TenantId, owner: Owner, filter: { like?: string }, page: Page): Promise<Paged<Entity>>;
+  relation(tenant: TenantId, id: string): Promise<KeptRelation | null>;
+  around(lane: LaneId, around: Around): Promise<readonly KeptRelation[]>;
+  /** Of an owner, those that began first come first. */
+  listRelations(
+    tenant: TenantId,
+    owner: Owner,
+    filter: { at: Millis | null | 'ever'; relationship?: string },
+    page: Page,
+  ): Promise<Paged<KeptRelation>>;
+  /** All statements that name these ends (any entity merged into them too), in the order they were said, with whether each counts. */
+  statements(
+    lane: LaneId,
+    about: { readonly entities: readonly string[] },
+  ): Promise<readonly { readonly statement: Statement; readonly counts: boolean }[]>;
+  /** Pairs that studies found to be alike and nobody has decided on. */
+  proposals(
+    tenant: TenantId,
+    owner: Owner,
+  ): Promise<readonly { source: Entity; destination: Entity; likeness: number }[]>;
+
+  /** What the index has not been told of yet, oldest change first. After a refill: all that counts. */
+  untold(limit: number): Promise<readonly GraphTelling[]>;
+  untoldOf(lane: LaneId, limit: number): Promise<readonly GraphTelling[]>;
+  told(of: readonly ToldOfGraph[]): Promise<void>;
+  /** The index was lost: everything that counts is untold again. Returns how much. */
+  refill(): Promise<number>;
+  /** All relations (or entities) of all tenants that count and stand for themselves, in id order: for the doctor. */
+  every(kind: GraphTelling['kind'], after: string | null, limit: number): Promise<readonly GraphTelling[]>;
+}

@@ -1,8 +1,9 @@
 import { ServerError } from '../api.ts';
-import type { Bench } from './bench.ts';
+import type { Bench, Given } from './bench.ts';
 import { drawingOf } from './draw.ts';
+import { hostRemark, hostTimes } from './host.ts';
 import { EXIT, helpOf, readWish, UsageError } from './options.ts';
-import { tableOf, verdictsOf } from './report.ts';
+import { type Found, tableOf, verdictsOf } from './report.ts';
 
 /** Where things are said: results, and what a person watching wants to know. */
 export interface Outputs {
@@ -22,7 +23,7 @@ export async function runBench(args: readonly string[], benches: readonly Bench[
       outputs.result(helpOf(wish.bench, benches));
       return EXIT.passed;
     }
-    const found = await wish.bench.run(wish.given, outputs.progress);
+    const found = await runBeside(wish, outputs);
     outputs.progress(null);
     const verdicts = verdictsOf(found);
     const passed = verdicts.every((verdict) => verdict.passed);
@@ -38,4 +39,11 @@ export async function runBench(args: readonly string[], benches: readonly Bench[
     outputs.note(`${error.message}.${usage ? ' ./scripts/bench --help shows what can be said.' : ''}`);
     return usage ? EXIT.usage : EXIT.server;
   }
+}
+
+/** Whoever shares the machine's host shows in the figures. */
+async function runBeside({ bench, given }: { bench: Bench; given: Given }, { progress }: Outputs): Promise<Found> {
+  const before = await hostTimes();
+  const found = await bench.run(given, progress);
+  return { ...found, remarks: [...found.remarks, ...hostRemark(before, await hostTimes())] };
 }

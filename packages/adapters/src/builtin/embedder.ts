@@ -1,4 +1,5 @@
 import { type Embedder, EngineError, estimateTokens, HASH_VECTOR_VERSION, hashVector } from '@slowwave/engine';
+import { breathe } from '../system/breathe.ts';
 import { EXPANSION_VERSION, expand } from './expand.ts';
 
 const DIMENSIONS = 1_024;
@@ -12,8 +13,13 @@ export function builtinEmbedder(dimensions: number = DIMENSIONS): Embedder {
       if (cancel.aborted) {
         throw new EngineError('embedding was cancelled before it began', { code: 'cancelled', retryable: true });
       }
+      const vectors: Float32Array[] = [];
+      for (const text of texts) {
+        vectors.push(hashVector(expand(text), dimensions));
+        await breathe();
+      }
       return {
-        vectors: texts.map((text) => hashVector(expand(text), dimensions)),
+        vectors,
         usage: { promptTokens: texts.reduce((total, text) => total + estimateTokens(text), 0), completionTokens: 0 },
       };
     },

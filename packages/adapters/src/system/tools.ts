@@ -1,5 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import type { IdKind, Tools } from '@slowwave/engine';
+import { breathe } from './breathe.ts';
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_DIGITS = 10; // 50 bits of milliseconds: enough for the next 35,000 years
@@ -9,6 +10,7 @@ const RANDOM_DIGITS = 16; // 80 bits: no collisions between processes
 export const systemTools: Tools = {
   now: () => Date.now(),
   id: (kind: IdKind) => `${kind}_${timePart(Date.now())}${randomPart()}`,
+  breathe,
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 

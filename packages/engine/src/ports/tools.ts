@@ -1,12 +1,17 @@
 import type { Millis } from '../words.ts';
 
-/** Time, ids and hashing: the only ways the engine learns anything not given to it. */
+/** Time, ids, hashing and a pause: what the engine can't make itself. */
 export interface Tools {
   now(): Millis;
   /** A new id, time-ordered, e.g. id('mem') → 'mem_01j9…'. */
   id(kind: IdKind): string;
   /** A stable hex digest of a text. */
   hash(text: string): string;
+  /**
+   * Lets others run, where this has taken milliseconds without waiting for anything: long loops call it each time round,
+   * so that nobody who shares the process waits for their end.
+   */
+  breathe(): Promise<void>;
 }
 
 export type IdKind =

@@ -41,11 +41,19 @@ export async function makePoints(deps: MakingDeps, telling: Telling, cancel: Can
   const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
   const none = new Float32Array(deps.embedder.dimensions);
   const making = { vectorOf: isEmbedded ? vectorOf : () => none };
-  const spoken = new Map(batches.map((batch) => [batch.id, pointsOfBatch(batch, making)]));
+  const spoken = new Map<string, readonly IndexPoint[]>();
+  for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, making)));
   const said = await heard(deps, lane, memories);
-  const remembered = (by: SaidById) => memories.flatMap((memory) => pointsOf(memory, { vectorOf, said: by }));
+  const remembered = async (by: SaidById) => {
+    const points: IndexPoint[] = [];
+    for (const memory of memories) {
+      points.push(...pointsOf(memory, { vectorOf, said: by }));
+      await deps.tools.breathe();
+    }
+    return points;
+  };
   return {
-    points: [...remembered(said), ...[...spoken.values()].flat()],
+    points: [...(await remembered(said)), ...[...spoken.values()].flat()],
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
     told: telling.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
     anew: async () => {
@@ -53,6 +61,20 @@ export async function makePoints(deps: MakingDeps, telling: Telling, cancel: Can
       return saysLess(now, said) ? remembered(now) : null;
     },
   };
+}
+
+/** One message at a time: a batch may have hundreds. */
+async function eachOf<T>(
+  { tools }: MakingDeps,
+  batch: SpokenBatch,
+  make: (part: SpokenBatch) => readonly T[],
+): Promise<readonly T[]> {
+  const made: T[] = [];
+  for (const message of batch.messages) {
+    made.push(...make({ ...batch, messages: [message] }));
+    await tools.breathe();
+  }
+  return made;
 }
 
 /** A what-if is asked about its memories alone. */

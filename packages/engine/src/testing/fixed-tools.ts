@@ -21,6 +21,7 @@ export function fixedTools(start: Millis = MORNING): FixedTools {
       return `${kind}_${String(ids).padStart(8, '0')}`;
     },
     hash: hashOf,
+    breathe: async () => {},
     set: (moment) => {
       now = moment;
     },

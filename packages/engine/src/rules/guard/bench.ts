@@ -54,6 +54,7 @@ export class Bench {
   readonly #made: Map<string, Memory>;
   /** Facts that only repeat something that waits. */
   readonly #joined = new Set<string>();
+  readonly #words = new Map<Memory, string | null>();
   readonly #now: Millis;
 
   constructor(input: GuardInput) {
@@ -77,10 +78,17 @@ export class Bench {
   /** Live memories this consolidation knows of that say exactly this. */
   saying(text: string): Memory | undefined {
     const words = normaliseText(text);
-    return [...this.#memories.values()].find((memory) => {
-      const live = liveVersion(memory);
-      return live !== null && normaliseText(live.text) === words;
-    });
+    return [...this.#memories.values()].find((memory) => this.#wordsOf(memory) === words);
+  }
+
+  /** What a memory says now, to be compared: worked out once, since every fact is held against every memory. */
+  #wordsOf(memory: Memory): string | null {
+    const known = this.#words.get(memory);
+    if (known !== undefined) return known;
+    const live = liveVersion(memory);
+    const words = live === null ? null : normaliseText(live.text);
+    this.#words.set(memory, words);
+    return words;
   }
 
   change(fact: Fact, change: Change): Memory {

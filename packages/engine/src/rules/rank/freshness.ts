@@ -10,11 +10,15 @@ const FRESH = 0.01;
 const CONFIRMED = 0.01;
 /** After this long half of the freshness is gone. */
 const HALF_LIFE: Millis = 30 * 24 * 3_600_000;
+/** What a memory once said comes after what it says now, where both are asked for and fit about equally well. */
+const FORMER = -0.05;
 
 export function freshness({ at }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const holding = new Set(hits.flatMap(({ point }) => (point.live ? [point.memoryId] : [])));
   return hits.map(({ point }) => {
     const age = Math.max(0, at - point.saidAt.at);
     const often = 1 - 1 / (1 + Math.max(0, point.confirmations));
-    return FRESH * 0.5 ** (age / HALF_LIFE) + CONFIRMED * often;
+    const former = !point.live && holding.has(point.memoryId) ? FORMER : 0;
+    return FRESH * 0.5 ** (age / HALF_LIFE) + CONFIRMED * often + former;
   });
 }

@@ -146,6 +146,18 @@ describe('the order of hits', () => {
     expect(order([...hits].reverse())).toEqual(['new', 'often', 'a', 'b']);
   });
 
+  test('what a memory says now comes before what it once said, also where that fits a little better', () => {
+    const once = { version: 1, live: false, text: 'I live in Oslo.' };
+    const now = { version: 2, text: 'I live in Bergen.' };
+    const hits = [hit('home', once, { keywordScore: 5.2 }), hit('home', now), hit('other', once)];
+    const ranked = rankBy(['freshness'], asked('Oslo'), hits);
+    expect(ranked.map(({ hit: { point: shown } }) => [shown.memoryId, shown.version])).toEqual([
+      ['home', 2],
+      ['other', 1],
+      ['home', 1],
+    ]);
+  });
+
   test('neither the newest nor the most often said comes before what fits clearly better', () => {
     const fits = hit('fits', { saidAt: { at: NOON - 900 * DAY, seq: 1 } }, { keywordScore: 5.3 });
     const often = hit('often', { saidAt: { at: NOON, seq: 9_000 }, confirmations: 1_000 }, { keywordScore: 5 });

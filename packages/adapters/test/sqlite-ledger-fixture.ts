@@ -120,6 +120,9 @@ function following(current: () => Ledger): Ledger {
     get erasures() {
       return current().erasures;
     },
+    get graph() {
+      return current().graph;
+    },
     check: () => current().check(),
     close: () => current().close(),
   };

@@ -5,7 +5,17 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
+export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
 export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
+export { endsOf, type Following, followingOf, graphOf } from './graph/follow.ts';
+export {
+  type SettledRelation,
+  sameFollowing,
+  sameRelation,
+  settleEntities,
+  settleRelations,
+} from './graph/settle.ts';
+export { type Recorded, takenBackBy } from './graph/taken-back.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export type { Reader } from './inquiry/ask-reading.ts';

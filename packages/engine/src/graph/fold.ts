@@ -36,6 +36,7 @@ export function foldRelations(statements: readonly Statement[], standing: Standi
   for (const statement of inOrder(statements)) {
     if (!isOfRelation(statement)) continue;
     const own = { ...statement, source: standing(statement.source), destination: standing(statement.destination) };
+    if (own.source === own.destination) continue; // it was merged with itself: nothing is related to itself
     const key = `${own.source} ${own.relationship}`;
     const group = groups.get(key) ?? [];
     group.push(own);

@@ -30,6 +30,7 @@ export {
 export { FILTER_CASES } from './filter-cases.ts';
 export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { describeFollowUps, type FollowUpsFixture } from './follow-ups-suite.ts';
+export { newEntity, statementsBy } from './graph-statements.ts';
 export { describeIndexBuild, type IndexBuildFixture } from './index-build-suite.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';

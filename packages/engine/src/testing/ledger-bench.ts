@@ -142,6 +142,7 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
     tombstones: [],
     reviews: [],
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
+    graph: false,
     timings: {},
     now: bench.tools.now(),
     policy: POLICY,

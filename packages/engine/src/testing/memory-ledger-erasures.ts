@@ -65,6 +65,9 @@ function slice(state: State, { id, tenant, lane, counts }: Erasure, limit: numbe
 
 const TAKES = {
   webhook_deliveries: takeDeliveries,
+  graph_relations: takeRelations,
+  graph_statements: takeStatements,
+  graph_entities: takeEntities,
   memories: takeMemories,
   consolidations: takeConsolidations,
   batches: takeBatches,
@@ -82,10 +85,30 @@ function takeMemories(state: State, lane: LaneId, limit: number): number {
   return gone.size;
 }
 
+function takeRelations(state: State, lane: LaneId, limit: number): number {
+  return takeOf(state.graph.relations, lane, limit);
+}
+
+function takeStatements(state: State, lane: LaneId, limit: number): number {
+  return takeOf(state.graph.statements, lane, limit);
+}
+
+function takeEntities(state: State, lane: LaneId, limit: number): number {
+  drop(state.graph.proposals, (proposal) => proposal.lane === lane);
+  return takeOf(state.graph.entities, lane, limit);
+}
+
+function takeOf(table: Map<string, { readonly lane: LaneId }>, lane: LaneId, limit: number): number {
+  const gone = [...table].filter(([, row]) => row.lane === lane).slice(0, limit);
+  for (const [id] of gone) table.delete(id);
+  return gone.length;
+}
+
 function takeConsolidations(state: State, lane: LaneId, limit: number): number {
   const ids = [...state.consolidations.values()].filter((row) => row.lane === lane).map(({ id }) => id);
   const gone = new Set(ids.slice(0, limit));
   for (const id of gone) {
+    state.graph.studies.delete(id);
     for (const table of [state.consolidations, state.answers, state.plans, state.pinnedSummaries]) table.delete(id);
   }
   for (const [id, review] of state.reviews) if (gone.has(review.consolidationId)) state.reviews.delete(id);
@@ -120,6 +143,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
     const left = [...state.batches.values(), ...state.memories.values(), ...state.consolidations.values()];
     if (left.some((row) => row.lane === lane)) throw new Error(`rows of lane ${lane} are left`);
     state.lanes.delete(lane);
+    state.graph.turns.delete(lane);
     drop(state.summaries, (summary) => summary.lane === lane);
     state.calls.forEach((call, i) => {
       if (call.lane === lane) state.calls[i] = { ...call, lane: '' as LaneId, consolidationId: '' };

@@ -2,6 +2,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Application, Applied, MemoryChange, MemoryStore, Tombstone, Written } from '../ports/ledger/memories.ts';
 import { memoryNotices } from '../webhooks/notices.ts';
 import type { LaneId, TenantId } from '../words.ts';
+import { openStudy } from './memory-ledger-graph-studies.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
@@ -33,6 +34,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
   lane.updatedAt = application.now;
+  if (application.graph) openStudy(state, consolidation, application.now);
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }
 

@@ -65,6 +65,8 @@ export function memoryRetention(state: State): RetentionStore {
       for (const row of picked) {
         change(row, { removedAt: now });
         for (const table of [state.answers, state.plans, state.pinnedSummaries]) table.delete(row.id);
+        const study = state.graph.studies.get(row.id);
+        if (study !== undefined) study.plan = null;
       }
       return picked.length;
     },

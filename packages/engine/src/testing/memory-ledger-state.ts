@@ -24,6 +24,7 @@ import type {
   Scope,
   TenantId,
 } from '../words.ts';
+import { emptyGraph, type GraphRows } from './memory-ledger-graph-rows.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -136,6 +137,7 @@ export interface State {
   readonly apiKeys: Map<string, ApiKey>;
   readonly webhooks: Map<string, WebhookRow>;
   readonly deliveries: Map<string, DeliveryRow>;
+  readonly graph: GraphRows;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
@@ -170,6 +172,7 @@ export function emptyState(tools: Tools): State {
     apiKeys: new Map(),
     webhooks: new Map(),
     deliveries: new Map(),
+    graph: emptyGraph(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),

@@ -1,6 +1,7 @@
 import type { Touched, Undo, Undoing, Undone, UndoStore } from '../ports/ledger/undos.ts';
 import { UNDONE_NOTE } from '../rules/undone.ts';
 import type { MemoryEvent, Millis, TenantId } from '../words.ts';
+import { retakeGraph } from './memory-ledger-graph-writes.ts';
 import { write as writeMemories } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
@@ -57,6 +58,7 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   for (const id of redone) redoConsolidation(state, id, undo.at);
   forgetSummaries(state, undo.lane);
   state.undos.push(undo);
+  retakeGraph(state, undoing);
   return { kind: 'written' };
 }
 

@@ -5,6 +5,7 @@ import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';
+import { memoryGraph } from './memory-ledger-graph.ts';
 import { memoryKeys } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryLookups } from './memory-ledger-lookups.ts';
@@ -49,6 +50,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     retention: memoryRetention(state),
     erasures: memoryErasures(state),
     webhooks: memoryWebhooks(state),
+    graph: memoryGraph(state),
     check: async () => {},
     close: async () => {},
   };

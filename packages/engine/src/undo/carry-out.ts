@@ -31,7 +31,7 @@ export async function carryOut(
   const { lives, what } = decision;
   const hollow = undoing.changes.filter(({ memory }) => isHollow(memory)).map(({ memory }) => memory.id);
   if (hollow.length > 0) return { kind: 'removed', memoryIds: hollow };
-  const isNothing = lives.length + what.consolidations.length + what.undos.length === 0;
+  const isNothing = lives.length + what.consolidations.length + what.undos.length + decision.statements === 0;
   if (dryRun || isNothing) return { kind: 'done', report: { ...report, undo: null }, searchable: true };
   if (lives.length > MEMORIES_MAX) return { kind: 'refused', why: tooLarge(lives.length) };
   const written = await ledger.undos.write(tenant, undoing);

@@ -13,6 +13,8 @@ export interface Decision {
   readonly what: Pick<Undo, 'consolidations' | 'undos' | 'to'> & { readonly kindOfUndo: Undo['kind'] };
   /** The memories it is about, with the events that are taken back of each. */
   readonly lives: readonly TakenBack[];
+  /** How many explicit statements of the graph count no longer; the ledger finds them itself. */
+  readonly statements: number;
   readonly dependents: readonly Dependent[];
   readonly actor: 'undo' | 'rollback';
   readonly reason: string;

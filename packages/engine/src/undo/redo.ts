@@ -19,6 +19,7 @@ export async function decideRedo(ledger: Ledger, tenant: TenantId, id: string): 
     owner: undo.owner,
     what: { kindOfUndo: 'redo', consolidations: [], undos: [id], to: null },
     lives: takenBack(lives, ({ retraction }) => retraction?.undoId === id),
+    statements: 0,
     dependents: [],
     actor: undo.kind,
     reason: `${undo.kind} ${id} was taken back`,

@@ -29,6 +29,7 @@ export async function decideRollback(
     owner,
     what: { kindOfUndo: 'rollback', consolidations, undos, to },
     lives: lives.flatMap((life) => takenBack([life], ({ revision }) => revision >= firstSince(life, since))),
+    statements: await ledger.graph.writtenAfter(lane, to),
     dependents: [],
     actor: 'rollback',
     reason: `rolled back to ${isoOf(to)}`,

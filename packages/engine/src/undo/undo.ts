@@ -26,6 +26,7 @@ export async function decideUndo(
     owner,
     what: { kindOfUndo: 'undo', consolidations: [id, ...later], undos: [], to: null },
     lives: takenBack(lives, (event) => event.kind !== 'UNDO' && units.has(unitOf(event))),
+    statements: 0,
     dependents,
     actor: 'undo',
     reason: `consolidation ${id} was undone`,

@@ -1,5 +1,6 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
+import { noGraph } from '../../ledger/no-graph.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { type Access, accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
@@ -104,6 +105,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     webhooks: webhookStore(access),
+    graph: noGraph(),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
+import { noGraph } from '../../ledger/no-graph.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
@@ -97,6 +98,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     webhooks: webhookStore(access),
+    graph: noGraph(),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

@@ -92,16 +92,24 @@ export interface GraphStore {
   /** How many studies wait and are parked, of all tenants: for metrics. */
   counts(): Promise<Readonly<Record<'pending' | 'parked', number>>>;
 
-  /** Explicit statements: all or nothing. */
-  write(tenant: TenantId, lane: LaneId, change: GraphChange): Promise<void>;
+  /**
+   * Explicit statements: all or nothing. What is there already under its id stays as it is. A conflict: the lane is not of
+   * this tenant, or is being erased.
+   */
+  write(tenant: TenantId, lane: LaneId, change: GraphChange): Promise<{ readonly kind: 'written' | 'conflict' }>;
+  /** How many explicit statements that count were recorded after a time: a rollback to it takes them back. */
+  writtenAfter(lane: LaneId, after: Millis): Promise<number>;
 
   /** Existing ones of these ids, any order, merged and uncounted ones too. */
   entities(tenant: TenantId, ids: readonly string[]): Promise<readonly Entity[]>;
-  /** The ones that stand for themselves and have one of these normalised names, or that an entity with it was merged into. */
+  /**
+   * The ones that count, stand for themselves, and have one of these names, by normaliseText; names of what was merged into
+   * them are among their aliases.
+   */
   named(lane: LaneId, names: readonly string[]): Promise<readonly Entity[]>;
   /** The owner's own entity. */
   self(lane: LaneId): Promise<Entity | null>;
-  /** What counts and stands for itself, by name. `like` is looked for in names and aliases. */
+  /** What counts and stands for itself, by normalised name. `like`, normalised, is looked for in names and aliases. */
   listEntities(tenant: TenantId, owner: Owner, filter: { like?: string }, page: Page): Promise<Paged<Entity>>;
   relation(tenant: TenantId, id: string): Promise<KeptRelation | null>;
   around(lane: LaneId, around: Around): Promise<readonly KeptRelation[]>;
@@ -117,7 +125,10 @@ export interface GraphStore {
     lane: LaneId,
     about: { readonly entities: readonly string[] },
   ): Promise<readonly { readonly statement: Statement; readonly counts: boolean }[]>;
-  /** Pairs that studies found to be alike and nobody has decided on. */
+  /**
+   * Pairs that studies found to be alike and nobody has decided on: they are one by now, or one of them was said to stand
+   * apart since.
+   */
   proposals(
     tenant: TenantId,
     owner: Owner,

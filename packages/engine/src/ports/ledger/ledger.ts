@@ -3,6 +3,7 @@ import type { BatchStore } from './batches.ts';
 import type { ContentStore } from './contents.ts';
 import type { ErasureStore } from './erasures.ts';
 import type { FilteredStore } from './filtered.ts';
+import type { GraphStore } from './graph.ts';
 import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { LookupStore } from './lookups.ts';
@@ -61,6 +62,7 @@ export interface Ledger {
   readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
   readonly webhooks: WebhookStore;
+  readonly graph: GraphStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -26,6 +26,8 @@ export interface Application {
   readonly reviews: readonly HeldOperation[];
   /** How each pinned batch ends. */
   readonly batches: ReadonlyMap<string, 'consolidated' | 'empty'>;
+  /** A study of it is wanted: pending from this transaction on. */
+  readonly graph: boolean;
   readonly timings: Readonly<Record<string, number>>;
   readonly now: Millis;
   readonly policy: DuePolicy;
@@ -42,7 +44,7 @@ export type Written =
   | { readonly kind: 'conflict'; readonly memoryIds: readonly string[] };
 
 export interface MemoryStore {
-  /** One transaction: events, versions, tombstones, reviews, batch states, outbox, and whether the lane has more. */
+  /** One transaction: events, versions, tombstones, reviews, batch states, outbox, study, and whether the lane has more. */
   apply(turn: Turn, application: Application): Promise<Applied>;
   /** Explicit writes: the same events and outbox, no lane turn. All or nothing. */
   write(

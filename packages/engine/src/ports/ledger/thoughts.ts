@@ -63,7 +63,7 @@ export interface ThoughtStore {
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
   /** A model call that brought no answer still counts as one, with what it is thought to have used. */
-  countFailedCall(turn: Turn, call: ModelCall): Promise<void>;
+  countFailedCall(turn: Pick<Turn, 'tenant' | 'lane' | 'consolidationId'>, call: ModelCall): Promise<void>;
   storePlan(turn: Turn, plan: Plan): Promise<Stored>;
   /** The newest round, or null. */
   plan(consolidationId: string): Promise<Plan | null>;

@@ -2,12 +2,15 @@ import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@s
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
+export interface Caller {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  /** Empty for a call that belongs to none. */
+  readonly consolidationId: string;
+}
+
 /** Counts one call of a model, and what it used. */
-export async function countCall(
-  sql: Sql,
-  of: { tenant: TenantId; lane: LaneId; consolidationId: string },
-  { step, model, failed, usage, at }: SummaryCall,
-): Promise<void> {
+export async function countCall(sql: Sql, of: Caller, { step, model, failed, usage, at }: SummaryCall): Promise<void> {
   const { tenant, lane, consolidationId } = of;
   await sql.run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
   const payer = payerOf(tenant);

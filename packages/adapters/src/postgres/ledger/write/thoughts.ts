@@ -1,7 +1,7 @@
 import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
 import { insertRows, type Table } from '../insert.ts';
 import type { Sql } from '../sql.ts';
-import { countCall } from './calls.ts';
+import { type Caller, countCall } from './calls.ts';
 import { laneOfTurn } from './lanes.ts';
 
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
@@ -17,7 +17,7 @@ export async function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answ
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-export async function countFailedCall(sql: Sql, { turn, call }: { turn: Turn; call: ModelCall }): Promise<void> {
+export async function countFailedCall(sql: Sql, { turn, call }: { turn: Caller; call: ModelCall }): Promise<void> {
   await countCall(sql, turn, { ...call, failed: true });
 }
 

@@ -2,7 +2,7 @@ import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@s
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
-interface Caller {
+export interface Caller {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   /** Empty for a call that belongs to none. */

@@ -1,6 +1,6 @@
 import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
-import { countCall } from './calls.ts';
+import { type Caller, countCall } from './calls.ts';
 import { laneOfTurn } from './lanes.ts';
 
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
@@ -17,7 +17,7 @@ export function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: St
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-export function countFailedCall(sql: Sql, { turn, call }: { turn: Turn; call: ModelCall }): void {
+export function countFailedCall(sql: Sql, { turn, call }: { turn: Caller; call: ModelCall }): void {
   countCall(sql, turn, { ...call, failed: true });
 }
 

@@ -1,0 +1,127 @@
+import { inOrder } from '../graph/fold.ts';
+import { endsOf } from '../graph/follow.ts';
+import type { Entity, KeptRelation } from '../graph/words.ts';
+import type { Around, GraphStore } from '../ports/ledger/graph.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { compareSaid, type LaneId, type Owner, type TenantId } from '../words.ts';
+import type { EntityRow, RelationRow } from './memory-ledger-graph-rows.ts';
+import { pageAscending } from './memory-ledger-page.ts';
+import { rowOf, type State } from './memory-ledger-state.ts';
+import { findLane } from './memory-ledger-turns.ts';
+
+type Reads = Pick<
+  GraphStore,
+  'entities' | 'named' | 'self' | 'listEntities' | 'relation' | 'around' | 'listRelations' | 'statements' | 'proposals'
+>;
+
+export function graphReads(state: State): Reads {
+  const { graph } = state;
+  const entitiesOf = (lane: LaneId): EntityRow[] => [...graph.entities.values()].filter((one) => one.lane === lane);
+  const relationsOf = (lane: LaneId | undefined): RelationRow[] =>
+    [...graph.relations.values()].filter((one) => one.lane === lane && one.counts);
+  const laneOf = (tenant: TenantId, owner: Owner): LaneId | undefined => findLane(state, tenant, owner)?.id;
+  return {
+    entities: async (tenant, ids) =>
+      [...new Set(ids)].flatMap((id) => graph.entities.get(id) ?? []).flatMap((one) => ownOf(state, tenant, one)),
+    named: async (lane, names) => {
+      const found = entitiesOf(lane).filter((one) => isShown(one) && namesOf(one).some((name) => names.includes(name)));
+      return found.map(entityOf).sort(byId);
+    },
+    self: async (lane) =>
+      entitiesOf(lane)
+        .filter((one) => one.self)
+        .map(entityOf)[0] ?? null,
+    listEntities: async (...[tenant, owner, { like }, page]) => {
+      const lane = laneOf(tenant, owner);
+      const rows = lane === undefined ? [] : entitiesOf(lane).filter(isShown);
+      const wanted = rows.filter((one) => like === undefined || namesOf(one).some((name) => name.includes(like)));
+      return pageAscending(wanted.map(entityOf), (one) => [normaliseText(one.name), one.id], page);
+    },
+    relation: async (tenant, id) => {
+      const row = graph.relations.get(id);
+      return row === undefined || row.tenant !== tenant || isCutOff(state, row.lane) ? null : relationOf(state, row);
+    },
+    around: async (lane, around) =>
+      relationsOf(lane)
+        .filter((one) => [one.source, one.destination].some((id) => around.entities.includes(id)))
+        .filter((one) => holdsAt(one, around.at))
+        .sort(byWeight)
+        .slice(0, around.limit)
+        .map((row) => relationOf(state, row)),
+    listRelations: async (...[tenant, owner, { at, relationship }, page]) => {
+      const rows = relationsOf(laneOf(tenant, owner)).filter((one) => holdsAt(one, at));
+      const wanted = rows.filter((one) => relationship === undefined || one.relationship === relationship);
+      return pageAscending(
+        wanted.map((row) => relationOf(state, row)),
+        (one) => [one.validFrom, one.id],
+        page,
+      );
+    },
+    statements: async (lane, { entities }) => {
+      const merged = entitiesOf(lane).filter(({ mergedInto }) => mergedInto !== null && entities.includes(mergedInto));
+      const about = new Set([...entities, ...merged.map(({ id }) => id)]);
+      const rows = [...graph.statements.values()].filter(
+        (row) => row.lane === lane && endsOf(row.statement).some((id) => about.has(id)),
+      );
+      const counts = new Map(rows.map((row) => [row.statement.id, row.counts]));
+      return inOrder(rows.map(({ statement }) => statement)).map((statement) => ({
+        statement,
+        counts: counts.get(statement.id) === true,
+      }));
+    },
+    proposals: async (tenant, owner) => proposalsOf(state, laneOf(tenant, owner)),
+  };
+}
+
+export const isShown = ({ counts, mergedInto }: Entity): boolean => counts && mergedInto === null;
+
+export const entityOf = ({ untoldAt: _, ...entity }: EntityRow): Entity => ({ ...entity });
+
+export function relationOf(state: State, { untoldAt: _, ...row }: RelationRow): KeptRelation {
+  const [source, destination] = [row.source, row.destination].map((id) => rowOf(state.graph.entities, id));
+  const { owner } = rowOf(state.lanes, row.lane);
+  return { ...row, owner, sourceName: source?.name ?? '', destinationName: destination?.name ?? '' };
+}
+
+export const isCutOff = (state: State, lane: LaneId): boolean => state.lanes.get(lane)?.erasure !== null;
+
+const ownOf = (state: State, tenant: TenantId, row: EntityRow): Entity[] =>
+  row.tenant === tenant && !isCutOff(state, row.lane) ? [entityOf(row)] : [];
+
+const namesOf = ({ name, aliases }: Entity): string[] => [name, ...aliases].map(normaliseText);
+
+function holdsAt({ validFrom, invalidAt }: RelationRow, at: Around['at']): boolean {
+  if (at === 'ever') return true;
+  if (at === null) return invalidAt === null;
+  return validFrom <= at && (invalidAt === null || invalidAt > at);
+}
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
+
+/** The most confirmed and newest first. */
+const byWeight = (a: RelationRow, b: RelationRow): number =>
+  b.confirmations - a.confirmations || compareSaid(b.saidAt, a.saidAt) || byId(a, b);
+
+/** As pairs of what the two stand for by now, each once, the most alike first. */
+function proposalsOf(state: State, lane: LaneId | undefined) {
+  const { proposals, entities, statements } = state.graph;
+  const apart = [...statements.values()].filter((row) => row.counts && row.statement.kind === 'apart');
+  const standing = (id: string): EntityRow => {
+    const row = rowOf(entities, id);
+    return row.mergedInto === null ? row : rowOf(entities, row.mergedInto);
+  };
+  const pairs = new Map<string, { source: Entity; destination: Entity; likeness: number }>();
+  for (const one of proposals.toSorted((a, b) => b.likeness - a.likeness)) {
+    if (one.lane !== lane || state.consolidations.get(one.consolidationId)?.state !== 'applied') continue;
+    const ends = [one.source, one.destination];
+    const [source, destination] = [standing(one.source), standing(one.destination)];
+    const isDecided = apart.some(
+      ({ statement, recordedAt }) => ends.includes(statement.source) && recordedAt >= one.recordedAt,
+    );
+    if (isDecided || source.id === destination.id || !source.counts || !destination.counts) continue;
+    const key = [source.id, destination.id].sort().join(' ');
+    if (pairs.has(key)) continue;
+    pairs.set(key, { source: entityOf(source), destination: entityOf(destination), likeness: one.likeness });
+  }
+  return [...pairs.values()];
+}

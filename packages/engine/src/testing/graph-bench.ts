@@ -14,15 +14,17 @@ export const EVER = { at: 'ever', limit: 100 } as const;
 export const graphLane = (b: Bench, owner = ANN): Promise<LaneId> =>
   b.ledger.memories.laneOf(TENANT, owner, b.tools.now());
 
-/** Writes statements as a caller of the API does. Entities that are named and not given are made by their names. */
-export async function say(
+/** Writes statements as a caller of the API does; the entities that they name are made by their names. */
+export const say = (b: Bench, lane: LaneId, statements: readonly Statement[]): Promise<void> =>
+  sayOf(b, lane, { entities: namedIn(statements), statements });
+
+/** The same with entities that are given. */
+export async function sayOf(
   b: Bench,
   lane: LaneId,
-  statements: readonly Statement[],
-  entities: readonly NewEntity[] = namedIn(statements),
+  change: { readonly entities: readonly NewEntity[]; readonly statements: readonly Statement[] },
 ): Promise<void> {
-  const written = await b.ledger.graph.write(TENANT, lane, { entities, statements, now: b.tools.now() });
-  expectKind(written, 'written');
+  expectKind(await b.ledger.graph.write(TENANT, lane, { ...change, now: b.tools.now() }), 'written');
 }
 
 /** A consolidation of a user, applied, that asks for a study. */

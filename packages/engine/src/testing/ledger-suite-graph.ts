@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { user } from './builders.ts';
-import { graphLane, relationsOf, say } from './graph-bench.ts';
+import { graphLane, relationsOf, say, sayOf } from './graph-bench.ts';
 import { newEntity, statementsBy } from './graph-statements.ts';
 import { ANN, type Bench, expectThere, OTHER_TENANT, SECOND, TENANT } from './ledger-bench.ts';
 
@@ -69,7 +69,7 @@ export function describeGraph(bench: () => Bench): void {
       const lane = await graphLane(b);
       const one = holds('Ana likes tea');
       await say(b, lane, [one]);
-      await say(b, lane, [one], [newEntity('Ana', { name: 'Somebody else' })]);
+      await sayOf(b, lane, { entities: [newEntity('Ana', { name: 'Somebody else' })], statements: [one] });
       const [kept] = await b.ledger.graph.around(lane, { entities: ['Ana'], at: null, limit: 5 });
       expect(kept).toMatchObject({ confirmations: 0, revision: 1, sourceName: 'Ana' });
     });
@@ -79,8 +79,10 @@ export function describeGraph(bench: () => Bench): void {
       const { holds } = statementsBy(b.tools);
       const lane = await graphLane(b);
       const made = (id: string) => [newEntity(id, { name: 'I', self: true }), newEntity(`tea of ${id}`)];
-      await say(b, lane, [holds('me likes tea', { destination: 'tea of me' })], made('me'));
-      await say(b, lane, [holds('myself likes tea', { destination: 'tea of myself' })], made('myself'));
+      for (const id of ['me', 'myself']) {
+        const statements = [holds('? likes ?', { source: id, destination: `tea of ${id}` })];
+        await sayOf(b, lane, { entities: made(id), statements });
+      }
       expect(await b.ledger.graph.self(lane)).toMatchObject({ id: 'me', self: true, counts: true });
       expect(await b.ledger.graph.entities(TENANT, ['myself'])).toEqual([]);
       expect(await b.ledger.graph.around(lane, { entities: ['me'], at: null, limit: 5 })).toHaveLength(2);
@@ -92,7 +94,7 @@ export function describeGraph(bench: () => Bench): void {
       const [lane, bobs] = [await graphLane(b), await graphLane(b, user('bob'))];
       await say(b, bobs, [holds('Bob likes tea')]);
       const [own, stray] = [holds('Ana likes Ana'), holds('Ana knows Bob')];
-      const writing = say(b, lane, [own, stray], [newEntity('Ana')]);
+      const writing = sayOf(b, lane, { entities: [newEntity('Ana')], statements: [own, stray] });
       await expect(writing).rejects.toThrow();
       expect(await b.ledger.graph.entities(TENANT, ['Ana'])).toEqual([]);
     });

@@ -73,6 +73,7 @@ export type * from './ports/reranker.ts';
 export type * from './ports/reviewer.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
+export { SHELVES } from './ports/search-index.ts';
 export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/undoer.ts';

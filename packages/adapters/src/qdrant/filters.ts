@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import type { IndexLane, IndexQuery, SaidAt, Visibility } from '@slowwave/engine';
+import { type IndexLane, type IndexQuery, type SaidAt, SHELVES, type Visibility } from '@slowwave/engine';
 import { ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
 import type { Payload } from './points.ts';
 import { conditionFor } from './where.ts';
@@ -24,9 +24,9 @@ export function sightOf(query: IndexQuery): Filter {
   };
 }
 
-/** What an owner has on both shelves. */
+/** What an owner has on all shelves. */
 export const ownerFilter = (of: Pick<IndexLane, 'tenant' | 'owner'>): Filter => ({
-  should: [is('owner', ownerKey({ ...of, shelf: 'memories' })), is('owner', ownerKey({ ...of, shelf: 'messages' }))],
+  should: SHELVES.map((shelf) => is('owner', ownerKey({ ...of, shelf }))),
 });
 
 /** What a tenant has on one shelf. */

@@ -3,16 +3,17 @@ import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from 
 import type { Compaction } from './ledger/erasures.ts';
 
 /** What an owner has in the index, each with word statistics of its own: questions are asked of one of them. */
-export type Shelf = 'memories' | 'messages';
+export const SHELVES = ['memories', 'messages', 'entities', 'relations'] as const;
+export type Shelf = (typeof SHELVES)[number];
 
-/** One memory version, or one raw message, as the index holds it: enough to answer a search without the ledger. */
+/** A memory version, a raw message, or what is in the graph, as the index holds it: enough to answer a search without the ledger. */
 export interface IndexPoint {
   readonly shelf: Shelf;
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly owner: Owner;
   readonly scope: Scope;
-  /** On the shelf of messages: the message's id, with version 1. */
+  /** On the other shelves: the id of the message, entity or relation, with version 1. */
   readonly memoryId: string;
   readonly version: number;
   /** The memory's revision when this was projected; an older one never replaces a newer one. */
@@ -122,7 +123,7 @@ export interface SearchIndex {
   /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
   /**
-   * Every point of a lane gone, all versions and both shelves, whoever else has the owner's name by now. Idempotent; no search finds one
+   * Every point of a lane gone, all versions on every shelf, whoever else has the owner's name by now. Idempotent; no search finds one
    * when it resolves. Answers with how many there were.
    */
   forget(of: IndexLane): Promise<number>;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { IndexPoint, SearchIndex } from '../ports/search-index.ts';
+import { type IndexPoint, type SearchIndex, SHELVES } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
 import { shownPart } from '../rules/shown-part.ts';
 import { terms } from '../text/terms.ts';
 import { DEFAULT_TENANT, type LaneId, type Owner } from '../words.ts';
-import { ask, found, OTHER_TENANT, point, query, ranked } from './search-index-suite-points.ts';
+import { ask, found, NOON, OTHER_TENANT, point, query, ranked } from './search-index-suite-points.ts';
 import { expectKeywordRanking, type KeywordStatistics } from './search-index-suite-statistics.ts';
 
 /** How far a score may be from the reference: single precision, several additions. */
@@ -33,6 +33,36 @@ export function describeShelves(index: () => SearchIndex, statistics: KeywordSta
       await index().upsert(given);
       const hits = await ask(index(), { shelf: 'messages' });
       expect(hits.map((hit) => hit.point)).toEqual(given.map(shownPart));
+    });
+
+    test('each shelf is asked, counted, changed and forgotten by itself, also under the same id', async () => {
+      await index().upsert(SHELVES.map((shelf) => point({ shelf, memoryId: 'a', lane: LANE, text: `tea, ${shelf}` })));
+      const texts = async () =>
+        (await Promise.all(SHELVES.map((shelf) => ask(index(), { shelf, terms: ['tea'] })))).map((hits) =>
+          hits.map((hit) => hit.point.text),
+        );
+      expect(await texts()).toEqual(SHELVES.map((shelf) => [`tea, ${shelf}`]));
+      await index().upsert([point({ shelf: 'relations', memoryId: 'a', lane: LANE, revision: 2, text: 'milk' })]);
+      expect((await texts()).at(-1)).toEqual(['milk']);
+      expect(await Promise.all(SHELVES.map((shelf) => index().count(DEFAULT_TENANT, shelf)))).toEqual([1, 1, 1, 1]);
+      const owner: Owner = { kind: 'user', id: 'ann' };
+      expect(await index().forget({ tenant: DEFAULT_TENANT, owner, lane: LANE })).toBe(4);
+      expect(await texts()).toEqual([[], [], [], []]);
+    });
+
+    test('a relation is seen when it holds, and as of a time when it held', async () => {
+      const ended = {
+        shelf: 'relations' as const,
+        memoryId: 'old',
+        live: false,
+        validFrom: NOON - 100,
+        invalidAt: NOON,
+      };
+      await index().upsert([point(ended), point({ shelf: 'relations', memoryId: 'new', validFrom: NOON })]);
+      const on = { shelf: 'relations' as const };
+      expect(await found(index(), on)).toEqual(['new.1']);
+      expect(await found(index(), { ...on, visibility: { kind: 'as_of', at: NOON - 50 } })).toEqual(['old.1']);
+      expect(await found(index(), { ...on, visibility: { kind: 'as_of', at: NOON } })).toEqual(['new.1']);
     });
 
     test('an owner of one shelf alone is found there alone', async () => {

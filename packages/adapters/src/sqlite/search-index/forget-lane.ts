@@ -1,4 +1,4 @@
-import type { IndexLane, IndexPoint } from '@slowwave/engine';
+import { type IndexLane, type IndexPoint, SHELVES } from '@slowwave/engine';
 import { keepBlock } from './blocks.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { BLOCK_SLOTS, isThere, type Place, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
@@ -6,7 +6,7 @@ import { BLOCK_SLOTS, isThere, type Place, SLOTS, TABLES, WITHDRAWN } from './ta
 /** Deletes a lane's points, whatever shelf they are on. */
 export function forgetLane(place: Place, of: IndexLane): number {
   if (!TABLES.every((table) => isThere(place.sql, place.tables[table]))) return 0;
-  return forgetOn(place, { ...of, shelf: 'memories' }) + forgetOn(place, { ...of, shelf: 'messages' });
+  return SHELVES.reduce((gone, shelf) => gone + forgetOn(place, { ...of, shelf }), 0);
 }
 
 interface OwnerRow {

@@ -46,7 +46,7 @@ export interface WriterMethods {
 export interface ReaderMethods {
   marker(): IndexMarker | null;
   count(tenant: TenantId, shelf: Shelf): number;
-  /** Keeps nothing decoded of an owner, on either shelf. */
+  /** Keeps nothing decoded of an owner, on any shelf. */
   drop(of: Pick<IndexQuery, 'tenant' | 'owner'>): void;
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };

@@ -1,4 +1,4 @@
-import type { IndexQuery } from '@slowwave/engine';
+import { type IndexQuery, SHELVES } from '@slowwave/engine';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { answerOf } from './answer.ts';
@@ -25,8 +25,7 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
         ReaderMethods['marker']
       >,
     drop: (of) => {
-      cache.drop({ ...of, shelf: 'memories' });
-      cache.drop({ ...of, shelf: 'messages' });
+      for (const shelf of SHELVES) cache.drop({ ...of, shelf });
     },
     count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, shelf })?.count ?? 0,
     page: (after, limit) => {

@@ -51,6 +51,12 @@ it(
       code: 1,
       err: expect.stringContaining('revoked'),
     });
+    const audit = (...args: string[]) => slowwave(['audit', '--server', url, ...args], { SLOWWAVE_API_KEY: secret });
+    const made1 = (await audit('--action', 'POST /v1/keys', '--json')).json().entries;
+    expect(made1.map(({ by }: { by: string }) => by)).toEqual([id, 'offline']);
+    const told = await audit('--subject', madeId, '--outcome', 'failed');
+    expect(told.out).toMatch(/DELETE \/v1\/keys\/\{id\} +key key_\w+ +failed: not_found/);
+    expect(await audit('--outcome', 'good')).toMatchObject({ code: 2, err: expect.stringContaining('refused') });
     expect(await run('create', 'x', '--scopes', 'all')).toMatchObject({
       code: 2,
       err: expect.stringContaining('"all"'),

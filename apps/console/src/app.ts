@@ -11,6 +11,7 @@ import { getDoctor } from './get-doctor.ts';
 import { getErasure } from './get-erasure.ts';
 import { getReplay } from './get-replay.ts';
 import { getSettings } from './get-settings.ts';
+import { listAudit } from './list-audit.ts';
 import { listConsolidations } from './list-consolidations.ts';
 import { listKeys } from './list-keys.ts';
 import { listReplays } from './list-replays.ts';
@@ -82,6 +83,7 @@ const adminRoutes =
     listKeys(app, deps);
     deleteKey(app, deps);
     rotateKey(app, deps);
+    listAudit(app, deps);
   };
 
 /** They show or examine what belongs to all tenants. */

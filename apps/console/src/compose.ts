@@ -1,4 +1,4 @@
-import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -16,10 +16,9 @@ export async function compose(config: Config): Promise<Service> {
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
   const reading = openSearch(config, { ...engine.deps, observer });
-  const auth = {
-    apiKey: config.apiKey,
-    keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
-  };
+  const { ledger, tools } = engine.deps;
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const audit = openAudit(config, { ledger, tools, log, observer });
   const shell = {
     name: 'console',
     auth,
@@ -28,6 +27,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
+    audit: audit.sink,
     metrics: observer.registry,
   };
   const { due, maxPending } = config;
@@ -38,6 +38,6 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));
   return {
     url: await listen(app, config, auth),
-    close: () => closeInOrder(app, ...manage.queues, ...reading.parts, ...engine.parts, observer),
+    close: () => closeInOrder(app, ...manage.queues, ...reading.parts, audit, ...engine.parts, observer),
   };
 }

@@ -1,7 +1,7 @@
 import { KeyQuery, KeyView } from '@slowwave/contracts';
 import { type App, IdParams, notFound } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
-import { tenantOfKeys } from './tenant-of-keys.ts';
+import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
@@ -16,7 +16,7 @@ const schema = {
 export function deleteKey(app: App, { ledger, tools }: ConsoleDeps): void {
   app.delete('/v1/keys/:id', { schema }, async (request) => {
     const { id } = request.params;
-    const key = await ledger.keys.revoke(tenantOfKeys(request, request.query.tenant), id, tools.now());
+    const key = await ledger.keys.revoke(tenantNamed(request, request.query.tenant), id, tools.now());
     if (key === null) throw notFound('key', id);
     return keyView(key);
   });

@@ -21,7 +21,7 @@ const schema = {
 const bounds: Bounds = { by: 'user', apps: false };
 
 export function exportUser(app: App, { ledger, tools, log }: ConsoleDeps): void {
-  app.get('/v1/users/:id/export', { schema, config: { bounds } }, async (request, reply) => {
+  app.get('/v1/users/:id/export', { schema, config: { bounds, audited: true } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const userId = request.params.id;
     const lane = await ledger.lanes.find(tenant, { kind: 'user', id: userId });

@@ -1,7 +1,7 @@
 import { KeyList, ListKeysQuery } from '@slowwave/contracts';
 import { type App, listed, pageOf } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
-import { tenantOfKeys } from './tenant-of-keys.ts';
+import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
@@ -13,7 +13,7 @@ const schema = {
 
 export function listKeys(app: App, { ledger }: ConsoleDeps): void {
   app.get('/v1/keys', { schema }, async (request) => {
-    const tenant = tenantOfKeys(request, request.query.tenant);
+    const tenant = tenantNamed(request, request.query.tenant);
     return listed(await ledger.keys.list(tenant, pageOf(request.query)), keyView);
   });
 }

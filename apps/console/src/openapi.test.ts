@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
 const ROUTES = [
+  '/v1/audit',
   '/v1/memories',
   '/v1/memories/{id}',
   '/v1/memories/{id}/restore',

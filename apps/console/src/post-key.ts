@@ -1,9 +1,9 @@
 import { KeyWithSecret, PostKey } from '@slowwave/contracts';
 import { isoOf, type Millis, type NewKey, type TenantId } from '@slowwave/engine';
-import { type App, problem } from '@slowwave/http';
+import { type App, concerns, problem } from '@slowwave/http';
 import type { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
-import { tenantOfKeys } from './tenant-of-keys.ts';
+import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
@@ -18,11 +18,12 @@ const schema = {
 
 export function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
   app.post('/v1/keys', { schema }, async (request, reply) => {
-    const tenant = tenantOfKeys(request, request.body.tenant);
+    const tenant = tenantNamed(request, request.body.tenant);
     const id = tools.id('key');
     const { secret, hash } = newSecret(id);
     const key = newKey(request.body, { id, hash, tenant, createdAt: tools.now() });
     await ledger.keys.create(key);
+    concerns(request, { kind: 'key', id });
     const view = keyView({ ...key, previous: null, revokedAt: null, lastUsedAt: null });
     return reply.code(201).send({ ...view, secret });
   });

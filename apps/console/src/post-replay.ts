@@ -1,6 +1,6 @@
 import { PostReplay, ReplayRehearsal, ReplayView } from '@slowwave/contracts';
 import { type BatchState, type ReplayFilter, startReplay, type TenantId, type WhatIfChanges } from '@slowwave/engine';
-import { type App, idempotencyOf, KeyHeader, problem, requestTenant } from '@slowwave/http';
+import { type App, concerns, idempotencyOf, KeyHeader, problem, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
 import { refuseUnusable } from './refuse-prompts.ts';
@@ -35,6 +35,7 @@ export function postReplay(app: App, deps: ConsoleDeps): void {
     if (started.kind === 'conflict') throw otherReplay(key);
     if (started.kind === 'removed') throw removed(started.batchIds);
     if (started.kind === 'too_many') throw tooMany(started);
+    concerns(request, { kind: 'replay', id: started.replay.id });
     reply.header('location', `/v1/replays/${started.replay.id}`);
     const view = await replayProgress(deps, started.replay);
     return reply.code(started.kind === 'repeated' ? 200 : 202).send(view);

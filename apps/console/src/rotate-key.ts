@@ -2,7 +2,7 @@ import { KeyWithSecret, RotateKey } from '@slowwave/contracts';
 import { type ApiKey, isoOf, type Millis } from '@slowwave/engine';
 import { type App, IdParams, notFound, problem } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
-import { tenantOfKeys } from './tenant-of-keys.ts';
+import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const SECOND_MS = 1_000;
@@ -21,7 +21,7 @@ const schema = {
 export function rotateKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
   app.post('/v1/keys/:id/rotate', { schema }, async (request) => {
     const { id } = request.params;
-    const tenant = tenantOfKeys(request, request.body.tenant);
+    const tenant = tenantNamed(request, request.body.tenant);
     const now = tools.now();
     refuseEnded(await ledger.keys.get(tenant, id), { id, now });
     const { secret, hash } = newSecret(id);

@@ -1,4 +1,4 @@
-import { observe, openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openAudit, openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
@@ -16,6 +16,7 @@ export async function compose(config: Config): Promise<Service> {
   const connection = await openQueue(config, log);
   const schedule = await openSchedule({ connection, log });
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
+  const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
   const app = await createShell({
     name: 'ingest',
     auth,
@@ -24,6 +25,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
+    audit: audit.sink,
     metrics: observer.registry,
   });
   const images = config.imageModel !== null && urlPolicy(config.allowedPrivateUrls);
@@ -33,6 +35,6 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(ingestRoutes({ ledger, tools: systemTools, log, due, maxPending, images, nudge, acknowledged }));
   return {
     url: await listen(app, config, auth),
-    close: () => closeInOrder(app, schedule, connection, ledger, observer),
+    close: () => closeInOrder(app, schedule, connection, audit, ledger, observer),
   };
 }

@@ -1,5 +1,6 @@
 import {
   observe,
+  openAudit,
   openChat,
   openEmbedder,
   openIndex,
@@ -25,6 +26,7 @@ export async function compose(config: Config): Promise<Service> {
   const index = await openIndex(config, embedder, log);
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const audit = openAudit(config, { ledger, tools, log, observer });
   const app = await createShell({
     name: 'search',
     auth,
@@ -33,6 +35,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
+    audit: audit.sink,
     metrics: observer.registry,
   });
   const limits = openLimits(config, log, observer);
@@ -41,6 +44,6 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(searchRoutes(deps));
   return {
     url: await listen(app, config, auth),
-    close: () => closeInOrder(app, ...parts, limits, index, ledger, observer),
+    close: () => closeInOrder(app, ...parts, limits, index, audit, ledger, observer),
   };
 }

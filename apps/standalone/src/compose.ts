@@ -1,4 +1,4 @@
-import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -21,10 +21,12 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const attempted = measureWebhooks(observer.registry, engine.deps);
-  const { concurrency, takeOverMs, webhookDays } = config;
-  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs, webhookDays, attempted });
+  const { concurrency, takeOverMs, webhookDays, auditDays } = config;
+  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted };
+  const work = await startWork(engine.deps, place);
   const manage = manageDeps(engine);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const audit = openAudit(config, { ledger, tools, log, observer });
   const shell = {
     name: 'slowwave',
     auth,
@@ -33,6 +35,7 @@ export async function compose(config: Config): Promise<Service & { readonly keye
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
+    audit: audit.sink,
     metrics: observer.registry,
   };
   const { due, maxPending } = config;
@@ -45,7 +48,8 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   const app = await createShell(shell);
   for (const routes of ours) await app.register(routes);
   await app.register(mem0Routes(shell, ours));
-  const close = () => closeInOrder(app, work, ...manage.queues, ...reading.parts, ...engine.parts, observer, lock);
+  const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
+  const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
   return { url: await listen(app, config, auth), close, keyed };
 }

@@ -38,6 +38,8 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
     const erasure = await untilErased(`${setup.console}${body.status_url}`);
     expect(erasure).toMatchObject({ state: 'erased', remains: [], counts: { batches: 1 } });
     expect(await filesWithMarker(setup.dataDir)).toEqual([]);
+    const told = (await get(`${setup.console}/v1/audit?subject=${body.erasure_id}`)).body.results;
+    expect(told.map(({ action }: { action: string }) => action)).toContain('POST /v1/batches');
     for (const url of [`/v1/memories/${memory.id}`, `/v1/batches/${batch}`]) {
       expect((await get(`${setup.search}${url}`)).status).toBe(404);
     }

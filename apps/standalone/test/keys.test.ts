@@ -4,6 +4,8 @@ import { NEEDED, sampled } from './routes-of-keys.ts';
 import { fourProcesses, type Setup } from './setups.ts';
 
 const STATIC = 'the-key-of-the-operator';
+/** Whoever reads the audit log is told of, too. */
+const OWN_ENTRY = 'GET /v1/audit';
 /** What is known of a key is believed for at most 5 s; the rest is for a busy machine. */
 const NOTICED = { timeout: 20_000, interval: 250 };
 
@@ -64,6 +66,22 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     }
     for (const page of ['/queues', '/metrics']) expect((await ask('console', `GET ${page}`)).status).toBe(403);
     expect((await call('GET', `${setup.console}/v1/keys`)).status).toBe(401);
+  });
+
+  it('leave an entry in the audit log of every route that changes something', async () => {
+    const { secret, id } = await make({ tenant: 'walked' });
+    const ask = as(secret);
+    const changing = Object.keys(NEEDED).filter((route) => !/ GET | \/v1\/(search|context|recall)$/.test(route));
+    for (const route of changing) {
+      const { app, line, body } = sampled(route);
+      await ask(app, line, body);
+    }
+    const entries = async (): Promise<string[]> => {
+      const { results } = (await ask('console', `GET /v1/audit?by=${id}&limit=200`)).body;
+      return results.map(({ action }: { action: string }) => action).filter((action: string) => action !== OWN_ENTRY);
+    };
+    const actions = changing.map((route) => route.slice(route.indexOf(' ') + 1)).sort();
+    await expect.poll(async () => (await entries()).sort(), NOTICED).toEqual(actions);
   });
 
   it('of one tenant find nothing of another, by any id', async () => {

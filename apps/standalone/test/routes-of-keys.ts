@@ -52,6 +52,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/keys': 'admin',
   'console DELETE /v1/keys/{id}': 'admin',
   'console POST /v1/keys/{id}/rotate': 'admin',
+  'console GET /v1/audit': 'admin',
   'console GET /v1/doctor': 'operator',
 };
 

@@ -18,8 +18,9 @@ export async function compose(config: Config): Promise<Service> {
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const attempted = measureWebhooks(observer.registry, engine.deps);
-  const { concurrency, takeOverMs, webhookDays } = config;
-  const work = await startWork(engine.deps, { ...engine, concurrency, takeOverMs, webhookDays, attempted });
+  const { concurrency, takeOverMs, webhookDays, auditDays } = config;
+  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted };
+  const work = await startWork(engine.deps, place);
   const auth = {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),

@@ -26,6 +26,7 @@ import {
   turnDueAt,
   type WebhookSender,
 } from '@slowwave/engine';
+import { dropOldTrail } from './drop-old-trail.ts';
 import { forgetDeliveries, webhookDeliveries } from './webhook-deliveries.ts';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
@@ -48,6 +49,7 @@ interface Workplace {
   readonly takeOverMs: number;
   readonly sender: WebhookSender;
   readonly webhookDays: number;
+  readonly auditDays: number;
   /** An attempt to tell a webhook is over. */
   readonly attempted: (attempted: Attempted) => void;
 }
@@ -77,6 +79,11 @@ export async function startWork(
       deps,
       stopping.signal,
       hourly(() => forgetDeliveries(deps, place.webhookDays, stopping.signal)),
+    ),
+    repeat(
+      deps,
+      stopping.signal,
+      hourly(() => dropOldTrail(deps, place.auditDays, stopping.signal)),
     ),
     repeat(deps, stopping.signal, async () => void (await sweepLanes())),
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),

@@ -6,8 +6,12 @@ import {
   eraseOwner,
   type Ledger,
   memoryWriter,
+  type NewTrailEntry,
+  ownerHashOf,
+  type Paged,
   requestErasure,
   type SearchIndex,
+  type TrailEntry,
   terms,
 } from '@slowwave/engine';
 import {
@@ -72,7 +76,35 @@ export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): 
     filter: { states: ['parked'], userId: USER },
   });
   await bench.post([`waits: ${MARKER}`], { userId: USER, flush: false });
+  await recordRequests(bench.deps);
   return bench;
+}
+
+/** What the audit log tells of both users; enough that pages are split. */
+async function recordRequests({ ledger, tools }: EngineBench['deps']): Promise<void> {
+  const { id: ledgerId } = ledger;
+  const entries = Array.from({ length: REQUESTS }, (_, i): NewTrailEntry => {
+    const owner = i % 2 === 0 ? OWNER : ({ kind: 'user', id: 'bob' } as const);
+    return {
+      ...{ id: tools.id('aud'), tenant: TENANT, at: tools.now(), by: 'key_1', session: false, subject: owner },
+      ...{ action: 'POST /v1/batches', status: 202, code: null, requestId: `${owner.id}-${i}` },
+      ownerHash: ownerHashOf(tools, { ledgerId, tenant: TENANT, owner }),
+    };
+  });
+  await ledger.trail.append(entries);
+}
+
+const REQUESTS = 400;
+
+/** How many entries of the audit log are about what, as a list of both kinds. */
+export async function subjectsInTrail({ deps }: EngineBench): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+    const page: Paged<TrailEntry> = await deps.ledger.trail.list(TENANT, {}, { limit: 200, cursor });
+    for (const { subject } of page.results) counts[subject?.kind ?? ''] = (counts[subject?.kind ?? ''] ?? 0) + 1;
+    cursor = page.nextCursor;
+  }
+  return counts;
 }
 
 /** Erases the marked user, as a worker does. Answers null where somebody is in the way of compacting. */

@@ -1,7 +1,7 @@
 import { createMemoryIndex } from '@slowwave/engine/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';
-import { eraseMarked, filesWithMarker, twoLives } from './erased-life.ts';
+import { eraseMarked, filesWithMarker, subjectsInTrail, twoLives } from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
 describe('an erasure in PostgreSQL', () => {
@@ -28,6 +28,10 @@ describe('an erasure in PostgreSQL', () => {
     expect(over?.remains).toEqual([expect.stringContaining('write-ahead log')]);
     expect(await inTables()).toEqual([]);
     expect(await bench.live('bob')).toEqual(before);
+    expect(await subjectsInTrail(bench)).toEqual({ erasure: 200, user: 200 });
+    for (const set of ["actor = 'somebody else'", "subject_kind = 'erasure', status = 200", "subject_id = 'eve'"]) {
+      await expect(shared.sql(`UPDATE slowwave.trail SET ${set}`)).rejects.toThrow('not changed');
+    }
   });
 
   it('knows every table there is', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
-import { eraseMarked, filesWithMarker, goOn, twoLives } from './erased-life.ts';
+import { eraseMarked, filesWithMarker, goOn, subjectsInTrail, twoLives } from './erased-life.ts';
 
 const SPACE = { dimensions: 64, fingerprint: 'fake-64' };
 
@@ -37,6 +37,7 @@ describe('an erasure in SQLite files', () => {
     expect(over).toMatchObject({ state: 'erased', remains: [], counts: { batches: 41, messages: 41 } });
     expect(await filesWithMarker(folder.path)).toEqual([]);
     expect(await bench.live('bob')).toEqual(before);
+    expect(await subjectsInTrail(bench)).toEqual({ erasure: 200, user: 200 });
     expect(await bench.deps.index.count('default' as never, 'messages')).toBe(40);
     const { accepted, erased, ...rest } = await bench.deps.ledger.overview.batches('default' as never);
     expect(accepted).toBe(erased + Object.values(rest).reduce((sum, count) => sum + count, 0));
@@ -54,6 +55,18 @@ describe('an erasure in SQLite files', () => {
     reader.close();
     expect(await goOn(bench.deps, erasure?.id ?? '')).toMatchObject({ state: 'erased' });
     expect(await filesWithMarker(folder.path)).toEqual([]);
+  });
+
+  it('is all that changes an entry of the audit log', async () => {
+    const path = join(folder.path, 'ledger.db');
+    const bench = await open();
+    const db = new Database(path);
+    const change = (set: string) => () => db.exec(`UPDATE trail SET ${set}`);
+    expect(change("actor = 'somebody else'")).toThrow('not changed');
+    expect(change("subject_kind = 'erasure', status = 200")).toThrow('not changed');
+    expect(change("subject_id = 'eve'")).toThrow('not changed');
+    db.close();
+    expect(await subjectsInTrail(bench)).toEqual({ user: 400 });
   });
 
   it('knows every table there is', async () => {

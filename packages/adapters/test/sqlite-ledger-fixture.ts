@@ -75,6 +75,9 @@ function following(current: () => Ledger): Ledger {
     get webhooks() {
       return current().webhooks;
     },
+    get trail() {
+      return current().trail;
+    },
     get memories() {
       return current().memories;
     },

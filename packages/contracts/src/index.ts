@@ -1,3 +1,4 @@
+export { AuditEntryView, AuditList, AuditOutcome, ListAuditQuery } from './audit.ts';
 export {
   BatchAccepted,
   BatchList,

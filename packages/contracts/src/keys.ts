@@ -11,7 +11,7 @@ export type KeyScope = z.infer<typeof KeyScope>;
 /** A tenant, as operators name it. */
 const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
 
-const OfTenant = {
+export const OfTenant = {
   tenant: TenantName.optional().describe("Another tenant than the key's own; for admins of the tenant default only."),
 };
 

@@ -50,7 +50,10 @@ export const eraseOwner =
       await deps.index.forget({ tenant, owner, lane });
       await forgetInReplays(deps, tenant, owner);
     }
-    if (erasure.state !== 'compacting') await ledger.erasures.forgetOwner(id);
+    if (erasure.state !== 'compacting') {
+      await forgetInTrail(deps, id, cancel);
+      await ledger.erasures.forgetOwner(id);
+    }
     return compact(deps, erasure);
   };
 
@@ -59,6 +62,13 @@ async function eraseRows({ ledger }: ErasureDeps, id: string, cancel: Cancellati
     if (cancel.aborted) throw cancel.reason ?? new Error('cancelled');
     const { more } = await ledger.erasures.slice(id, SLICE);
     if (!more) return;
+  }
+}
+
+/** The entries of the trail stay, and tell of the erasure instead of the owner. */
+async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancellation): Promise<void> {
+  while ((await ledger.trail.forgetOwner(id, SLICE)) === SLICE) {
+    if (cancel.aborted) throw cancel.reason ?? new Error('cancelled');
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import { ownerHashOf } from './owner-hash.ts';
 import type { Erasure } from './ports/ledger/erasures.ts';
 import type { Owner, TenantId } from './words.ts';
 
@@ -8,6 +9,6 @@ export function requestErasure(
   tenant: TenantId,
   owner: Owner,
 ): Promise<Erasure> {
-  const ownerHash = tools.hash(JSON.stringify([ledger.id, tenant, owner.kind, owner.id]));
+  const ownerHash = ownerHashOf(tools, { ledgerId: ledger.id, tenant, owner });
   return ledger.erasures.request(tenant, owner, { id: tools.id('ers'), ownerHash, now: tools.now() });
 }

@@ -2,9 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { report, sendProblem } from './errors.ts';
 import { isLoopback } from './loopback.ts';
-import { type CheckedKey, OPERATOR, type Principal } from './principal.ts';
+import { type CheckedKey, LOOPBACK, OPERATOR, type Principal } from './principal.ts';
 import { ProblemError, problem } from './problem.ts';
+import { RefusedKeyError } from './refused-key.ts';
 import { refusalOfScope } from './scopes.ts';
+import { keyIn } from './sent-key.ts';
 import { isPageView, type Known, loginRoutes, toLogin } from './sessions/login.ts';
 import { isOwn, type Sessions, sessions } from './sessions/session.ts';
 import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
@@ -12,6 +14,7 @@ import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
 /** Lets a request in or refuses it, before anything of its body is read. Answers with where people sign in. */
 export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes {
   app.decorateRequest('principal', null);
+  app.decorateRequest('refusedKey', null);
   const begun = sessions(auth.apiKey);
   const known = knowing(auth);
   const whoAsks = asking(auth, begun, known);
@@ -37,6 +40,7 @@ interface Refused {
 
 /** People who look at a page are asked for a key; programs are told that they need one. */
 function refuse(error: unknown, { request, reply, log }: Refused): FastifyReply {
+  if (error instanceof RefusedKeyError) request.refusedKey = error.key;
   const told = error instanceof ProblemError ? error : report(error, request, log);
   if (told.statusCode === UNAUTHORIZED && isPageView(request)) return toLogin(request, reply);
   return sendProblem(reply, told);
@@ -49,7 +53,7 @@ function asking({ apiKey, keys }: AuthOptions, begun: Sessions, known: Known) {
   const withoutKey = onlyFromHere();
   return async (request: FastifyRequest): Promise<Principal> => {
     const needsKey = apiKey !== null || (keys !== null && (await keys.any()));
-    const given = keyOf(request.headers) ?? sessionKeyOf(request, begun);
+    const given = keyIn(request.headers) ?? sessionKeyOf(request, begun);
     if (!needsKey) return (await alreadyGiven(keys, given)) ?? withoutKey(request);
     if (given === null) throw unauthorized(NO_KEY);
     return known(given);
@@ -73,7 +77,7 @@ function knowing({ apiKey, keys }: AuthOptions): Known {
     if (expected !== null && timingSafeEqual(digest(given), expected)) return OPERATOR;
     const checked: CheckedKey = keys === null ? UNKNOWN : await keys.check(given);
     if (checked.kind === 'taken') return checked.principal;
-    throw unauthorized(REFUSALS[checked.reason]);
+    throw new RefusedKeyError(REFUSALS[checked.reason], { key: checked.key ?? null, headers: CHALLENGE });
   };
 }
 
@@ -92,10 +96,10 @@ const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
 function onlyFromHere(): (request: FastifyRequest) => Principal {
   let last: string | null = null; // of the hosts that are this machine; callers repeat themselves
   return ({ hostname }) => {
-    if (hostname === last) return OPERATOR;
+    if (hostname === last) return LOOPBACK;
     if (!isLoopback(hostname)) throw problem('forbidden', NOT_FROM_HERE);
     last = hostname;
-    return OPERATOR;
+    return LOOPBACK;
   };
 }
 
@@ -106,13 +110,6 @@ const NOT_FROM_HERE =
 /** Digests have one length, so that comparing them tells nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-/** `Authorization: Bearer <key>` or `Token <key>`, or `X-API-Key: <key>`. */
-function keyOf(headers: FastifyRequest['headers']): string | null {
-  const [, value] = /^(?:bearer|token) +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-  const other = headers['x-api-key'];
-  return value ?? (typeof other === 'string' && other !== '' ? other : null);
-}
-
 const NO_KEY = 'this service needs a key; send the header authorization: Bearer <key>';
 
 const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason'], string>> = {
@@ -122,5 +119,6 @@ const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason
   revoked: 'this key was revoked; ask for another one',
 };
 
-const unauthorized = (detail: string): ProblemError =>
-  problem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer realm="slowwave"' } });
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="slowwave"' };
+
+const unauthorized = (detail: string): ProblemError => problem('unauthorized', detail, { headers: CHALLENGE });

@@ -9,11 +9,13 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Answers every failure as problem+json, and writes those that are ours to the log. */
 export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {
+  app.decorateRequest('problemCode', null);
   app.setErrorHandler((error, request, reply) => sendProblem(reply, report(error, request, log)));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request, allowed(pathOf(request)))));
 }
 
 export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyReply {
+  reply.request.problemCode = error.code;
   const body = problemBody(error, pathOf(reply.request));
   return reply.code(error.statusCode).headers(error.headers).type(PROBLEM_TYPE).send(JSON.stringify(body));
 }
@@ -21,6 +23,7 @@ export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyRe
 /** Anything thrown while answering a request, as a problem; failures of ours are logged. */
 export function report(thrown: unknown, request: FastifyRequest, log: HttpLog): ProblemError {
   const told = translate(thrown);
+  request.problemCode = told.code;
   if (told.statusCode >= 500) {
     const fields = { err: told.cause ?? told, request: request.id, method: request.method, code: told.code };
     log[told.code === 'internal' ? 'error' : 'warn'](fields, 'a request failed');

@@ -1,5 +1,7 @@
 export type { FastifyRequest } from 'fastify';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
+export type { AuditSink } from './audit/entry.ts';
+export { concerns } from './audit/subject.ts';
 export type { Bounds } from './bounds.ts';
 export { PROBLEM_TYPE, report, sendProblem } from './errors.ts';
 export { allowPages } from './headers.ts';

@@ -14,7 +14,12 @@ export interface Principal {
 
 export type CheckedKey =
   | { readonly kind: 'taken'; readonly principal: Principal }
-  | { readonly kind: 'refused'; readonly reason: 'unknown' | 'replaced' | 'expired' | 'revoked' };
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'unknown' | 'replaced' | 'expired' | 'revoked';
+      /** The one that has ended; missing where it is unknown. */
+      readonly key?: { readonly id: string; readonly tenant: string };
+    };
 
 /** The keys that were given out. */
 export interface KeyCheck {
@@ -25,7 +30,7 @@ export interface KeyCheck {
 }
 
 /** The tenant of the operator: its admins look after the whole installation. */
-const OPERATOR_TENANT = 'default';
+export const OPERATOR_TENANT = 'default';
 
 /** May do everything. */
 export const OPERATOR: Principal = {
@@ -35,6 +40,9 @@ export const OPERATOR: Principal = {
   userId: null,
   appId: null,
 };
+
+/** Whoever asks where no key is needed: the same, and told apart. */
+export const LOOPBACK: Principal = { ...OPERATOR };
 
 /** An admin of the tenant that looks after the whole installation. */
 export const isOperator = ({ tenant, scopes }: Principal): boolean =>

@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { registerAudit } from './audit/register.ts';
 import { registerAuth } from './auth.ts';
 import { registerBounds } from './bounds.ts';
 import { registerDocs } from './docs.ts';
@@ -35,6 +36,8 @@ export async function createShell(options: ShellOptions): Promise<App> {
   abortWhenStopping(app);
   const allowed = registerRouteTable(app);
   registerHeaders(app);
+  app.decorateRequest('subject', null);
+  if (options.audit != null) registerAudit(app, options.audit);
   const login = registerAuth(app, options.auth, options.log);
   if (options.keyRate !== null) registerRateLimit(app, options.keyRate);
   registerBounds(app);

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
+import type { AuditSink, Subject } from './audit/entry.ts';
 import type { Bounds } from './bounds.ts';
 import type { KeyCheck, Principal } from './principal.ts';
+import type { RefusedKey } from './refused-key.ts';
 import type { RouteScope } from './scopes.ts';
 
 /** An HTTP app whose routes are typed by their zod schemas. */
@@ -55,6 +57,8 @@ export interface ShellOptions {
   readonly bodyLimitBytes: number;
   /** Requests a second that each given key may send to this process; null: as many as it likes. */
   readonly keyRate: number | null;
+  /** Who is told of who did what; null, or left out: nobody. */
+  readonly audit?: AuditSink | null;
   /** How long a request may take to arrive; left out: as is usual. */
   readonly arrival?: Arrival;
   /** Where request metrics are kept; callers add their own to the same registry. */
@@ -71,6 +75,8 @@ declare module 'fastify' {
     scope?: RouteScope;
     /** How it keeps a key for one user or app inside that. */
     bounds?: Bounds;
+    /** Leaves an entry in the audit log, whatever else would follow; false: never. */
+    audited?: boolean;
   }
   interface FastifyInstance {
     /** Aborts when the service begins to stop. */
@@ -79,5 +85,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; null where no key is asked for. */
     principal: Principal | null;
+    /** A key that has ended, and was sent all the same. */
+    refusedKey: RefusedKey | null;
+    /** Of the problem it is answered with. */
+    problemCode: string | null;
+    /** What it is about, where a route has said so. */
+    subject: Subject | null;
   }
 }

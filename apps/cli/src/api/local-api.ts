@@ -1,8 +1,8 @@
-import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { type Audit, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell } from '@slowwave/http';
+import { type AuditSink, BODY_LIMIT_BYTES, closeInOrder, createShell } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { CommandError, EXIT } from '../exit.ts';
@@ -21,6 +21,8 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
+  const { ledger, tools } = engine.deps;
+  const audit = openAudit(config, { ledger, tools, log, observer });
   const app = await createShell({
     name: 'slowwave',
     auth: { apiKey: null, keys: null },
@@ -29,6 +31,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: null,
+    audit: asOffline(audit),
     metrics: observer.registry,
   });
   const { due, maxPending } = config;
@@ -43,9 +46,13 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
       return { status: answer.statusCode, body: isJson ? answer.json() : answer.body };
     },
     close: () =>
-      closeInOrder(app, ...manage.queues, ...reading.parts, ...engine.parts, ...(lock === null ? [] : [lock])),
+      closeInOrder(app, ...manage.queues, ...reading.parts, audit, ...engine.parts, ...(lock === null ? [] : [lock])),
   };
 }
+
+/** Whoever has the files needs no key: the audit log says so. */
+const asOffline = ({ sink }: Audit): AuditSink | null =>
+  sink && { what: sink.what, record: (entry) => sink.record({ ...entry, by: 'offline' }) };
 
 /** The queue of a standalone server would not hear of what is changed beside it. */
 async function claimFolder(folder: string): Promise<{ close(): Promise<void> }> {

@@ -1,18 +1,16 @@
 import { type BatchList, BatchState } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { withQuery } from '../api/api.ts';
-import { type Ask, withApi } from '../api/ask.ts';
+import { withApi } from '../api/ask.ts';
+import { listUpTo } from '../api/list-up-to.ts';
 import { countOf, momentOf, oneOf } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { type Column, table } from '../output/table.ts';
 
-type List = z.infer<typeof BatchList>;
-export type BatchLine = List['results'][number];
+export type BatchLine = z.infer<typeof BatchList>['results'][number];
 
 const LIMIT_USUAL = 50;
 const LIMIT_MAX = 100_000;
-const PAGE_MAX = 200;
 
 export const batchesCommand: Command = {
   name: 'batches',
@@ -36,30 +34,13 @@ export const batchesCommand: Command = {
     };
     const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
     return withApi(call, { writes: false }, async (ask) => {
-      const { batches, more } = await list(ask, query, limit);
+      const { items: batches, more } = await listUpTo<BatchLine>(ask, { path: '/v1/batches', query, limit });
       const rest = more ? '\n… and more: --limit shows them' : '';
       out.answer({ batches, more }, table(COLUMNS, batches) + rest);
       return EXIT.done;
     });
   },
 };
-
-/** Page by page, up to a limit. */
-async function list(
-  ask: Ask,
-  query: Readonly<Record<string, string | null>>,
-  limit: number,
-): Promise<{ batches: BatchLine[]; more: boolean }> {
-  const batches: BatchLine[] = [];
-  for (let cursor: string | null = null; ; ) {
-    const size = Math.min(PAGE_MAX, limit - batches.length);
-    const path: string = withQuery('/v1/batches', { ...query, limit: size, cursor });
-    const { results, next_cursor }: List = await ask<List>({ method: 'GET', path });
-    batches.push(...results);
-    if (next_cursor === null || batches.length >= limit) return { batches, more: next_cursor !== null };
-    cursor = next_cursor;
-  }
-}
 
 const COLUMNS: readonly Column<BatchLine>[] = [
   { name: 'accepted', of: ({ timings }) => timings.accepted_at },

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   createKeyCommand,
   revokeKeyCommand,
   rotateKeyCommand,
+  auditCommand,
   doctorCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,

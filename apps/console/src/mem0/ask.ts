@@ -40,7 +40,12 @@ export const asking =
     const answer = await rooms.inject({
       method,
       url: path,
-      headers: { host: host ?? 'localhost', ...(authorization !== undefined && { authorization }) },
+      // One id for both, so that the audit log tells of the request that its caller knows.
+      headers: {
+        host: host ?? 'localhost',
+        'x-request-id': request.id,
+        ...(authorization !== undefined && { authorization }),
+      },
       ...(body !== undefined && { payload: body }),
     });
     if (answer.statusCode < 400) return answer.json();

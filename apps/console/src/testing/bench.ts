@@ -1,5 +1,6 @@
-import { newSecret } from '@slowwave/adapters/keys';
+import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
+import { auditLog } from '@slowwave/adapters/trail';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer, undoer } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
@@ -19,10 +20,12 @@ interface BenchOptions extends Partial<ConsoleDeps> {
   readonly apiKey?: string;
   /** The model answers nothing usable until it is mended: what is posted before ends parked. */
   readonly broken?: { now: boolean };
+  /** With an audit log, and the keys that are given out asked for. */
+  readonly audited?: boolean;
 }
 
 /** The manage routes over stores in memory. */
-export async function consoleBench({ apiKey, broken, otherScripts, ...given }: BenchOptions = {}) {
+export async function consoleBench({ apiKey, broken, otherScripts, audited = false, ...given }: BenchOptions = {}) {
   const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
   const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide };
   const other = { ...fakeChat({ ...scripts, ...otherScripts }), name: OTHER_MODEL };
@@ -48,19 +51,22 @@ export async function consoleBench({ apiKey, broken, otherScripts, ...given }: B
     replayLane: async () => 0,
     ...given,
   };
+  const keys = audited ? keyCheck({ keys: ledger.keys, tools, log }) : null;
+  const audit = audited ? auditLog({ what: 'changes', ledger, tools, log, counted: () => {} }) : null;
   const app: App = await createShell({
     name: 'console',
-    auth: { apiKey: apiKey ?? null, keys: null },
+    auth: { apiKey: apiKey ?? null, keys },
     log,
     runsOn: {},
     ready: {},
     bodyLimitBytes: 100_000,
     keyRate: null,
+    audit,
     metrics: new Registry(),
   });
   await app.register(consoleRoutes(deps));
   const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
     app.inject({ method, url, ...(payload !== undefined && { payload }) });
   const batchState = async (id: string) => (await ledger.batches.get(DEFAULT_TENANT, id))?.state;
-  return { app, engine, deps, nudged, send, batchState };
+  return { app, engine, deps, nudged, send, batchState, written: async () => audit?.close() };
 }

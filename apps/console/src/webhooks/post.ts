@@ -1,6 +1,6 @@
 import { PostWebhook, WebhookWithSecret } from '@slowwave/contracts';
 import type { NewWebhook, TenantId } from '@slowwave/engine';
-import { type App, requestTenant } from '@slowwave/http';
+import { type App, concerns, requestTenant } from '@slowwave/http';
 import type { z } from 'zod';
 import type { ConsoleDeps } from '../deps.ts';
 import { allowedUrl } from './allowed-url.ts';
@@ -20,6 +20,7 @@ export function postWebhook(app: App, deps: ConsoleDeps): void {
   app.post('/v1/webhooks', { schema }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const { webhook, secret } = await createWebhook(deps, tenant, request.body);
+    concerns(request, { kind: 'webhook', id: webhook.id });
     return reply.code(201).send({ ...webhook, secret });
   });
 }

@@ -1,3 +1,4 @@
+export { type Audit, openAudit } from './audit.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export { type Limits, openLimits } from './limits.ts';
 export { openChat, openEmbedder, openReranker } from './models.ts';

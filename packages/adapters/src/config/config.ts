@@ -15,6 +15,9 @@ export interface Config {
   readonly allowedPrivateUrls: readonly string[];
   /** How long deliveries of webhooks are kept. */
   readonly webhookDays: number;
+  /** What the audit log records, and for how long. */
+  readonly audit: 'changes' | 'all' | 'off';
+  readonly auditDays: number;
   /** The server that the command line talks to. */
   readonly serverUrl: string;
   readonly redisUrl: string | null;
@@ -197,6 +200,8 @@ function configOf(env: Environment, program: Program): Config {
     keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
     allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
     webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
+    audit: env.SLOWWAVE_AUDIT,
+    auditDays: env.SLOWWAVE_AUDIT_DAYS,
     serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,

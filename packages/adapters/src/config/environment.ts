@@ -75,6 +75,11 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_WEBHOOK_DAYS: Count(1, 365)
     .default(14)
     .describe('Days for which deliveries of webhooks are kept, those that still wait included.'),
+  SLOWWAVE_AUDIT: z
+    .enum(['changes', 'all', 'off'], 'must be one of changes, all, off')
+    .default('changes')
+    .describe('What the audit log records: changes, what admins read and what was refused; searches too; or nothing.'),
+  SLOWWAVE_AUDIT_DAYS: Count(1, 3_650).default(90).describe('Days for which entries of the audit log are kept.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to; by default the one on this machine.'),

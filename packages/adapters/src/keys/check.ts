@@ -33,7 +33,7 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
       if (key === null) return refused('unknown');
       const now = tools.now();
       const reason = refusalOf(key, digestOf(text), now);
-      if (reason !== null) return refused(reason);
+      if (reason !== null) return refused(reason, key);
       noteUse(key, now);
       return { kind: 'taken' as const, principal: principalOf(key) };
     },
@@ -43,7 +43,12 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
 
 type Reason = 'unknown' | 'replaced' | 'expired' | 'revoked';
 
-const refused = (reason: Reason) => ({ kind: 'refused' as const, reason });
+/** The key is named only where its secret was sent. */
+const refused = (reason: Reason, key?: ApiKey) => ({
+  kind: 'refused' as const,
+  reason,
+  ...(key !== undefined && reason !== 'unknown' && { key: { id: key.id, tenant: key.tenant } }),
+});
 
 /** Only who has the secret is told what became of the key. */
 function refusalOf({ hash, previous, revokedAt, expiresAt }: ApiKey, digest: Buffer, now: Millis): Reason | null {

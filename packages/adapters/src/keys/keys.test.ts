@@ -31,7 +31,11 @@ async function bench() {
   return { tools, keys, time, check, make, reads: () => reads };
 }
 
-const refused = (reason: string) => ({ kind: 'refused', reason });
+const refused = (reason: string, id?: string) => ({
+  kind: 'refused',
+  reason,
+  ...(id !== undefined && { key: { id, tenant: 'acme' } }),
+});
 
 test('a key stands for its tenant, scopes and bounds', async () => {
   const { check, make } = await bench();
@@ -58,16 +62,16 @@ test('a revoked key is refused once what was known of it is old, and no later th
   expect((await check.check(secret)).kind).toBe('taken');
   await keys.revoke(tenant, id, tools.now());
   time.at += 5_000;
-  expect(await check.check(secret)).toEqual(refused('revoked'));
+  expect(await check.check(secret)).toEqual(refused('revoked', id));
   expect(await check.check(newSecret(id).secret), 'who has no secret learns nothing').toEqual(refused('unknown'));
 });
 
 test('a key expires at its time, also while it is at hand', async () => {
   const { check, make, tools } = await bench();
-  const { secret } = await make({ expiresAt: tools.now() + 1_000 });
+  const { id, secret } = await make({ expiresAt: tools.now() + 1_000 });
   expect((await check.check(secret)).kind).toBe('taken');
   tools.advance(1_000);
-  expect(await check.check(secret)).toEqual(refused('expired'));
+  expect(await check.check(secret)).toEqual(refused('expired', id));
 });
 
 test('a replaced secret is taken for its time of grace, the new one at once', async () => {
@@ -78,11 +82,11 @@ test('a replaced secret is taken for its time of grace, the new one at once', as
   expect((await check.check(secret)).kind).toBe('taken');
   expect((await check.check(next.secret)).kind).toBe('taken');
   tools.advance(10_000);
-  expect(await check.check(secret)).toEqual(refused('replaced'));
+  expect(await check.check(secret)).toEqual(refused('replaced', id));
   const third = newSecret(id);
   await keys.rotate(tenant, id, { hash: third.hash, until: tools.now() });
   time.at += 5_000;
-  expect(await check.check(next.secret)).toEqual(refused('replaced'));
+  expect(await check.check(next.secret)).toEqual(refused('replaced', id));
   expect(await check.check(secret)).toEqual(refused('unknown'));
   expect((await check.check(third.secret)).kind).toBe('taken');
 });

@@ -64,7 +64,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('scopes', 'key'), deletes: [['scopes', 'lane = @lane AND key IN :ids']] },
 ];
 
-/** Tables of the ledger that say nothing of an owner, and are not touched by an erasure. */
+/** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
 export const KEPT = [
   'meta',
   'settings',
@@ -74,6 +74,7 @@ export const KEPT = [
   'replays',
   'api_keys',
   'webhooks',
+  'trail',
 ] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */

@@ -1,3 +1,4 @@
+export { auditMetrics } from './audit-metrics.ts';
 export { countCommits } from './count-commits.ts';
 export { countWaits } from './count-waits.ts';
 export { engineMetrics } from './engine-metrics.ts';

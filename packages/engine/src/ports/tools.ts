@@ -29,7 +29,8 @@ export type IdKind =
   | 'key'
   | 'whk'
   | 'ent'
-  | 'sta';
+  | 'sta'
+  | 'aud';
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {

@@ -26,6 +26,7 @@ import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts'
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
+import { describeTrail } from './ledger-suite-trail.ts';
 import { describeUndos } from './ledger-suite-undos.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
 import { describeWebhooks } from './ledger-suite-webhooks.ts';
@@ -63,6 +64,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeContents(bench);
     describeRetention(bench);
     describeWebhooks(bench);
+    describeTrail(bench);
     describeWalks(bench);
   });
 }

@@ -8,6 +8,7 @@ import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { TrailEntry } from '../ports/ledger/trail.ts';
 import type { Undo } from '../ports/ledger/undos.ts';
 import type { Delivery, Webhook } from '../ports/ledger/webhooks.ts';
 import type { TokenUse } from '../ports/models.ts';
@@ -138,6 +139,7 @@ export interface State {
   readonly webhooks: Map<string, WebhookRow>;
   readonly deliveries: Map<string, DeliveryRow>;
   readonly graph: GraphRows;
+  readonly trail: Map<string, TrailEntry>;
   readonly outbox: Map<number, OutboxRow>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
@@ -173,6 +175,7 @@ export function emptyState(tools: Tools): State {
     webhooks: new Map(),
     deliveries: new Map(),
     graph: emptyGraph(),
+    trail: new Map(),
     outbox: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),

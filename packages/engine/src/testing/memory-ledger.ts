@@ -21,6 +21,7 @@ import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
+import { memoryTrail } from './memory-ledger-trail.ts';
 import { memoryUndos } from './memory-ledger-undos.ts';
 import { memoryWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -51,6 +52,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     erasures: memoryErasures(state),
     webhooks: memoryWebhooks(state),
     graph: memoryGraph(state),
+    trail: memoryTrail(state),
     check: async () => {},
     close: async () => {},
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { allowPages } from '../headers.ts';
 import type { Principal } from '../principal.ts';
 import { ProblemError, problem } from '../problem.ts';
+import { RefusedKeyError } from '../refused-key.ts';
 import type { Routes } from '../types.ts';
 import { loginPage } from './login-page.ts';
 import { isOwn, type Sessions } from './session.ts';
@@ -31,11 +32,11 @@ export const loginRoutes =
     app.get(LOGIN, { schema: { querystring: Next } }, async (request, reply) =>
       page(reply, { next: here(request.query.next), refusal: null }),
     );
-    app.post(LOGIN, { schema: { body: Shown } }, async (request, reply) => {
+    app.post(LOGIN, { schema: { body: Shown }, config: { audited: true } }, async (request, reply) => {
       if (!isOwn(request)) throw foreign();
       const next = here(request.body.next);
       const key = request.body.key.trim();
-      const refusal = await refusalOf(known, key);
+      const refusal = await refusalOf(known, { request, key });
       if (refusal !== null) return page(reply.code(refusal.statusCode), { next, refusal: refusal.message });
       sessions.begin(reply, key);
       return reply.redirect(next, SEE_OTHER);
@@ -52,13 +53,19 @@ const SEE_OTHER = 303;
 const page = (reply: FastifyReply, of: Parameters<typeof loginPage>[0]) =>
   reply.type('text/html; charset=utf-8').send(loginPage(of));
 
-async function refusalOf(known: Known, key: string): Promise<ProblemError | null> {
+/** Why a key opens nothing; null: the request is from now on that of who showed it. */
+async function refusalOf(
+  known: Known,
+  { request, key }: { request: FastifyRequest; key: string },
+): Promise<ProblemError | null> {
   try {
-    await known(key);
+    request.principal = await known(key);
     return null;
   } catch (error) {
-    if (error instanceof ProblemError) return error;
-    throw error;
+    if (!(error instanceof ProblemError)) throw error;
+    request.problemCode = error.code;
+    if (error instanceof RefusedKeyError) request.refusedKey = error.key;
+    return error;
   }
 }
 

@@ -20,6 +20,7 @@ const TABLES = [
     'erasures',
     'replays',
     'api_keys',
+    'trail',
   ]),
 ];
 

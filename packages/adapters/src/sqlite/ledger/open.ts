@@ -18,6 +18,7 @@ import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
+import { trailStore } from './trail-store.ts';
 import { undoStore } from './undo-store.ts';
 import { webhookStore } from './webhook-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
@@ -99,6 +100,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     erasures: erasureStore(access, () => compact(writer)),
     webhooks: webhookStore(access),
     graph: noGraph(),
+    trail: trailStore(access),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

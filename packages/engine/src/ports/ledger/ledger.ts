@@ -18,6 +18,7 @@ import type { SettingsStore } from './settings.ts';
 import type { SpeechStore } from './speech.ts';
 import type { SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
+import type { TrailStore } from './trail.ts';
 import type { UndoStore } from './undos.ts';
 import type { WebhookStore } from './webhooks.ts';
 
@@ -63,6 +64,7 @@ export interface Ledger {
   readonly erasures: ErasureStore;
   readonly webhooks: WebhookStore;
   readonly graph: GraphStore;
+  readonly trail: TrailStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -13,6 +13,7 @@ import { settleReview } from './reviews.ts';
 import { putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
+import { appendTrail, dropOldTrail, forgetOwnerInTrail } from './trail.ts';
 import { writeUndo } from './undos.ts';
 import {
   changeWebhook,
@@ -28,6 +29,7 @@ import {
 export const WRITES = {
   advanceReplay,
   append,
+  appendTrail,
   apply,
   changeWebhook,
   claim,
@@ -38,6 +40,7 @@ export const WRITES = {
   createKey,
   createReplay,
   createWebhook,
+  dropOldTrail,
   eraseSlice,
   fail,
   finishErasures,
@@ -45,6 +48,7 @@ export const WRITES = {
   forgetDeliveries,
   forgetInReplays,
   forgetOwner,
+  forgetOwnerInTrail,
   forgetSummaries,
   keyUsed,
   moveReplay,

@@ -1,0 +1,60 @@
+import { type AuditEntryView, AuditOutcome } from '@slowwave/contracts';
+import { withApi } from '../api/ask.ts';
+import { listUpTo } from '../api/list-up-to.ts';
+import { countOf, momentOf, oneOf } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { type Column, table } from '../output/table.ts';
+
+const LIMIT_USUAL = 50;
+const LIMIT_MAX = 100_000;
+
+export const auditCommand: Command = {
+  name: 'audit',
+  usage: '',
+  words: [0, 0],
+  on: 'server or ledger',
+  summary: 'List who did what, newest first.',
+  about: `Changes, what admins read, sign-ins, and what was refused; SLOWWAVE_AUDIT says what is
+recorded. Needs a key with the scope admin.`,
+  options: {
+    by: { value: 'KEY', about: 'Only what this key did; or operator, loopback, offline, nobody.' },
+    subject: { value: 'ID', about: 'Only what was done to this user, memory, batch, key, ….' },
+    action: { value: 'ROUTE', about: 'Only this, e.g. "DELETE /v1/users/{id}".' },
+    outcome: { value: 'OUTCOME', about: `Only what was ${AuditOutcome.options.join(', ')}.` },
+    since: { value: 'MOMENT', about: 'Only since then, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
+    until: { value: 'MOMENT', about: 'Only before then.' },
+    tenant: { value: 'NAME', about: 'The tenant, where it is not that of the key in use.' },
+    limit: { value: 'N', about: `How many at most; usually ${LIMIT_USUAL}.` },
+  },
+  run: (call) => {
+    const { given, out } = call;
+    const query = {
+      by: given.text('by'),
+      subject: given.text('subject'),
+      action: given.text('action'),
+      outcome: oneOf(given, 'outcome', AuditOutcome.options),
+      since: momentOf(given, 'since'),
+      until: momentOf(given, 'until'),
+      tenant: given.text('tenant'),
+    };
+    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
+    return withApi(call, { writes: false }, async (ask) => {
+      const { items: entries, more } = await listUpTo<AuditEntryView>(ask, { path: '/v1/audit', query, limit });
+      const rest = more ? '\n… and more: --limit shows them' : '';
+      out.answer(
+        { entries, more },
+        entries.length === 0 ? 'There are no such entries.' : table(COLUMNS, entries) + rest,
+      );
+      return EXIT.done;
+    });
+  },
+};
+
+const COLUMNS: readonly Column<AuditEntryView>[] = [
+  { name: 'at', of: ({ at }) => at },
+  { name: 'by', of: ({ by, session }) => (session ? `${by} (signed in)` : by) },
+  { name: 'action', of: ({ action }) => action },
+  { name: 'subject', of: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`) },
+  { name: 'outcome', of: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
+];

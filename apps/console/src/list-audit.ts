@@ -1,0 +1,43 @@
+import { type AuditEntryView, AuditList, ListAuditQuery } from '@slowwave/contracts';
+import { isoOf, outcomeOf, type TrailEntry, type TrailFilter } from '@slowwave/engine';
+import { type App, listed, pageOf } from '@slowwave/http';
+import type { z } from 'zod';
+import type { ConsoleDeps } from './deps.ts';
+import { tenantNamed } from './tenant-named.ts';
+
+const schema = {
+  tags: ['audit'],
+  summary: 'Who did what, newest first',
+  description:
+    'Every request that changes something, what admins read, sign-ins, and what was refused, each within a second of its ' +
+    'answer. Whoever goes on being refused the same is named once a minute. Texts are never part of it.',
+  querystring: ListAuditQuery,
+  response: { 200: AuditList },
+};
+
+export function listAudit(app: App, { ledger }: ConsoleDeps): void {
+  app.get('/v1/audit', { schema }, async (request) => {
+    const tenant = tenantNamed(request, request.query.tenant);
+    return listed(await ledger.trail.list(tenant, filterOf(request.query), pageOf(request.query)), entryView);
+  });
+}
+
+function filterOf({ by, subject, action, outcome, since, until }: z.infer<typeof ListAuditQuery>): TrailFilter {
+  return {
+    ...(by !== undefined && { by }),
+    ...(subject !== undefined && { subject }),
+    ...(action !== undefined && { action }),
+    ...(outcome !== undefined && { outcome }),
+    ...(since !== undefined && { since: Date.parse(since) }),
+    ...(until !== undefined && { until: Date.parse(until) }),
+  };
+}
+
+const entryView = ({ at, requestId, status, subject, ...entry }: TrailEntry): AuditEntryView => ({
+  ...entry,
+  at: isoOf(at),
+  subject: subject && { ...subject },
+  outcome: outcomeOf(status),
+  status,
+  request_id: requestId,
+});

@@ -1,0 +1,10 @@
+import type { Page, Paged, TenantId, TrailEntry, TrailFilter } from '@slowwave/engine';
+import { pageOf } from '../../../ledger/cursor.ts';
+import { type TrailRow, trailEntryFrom, trailPage } from '../../../ledger/rows/trail.ts';
+import type { Sql } from '../sql.ts';
+
+export function listTrail(sql: Sql, of: { tenant: TenantId; filter: TrailFilter; page: Page }): Paged<TrailEntry> {
+  const { text, params } = trailPage(of);
+  const { results, nextCursor } = pageOf(sql.all<TrailRow>(text, params), of.page.limit, (row) => [row.at, row.id]);
+  return { results: results.map(trailEntryFrom), nextCursor };
+}

@@ -1,0 +1,1 @@
+export { type AuditLog, auditLog } from './audit-log.ts';

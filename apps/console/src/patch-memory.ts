@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
-import { textKept } from './text-kept.ts';
+import { metadataAllowed, textKept } from './text-kept.ts';
 
 const schema = {
   tags: ['manage'],
@@ -20,8 +20,11 @@ export function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
   app.patch('/v1/memories/:id', { schema }, async (request, reply) => {
     const { id } = request.params;
     const tenant = requestTenant(request) as TenantId;
-    const { memory: given, ...others } = request.body;
-    const kept = given === undefined ? {} : { memory: await textKept(ledger, tenant, given) };
+    const { memory: given, metadata: told, ...others } = request.body;
+    const kept = {
+      ...(given !== undefined && { memory: await textKept(ledger, tenant, given) }),
+      ...(told !== undefined && { metadata: await metadataAllowed(ledger, tenant, told as JsonObject) }),
+    };
     const result = await writer.change(tenant, id, patchOf({ ...others, ...kept }));
     const { memory, searchable } = written(result, id);
     return reply.code(searchable ? 200 : 202).send(memoryView(memory));

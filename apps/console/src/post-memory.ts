@@ -4,7 +4,7 @@ import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
-import { textKept } from './text-kept.ts';
+import { metadataAllowed, textKept } from './text-kept.ts';
 
 const schema = {
   tags: ['manage'],
@@ -20,7 +20,8 @@ export function postMemory(app: App, { ledger, writer }: ConsoleDeps): void {
   app.post('/v1/memories', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const text = await textKept(ledger, tenant, request.body.memory);
-    const result = await writer.add(tenant, newMemory({ ...request.body, memory: text }));
+    const metadata = await metadataAllowed(ledger, tenant, (request.body.metadata ?? {}) as JsonObject);
+    const result = await writer.add(tenant, newMemory({ ...request.body, memory: text, metadata }));
     const { memory, searchable } = written(result, null);
     return reply
       .code(searchable ? 201 : 202)

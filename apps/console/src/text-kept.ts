@@ -1,4 +1,4 @@
-import { type Ledger, maskPersonal, type TenantId } from '@slowwave/engine';
+import { type JsonObject, type Ledger, maskPersonal, metadataKept, type TenantId } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 
 /** The text of a memory as the tenant's policy for personal data lets it be stored; refused where it does not. */
@@ -11,4 +11,14 @@ export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantI
   throw problem('unsupported_content', `memory: ${message} (see personal_data in /v1/settings)`, {
     errors: [{ path: 'memory', message }],
   });
+}
+
+/** The same of metadata, whose values are masked: leaving them out would not be what was asked for. */
+export async function metadataAllowed(
+  ledger: Pick<Ledger, 'settings'>,
+  tenant: TenantId,
+  metadata: JsonObject,
+): Promise<JsonObject> {
+  const { personalData } = await ledger.settings.get(tenant);
+  return personalData === 'off' ? metadata : metadataKept(metadata);
 }

@@ -16,26 +16,32 @@ interface Given extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
 
 /** Sends what is due to webhooks, beside everything else a worker does. */
 export function webhookDeliveries(given: Given): { sweep(): Promise<void>; close(): Promise<void> } {
-  const underWay = new Set<Promise<void>>();
-  const someOver = () => Promise.race([...underWay, sleep(LOOK_AGAIN_MS)]);
+  const underWay = new Map<Promise<void>, string>();
+  const someOver = () => Promise.race([...underWay.keys(), sleep(LOOK_AGAIN_MS)]);
   return {
     /** Until nothing is due and nothing is under way. */
     sweep: async () => {
       while (!given.stopping.aborted) {
         const free = AT_A_TIME - underWay.size;
-        const claimed = free === 0 ? [] : await claimDeliveries(given, free);
+        const claimed = free === 0 ? [] : await claimDeliveries(given, free, countsOf(underWay.values()));
         for (const one of claimed) {
           const sending = send(given, one).finally(() => underWay.delete(sending));
-          underWay.add(sending);
+          underWay.set(sending, one.webhook.id);
         }
         if (underWay.size === 0) return;
         if (claimed.length < free || free === 0) await someOver();
       }
     },
     close: async () => {
-      await Promise.race([Promise.all(underWay), sleep(PATIENCE_MS)]);
+      await Promise.race([Promise.all(underWay.keys()), sleep(PATIENCE_MS)]);
     },
   };
+}
+
+function countsOf(webhookIds: Iterable<string>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const id of webhookIds) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
 }
 
 /** What could not be noted is sent again after its lease. */

@@ -131,7 +131,7 @@ export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.t
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { markerOf, sameMarker } from './rules/own-index.ts';
 export { maskPersonal } from './rules/personal/personal.ts';
-export { withPolicy } from './rules/personal/policy.ts';
+export { metadataKept, withPolicy } from './rules/personal/policy.ts';
 export type { RankQuestion } from './rules/rank/question.ts';
 export { type RankedHit, rank } from './rules/rank/rank.ts';
 export { mergeShelves, type Shelves } from './rules/rank/shelves.ts';

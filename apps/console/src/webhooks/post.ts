@@ -1,6 +1,6 @@
 import { PostWebhook, WebhookWithSecret } from '@slowwave/contracts';
 import type { NewWebhook, TenantId } from '@slowwave/engine';
-import { type App, concerns, requestTenant } from '@slowwave/http';
+import { type App, concerns, problem, requestTenant } from '@slowwave/http';
 import type { z } from 'zod';
 import type { ConsoleDeps } from '../deps.ts';
 import { allowedUrl } from './allowed-url.ts';
@@ -37,7 +37,16 @@ async function createWebhook(
     ...{ id: tools.id('whk'), tenant, name, active, userId, appId, secret, createdAt: now },
     ...{ url: allowedUrl(webhooks, body.url), events: [...new Set(body.events)] },
   };
-  await ledger.webhooks.create(made);
+  if (!(await ledger.webhooks.create(made, WEBHOOKS_MAX))) throw tooMany();
   const unused = { previous: null, failures: 0, failingSince: null, lastError: null, pausedAt: null };
   return { webhook: webhookView({ ...made, ...unused, updatedAt: now }), secret };
 }
+
+/** Of a tenant: every change is noted once for each of them, in the transaction that makes it. */
+const WEBHOOKS_MAX = 20;
+
+const tooMany = (): Error =>
+  problem(
+    'conflict',
+    `expected at most ${WEBHOOKS_MAX} webhooks of a tenant, got one more; delete one, or let one receiver pass on what several want to hear`,
+  );

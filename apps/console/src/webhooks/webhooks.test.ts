@@ -56,3 +56,11 @@ test('what it is sent is listed; what has not ended is not replayed', async () =
   expect((await send('POST', `/v1/webhooks/${id}/deliveries/replay`)).json()).toEqual({ replayed: 0 });
   expect((await app.inject('/v1/webhooks/none/deliveries')).statusCode).toBe(404);
 });
+
+test('a tenant has only so many', async () => {
+  const { send } = await consoleBench();
+  const codes: number[] = [];
+  for (let i = 0; i < 21; i += 1) codes.push((await send('POST', '/v1/webhooks', hook)).statusCode);
+  expect(codes).toEqual([...Array.from({ length: 20 }, () => 201), 409]);
+  expect((await send('POST', '/v1/webhooks', hook)).json()).toMatchObject({ code: 'conflict' });
+});

@@ -1,6 +1,7 @@
 import { isObject, listUnder } from '../parse/shapes.ts';
 import type { Relevance, Reranker } from '../ports/reranker.ts';
 import { RERANK, type RerankInput } from '../prompts/rerank.ts';
+import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import type { Json, JsonObject } from '../words.ts';
 import { askReading, type Reader } from './ask-reading.ts';
@@ -13,8 +14,8 @@ const QUERY_TOKENS_MAX = 1_000;
 export const modelReranker = (reader: Omit<Reader, 'cancel'>): Reranker => ({
   rerank: async ({ query, documents }, cancel) => {
     const input: RerankInput = {
-      query: shorten(query, QUERY_TOKENS_MAX),
-      memories: documents.map((text, i) => ({ id: String(i), text: shorten(text, TEXT_TOKENS_MAX) })),
+      query: shorten(cleanText(query).trim(), QUERY_TOKENS_MAX),
+      memories: documents.map((text, i) => ({ id: String(i), text: shorten(cleanText(text).trim(), TEXT_TOKENS_MAX) })),
     };
     const { value } = await askReading(
       { ...reader, cancel },

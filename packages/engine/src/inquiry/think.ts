@@ -1,6 +1,8 @@
 import { EngineError } from '../errors.ts';
 import type { TokenUse } from '../ports/models.ts';
 import { RECALL_STEP, type RecallInput } from '../prompts/recall-step.ts';
+import { maskSecrets } from '../rules/junk/secrets.ts';
+import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { JsonObject } from '../words.ts';
@@ -41,7 +43,8 @@ const NOTES_TOKENS_MIN = 400;
 
 /** One call. Each gets its share of what is left of the tokens; where that is too little for more steps, it is the last. */
 export async function think({ reader, tokensMax, now }: Thinking, asked: Asked): Promise<Thought> {
-  const { question, searched, notes } = asked;
+  const { notes } = asked;
+  const [question = '', ...searched] = [asked.question, ...asked.searched].map((text) => cleanText(text).trim());
   const frame = { question, now, last: false, searched, memories: [], messages: [] };
   const fixed = estimateTokens(RECALL_STEP.system) + estimateTokens(JSON.stringify(frame)) + ANSWER_TOKENS;
   const rest = tokensMax - asked.spent.reduce((sum, use) => sum + use.promptTokens + use.completionTokens, 0);
@@ -61,7 +64,7 @@ export async function think({ reader, tokensMax, now }: Thinking, asked: Asked):
 
 function shownOf(notes: readonly Note[]): Pick<RecallInput, 'memories' | 'messages'> {
   const of = (kind: Note['of']['kind']): Note[] => notes.filter((note) => note.of.kind === kind);
-  const text = (note: Note): string => shorten(note.of.text, NOTE_TOKENS_MAX);
+  const text = (note: Note): string => shorten(asRead(note.of), NOTE_TOKENS_MAX);
   return {
     memories: of('memory').map((note) => ({ id: note.id, text: text(note), date: note.of.date })),
     messages: of('message').map((note) => ({
@@ -71,6 +74,12 @@ function shownOf(notes: readonly Note[]): Pick<RecallInput, 'memories' | 'messag
       date: note.of.date,
     })),
   };
+}
+
+/** As consolidations read it: nothing in it that nobody sees, and no secret of a conversation. */
+function asRead({ kind, text }: Note['of']): string {
+  const seen = cleanText(text).trim();
+  return kind === 'message' ? maskSecrets(seen).text : seen;
 }
 
 const nothingLeft = (tokensMax: number): EngineError =>

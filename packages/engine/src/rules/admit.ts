@@ -9,6 +9,7 @@ import type { Window } from './junk/echo.ts';
 import { maskOf, maskSecrets, secretIn } from './junk/secrets.ts';
 import { FACT_MAX, junkReason, secretReason } from './junk.ts';
 import type { Spoken } from './messages.ts';
+import { isOwnWish } from './own-wish.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {
@@ -35,7 +36,7 @@ export interface Admitted {
  */
 export function admit(found: readonly Found[], admission: Admission): Admitted {
   const window = found.flatMap(({ shown }) => [...shown.values()]);
-  const judging: Judging = { ...admission, attribute: attribution(window), heard: heardIn(window) };
+  const judging: Judging = { ...admission, window, attribute: attribution(window), heard: heardIn(window) };
   const discards: Discard[] = [];
   const admitted = new Map<string, Candidate>();
   for (const { raw, shown } of found) {
@@ -55,6 +56,7 @@ export function admit(found: readonly Found[], admission: Admission): Admitted {
 }
 
 interface Judging extends Admission {
+  readonly window: readonly Spoken[];
   readonly attribute: Attribute;
   readonly heard: Window;
 }
@@ -92,15 +94,23 @@ function candidateOf(raw: RawFact, sources: readonly Message[], { agent }: Admis
   return { raw, sources, about };
 }
 
-function refusal({ raw, sources, about }: Candidate, { inferred, agent, heard }: Judging): string | null {
+function refusal(candidate: Candidate, judging: Judging): string | null {
+  const { raw, sources, about } = candidate;
+  const { inferred, agent, heard } = judging;
   if (sources.length === 0) return 'no message stands behind it';
   if (!inferred) return null;
   const junk = junkReason(raw, heard);
   if (junk !== null) return junk;
   if (sources.every(({ role }) => role === 'system')) return 'said by the system, not by anyone';
+  if (isMadeUpWish(candidate, judging)) return "a wish to forget that is not in the user's own words";
   if (about === 'agent') return agent ? null : 'about the agent, and no agent_id was given';
   return sources.some(({ role }) => HEARD.has(role)) ? null : 'said by the assistant, not by the user';
 }
+
+/** A wish to forget deletes what others have said: a model's word for it is not enough. */
+const isMadeUpWish = ({ raw, sources }: Candidate, { categories, window }: Judging): boolean =>
+  categoryOf(raw.category, categories) === FORGET_CATEGORY &&
+  !isOwnWish({ quote: raw.quote, sourceIds: sources.map(({ id }) => id) }, window);
 
 /** A secret is counted, never shown: not even the words around it. */
 function discardOf({ text }: RawFact, reason: string): Discard {

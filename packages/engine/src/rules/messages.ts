@@ -16,9 +16,9 @@ export const textOfContent = (content: Content, description: string | null = nul
 export const imagesOf = (content: Content): readonly string[] =>
   typeof content === 'string' ? [] : content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 
-/** Empty messages make models invent. */
-export const isWorthReading = (message: Message): boolean =>
-  message.content !== REMOVED && textOfContent(message.content).trim() !== '';
+/** Empty messages make models invent, and what stands where nothing was kept was said by nobody. */
+export const isWorthReading = ({ content }: Pick<Message, 'content'>): boolean =>
+  content !== REMOVED && droppedReason(content) === null && textOfContent(content).trim() !== '';
 
 /** A message as it is read: images described, secrets masked, nothing unprintable. */
 export interface Spoken {

@@ -57,7 +57,7 @@ function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: Deci
     memories: [...candidates.map(({ shortId, ...candidate }) => ({ ...candidate, id: shortId })), ...earlier].map(
       shown,
     ),
-    ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n') }),
+    ...(instructions.length === 0 ? {} : { instructions: cleanText(instructions.join('\n')) }),
   };
   return input as unknown as JsonObject;
 }

@@ -1,6 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Fact } from '../plan.ts';
 import { guard } from '../rules/guard/guard.ts';
+import { spokenOf } from '../rules/messages.ts';
+import { isOwnWish } from '../rules/own-wish.ts';
 import type { JsonObject } from '../words.ts';
 import type { Decided, Guarded } from './values.ts';
 
@@ -8,6 +10,7 @@ import type { Decided, Guarded } from './values.ts';
 export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarded {
   const { turn, facts, candidates, memories } = decided;
   const { tenant, lane, owner, scope } = turn;
+  const heard = decided.messages.filter(({ resent }) => !resent).map((message) => spokenOf(message));
   const verdicts = guard(
     {
       home: { tenant, lane, owner, scope },
@@ -16,6 +19,7 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
       candidates,
       memories,
       metadataOf: (fact) => metadataOf(decided, fact),
+      isOwnWish: (fact) => isOwnWish(fact, heard),
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
       review: decided.rules.review,

@@ -47,6 +47,8 @@ export interface Scene {
   readonly tombstones?: readonly (readonly [minute: number, text: string])[];
   readonly deletesMax?: number;
   readonly addOnly?: boolean;
+  /** Whether users asked themselves for what is to be forgotten; they did, unless said otherwise. */
+  readonly ownWishes?: boolean;
 }
 
 interface Played extends Verdicts {
@@ -91,6 +93,7 @@ export function playGuard(scene: Scene): Played {
       candidates,
       memories,
       metadataOf: () => ({}),
+      isOwnWish: () => scene.ownWishes ?? true,
       expiresAt: null,
       deletesMax: scene.deletesMax ?? 10,
       review: [],

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Attempted, ClaimedDelivery, NewWebhook, Webhook } from '../ports/ledger/webhooks.ts';
-import { added, deleted, home, retracted, scope, updated, user } from './builders.ts';
+import { added, deleted, home, retracted, updated, user } from './builders.ts';
 import {
   ALL,
-  ANN,
   apply,
   type Bench,
   claimedBatch,
@@ -15,8 +13,7 @@ import {
   TENANT,
   write,
 } from './ledger-bench.ts';
-
-const LEASE = 60 * SECOND;
+import { claim, create, done, failed, LEASE, oneMemory, settle, subjectOf, told } from './ledger-bench-webhooks.ts';
 
 export function describeWebhooks(bench: () => Bench): void {
   describe('a webhook', () => {
@@ -35,6 +32,15 @@ export function describeWebhooks(bench: () => Bench): void {
       expect(await webhooks.remove(OTHER_TENANT, made.id)).toBe(false);
       expect((await webhooks.list(OTHER_TENANT, ALL)).results).toEqual([]);
       expect((await webhooks.list(TENANT, ALL)).results).toEqual([changed]);
+    });
+
+    it('is one of at most so many of its tenant', async () => {
+      const b = bench();
+      const made = await create(b);
+      const another = { ...made, id: b.tools.id('whk') };
+      expect(await b.ledger.webhooks.create(another, 1)).toBe(false);
+      expect(await b.ledger.webhooks.create({ ...another, tenant: OTHER_TENANT }, 1)).toBe(true);
+      expect((await b.ledger.webhooks.list(TENANT, ALL)).results.map(({ id }) => id)).toEqual([made.id]);
     });
 
     it('goes with its deliveries', async () => {
@@ -153,6 +159,21 @@ export function describeWebhooks(bench: () => Bench): void {
       expect((await claim(b)).map(({ delivery }) => delivery.type)).toEqual(['memory.updated']);
     });
 
+    it('leaves places to other webhooks, however many wait for its own', async () => {
+      const b = bench();
+      const slow = await create(b, { events: ['memory.added'] });
+      for (let i = 0; i < 4; i += 1) await oneMemory(b);
+      const quick = await create(b, { events: ['memory.added'] });
+      await oneMemory(b);
+      const first = await claim(b, { limit: 3, each: 2 });
+      expect(first.map(({ webhook }) => webhook.id)).toEqual([slow.id, slow.id, quick.id]);
+      const taken = { [slow.id]: 2, [quick.id]: 1 };
+      expect(await claim(b, { limit: 3, each: 2, taken })).toEqual([]);
+      const next = await claim(b, { limit: 5, each: 2, taken: { [slow.id]: 1 } });
+      expect(next.map(({ webhook }) => webhook.id)).toEqual([slow.id]);
+      expect(await claim(b)).toHaveLength(2);
+    });
+
     it('that failed waits for its time, and its webhook is tried with one at a time until it succeeds', async () => {
       const b = bench();
       const { id } = await create(b);
@@ -243,57 +264,3 @@ export function describeWebhooks(bench: () => Bench): void {
 }
 
 const UNUSED = { previous: null, failures: 0, failingSince: null, lastError: null, pausedAt: null };
-
-async function create({ ledger, tools }: Bench, given: Partial<NewWebhook> = {}): Promise<NewWebhook> {
-  tools.advance(SECOND);
-  const events: Webhook['events'] = [
-    'batch.consolidated',
-    'batch.parked',
-    'memory.added',
-    'memory.updated',
-    'memory.deleted',
-  ];
-  const webhook: NewWebhook = {
-    ...{ id: tools.id('whk'), tenant: TENANT, name: '', url: 'https://receiver/', events },
-    ...{ userId: null, appId: null, active: true, secret: 'whsec_1', createdAt: tools.now() },
-    ...given,
-  };
-  await ledger.webhooks.create(webhook);
-  return webhook;
-}
-
-/** A memory of ann's, written explicitly. */
-async function oneMemory(b: Bench) {
-  const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
-  const change = added(b.tools, { ...home(lane), scope: scope({ userId: 'ann' }) });
-  b.tools.advance(1);
-  await write(b, change);
-  return change;
-}
-
-const claim = (b: Bench): Promise<readonly ClaimedDelivery[]> =>
-  b.ledger.webhooks.claim({ now: b.tools.now(), until: b.tools.now() + LEASE, limit: 100 });
-
-const done = (b: Bench): Attempted => ({ kind: 'delivered', status: 204, now: b.tools.now() });
-
-const failed = (b: Bench, { retryAt, heldUntil }: { retryAt: number | null; heldUntil: number }) =>
-  ({ kind: 'failed', status: 500, error: 'away', retryAt, heldUntil, pause: false, now: b.tools.now() }) as const;
-
-function settle(b: Bench, claimed: ClaimedDelivery | undefined, attempted: Attempted): Promise<boolean> {
-  if (claimed === undefined) throw new Error('nothing was claimed');
-  return b.ledger.webhooks.settle(claimed.delivery, attempted);
-}
-
-const subjectOf = ({ delivery }: ClaimedDelivery): unknown => JSON.parse(delivery.body).data.memory_id;
-
-/** What all webhooks of both tenants were told, in order. */
-async function told(b: Bench) {
-  const bodies: { type: string; created_at: string; data: Record<string, unknown> }[] = [];
-  for (const tenant of [TENANT, OTHER_TENANT]) {
-    for (const { id } of (await b.ledger.webhooks.list(tenant, ALL)).results) {
-      const { results } = await b.ledger.webhooks.deliveries(tenant, id, {}, ALL);
-      bodies.push(...results.map(({ body }) => JSON.parse(body)));
-    }
-  }
-  return bodies.sort((one, other) => one.created_at.localeCompare(other.created_at));
-}

@@ -12,8 +12,12 @@ export function memoryWebhooks(state: State): WebhookStore {
   const of = (tenant: TenantId, id: string) =>
     [...state.deliveries.values()].filter((row) => row.webhookId === id && find(tenant, id) !== null);
   return {
-    create: async (webhook) =>
-      void state.webhooks.set(webhook.id, { ...webhook, ...FRESH, updatedAt: webhook.createdAt }),
+    create: async (webhook, max) => {
+      const known = [...state.webhooks.values()].filter(({ tenant }) => tenant === webhook.tenant);
+      if (known.length >= max) return false;
+      state.webhooks.set(webhook.id, { ...webhook, ...FRESH, updatedAt: webhook.createdAt });
+      return true;
+    },
     get: async (tenant, id) => webhookOf(find(tenant, id)),
     list: async (tenant, page) => {
       const rows = [...state.webhooks.values()].filter((row) => row.tenant === tenant);
@@ -96,18 +100,22 @@ export function takeDeliveries(state: State, lane: LaneId, limit: number): numbe
   return rows.length;
 }
 
-function claim(state: State, { now, until, limit }: { now: number; until: number; limit: number }) {
+function claim(state: State, { now, until, limit, places }: Parameters<WebhookStore['claim']>[0]) {
   const waiting = [...state.deliveries.values()].filter((row) => row.state === 'waiting');
   const isFirst = (row: DeliveryRow) =>
     waiting.find((other) => other.webhookId === row.webhookId && other.subject === row.subject) === row;
   const due = waiting.filter((row) => row.dueAt <= now && isFirst(row)).sort((a, b) => a.dueAt - b.dueAt);
   const claimed: { delivery: Delivery; webhook: Webhook }[] = [];
-  for (const row of due) {
-    const webhook = state.webhooks.get(row.webhookId);
-    if (claimed.length === limit || webhook === undefined || !webhook.active || webhook.heldUntil > now) continue;
-    if (webhook.failures > 0) webhook.heldUntil = until;
-    assign(row, { attempts: row.attempts + 1, dueAt: until });
-    claimed.push({ delivery: deliveryOf(row), webhook: shown(webhook) });
+  for (const id of new Set(due.map(({ webhookId }) => webhookId))) {
+    const webhook = state.webhooks.get(id);
+    if (webhook === undefined || !webhook.active || webhook.heldUntil > now) continue;
+    const free = Math.max(0, Math.min(places.each - (places.taken[id] ?? 0), limit - claimed.length));
+    const own = due.filter((row) => row.webhookId === id).slice(0, webhook.failures > 0 ? Math.min(1, free) : free);
+    if (webhook.failures > 0 && own.length > 0) webhook.heldUntil = until;
+    for (const row of own) {
+      assign(row, { attempts: row.attempts + 1, dueAt: until });
+      claimed.push({ delivery: deliveryOf(row), webhook: shown(webhook) });
+    }
   }
   return claimed;
 }

@@ -19,10 +19,13 @@ async function bench(answer: { status: number } | { error: Error }) {
     return answer;
   };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  await ledger.webhooks.create({
-    ...{ id: 'whk_1', tenant: DEFAULT_TENANT, name: '', url: 'https://receiver/', events: ['memory.added'] },
-    ...{ userId: null, appId: null, active: true, secret: 'one', createdAt: tools.now() },
-  });
+  await ledger.webhooks.create(
+    {
+      ...{ id: 'whk_1', tenant: DEFAULT_TENANT, name: '', url: 'https://receiver/', events: ['memory.added'] },
+      ...{ userId: null, appId: null, active: true, secret: 'one', createdAt: tools.now() },
+    },
+    1,
+  );
   const owner = { kind: 'user', id: 'ann' } as const;
   const lane = await ledger.memories.laneOf(DEFAULT_TENANT, owner, tools.now());
   const change = added(tools, home(lane));

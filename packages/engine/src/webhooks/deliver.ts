@@ -21,12 +21,21 @@ export interface WebhookSender {
 /** Twice as long as an attempt may take; who holds it then is taken for dead. */
 const LEASE_MS = 20_000;
 
-/** Claims what is due, at most so many. */
+/** Under way at a time for one webhook in one worker: a slow receiver leaves places to the others. */
+const PLACES_OF_WEBHOOK = 4;
+
+/** Claims what is due, at most so many; `taken` says how many are under way for which webhook. */
 export const claimDeliveries = (
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
   limit: number,
+  taken: Readonly<Record<string, number>> = {},
 ): Promise<readonly ClaimedDelivery[]> =>
-  ledger.webhooks.claim({ now: tools.now(), until: tools.now() + LEASE_MS, limit });
+  ledger.webhooks.claim({
+    now: tools.now(),
+    until: tools.now() + LEASE_MS,
+    limit,
+    places: { each: PLACES_OF_WEBHOOK, taken },
+  });
 
 /** Sends one that was claimed, and notes what came of it. */
 export async function deliver(

@@ -9,6 +9,7 @@ import {
   type Webhook,
   type WebhookChanges,
   type WebhookEvent,
+  type WebhookStore,
 } from '@slowwave/engine';
 
 /** A webhook as it is stored. */
@@ -121,7 +122,8 @@ export function attemptColumns(attempted: Attempted) {
 /** Statements that SQLite and PostgreSQL both read. */
 export const INSERT_WEBHOOK = `
   INSERT INTO webhooks (id, tenant, name, url, events, user_id, app_id, active, secret, created_at, updated_at)
-  VALUES (@id, @tenant, @name, @url, @events, @userId, @appId, @active, @secret, @createdAt, @createdAt)`;
+  SELECT @id, @tenant, @name, @url, @events, @userId, @appId, @active, @secret, @createdAt, @createdAt
+  WHERE (SELECT count(*) FROM webhooks WHERE tenant = @tenant) < @max`;
 
 export const SELECT_WEBHOOKS = 'SELECT w.* FROM webhooks w';
 export const GET_WEBHOOK = `${SELECT_WEBHOOKS} WHERE w.id = @id AND w.tenant = @tenant`;
@@ -153,19 +155,39 @@ export const INSERT_DELIVERY = `
   VALUES (@id, @webhook, @tenant, @lane, @subject, @eventId, @type, @body, 'waiting', @now, @now)
   ON CONFLICT (id) DO NOTHING`;
 
-/** Due ones, the first of each subject alone. One more claim never hurts: who comes second finds them taken. */
+/** The first of each subject alone waits for nothing but its time. */
+const IS_DUE = `
+  d.state = 'waiting' AND d.due_at <= @now AND NOT EXISTS (
+    SELECT 1 FROM webhook_deliveries e
+    WHERE e.webhook = d.webhook AND e.subject = d.subject AND e.state = 'waiting' AND e.seq < d.seq
+  )`;
+
+/** Webhooks for which something is due, the one that waits longest first. Who has much to be told costs no more than others. */
+export const DUE_WEBHOOKS = `
+  SELECT * FROM (
+    SELECT w.*, (
+      SELECT d.due_at FROM webhook_deliveries d WHERE d.webhook = w.id AND ${IS_DUE} ORDER BY d.due_at, d.seq LIMIT 1
+    ) AS first_due
+    FROM webhooks w WHERE w.active = 1 AND w.held_until <= @now
+  ) AS due WHERE first_due IS NOT NULL ORDER BY first_due, id LIMIT @limit`;
+
+/** Of one webhook. One more claim never hurts: who comes second finds them taken. */
 export const PICK_DUE = `
-  SELECT d.* FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
-  WHERE d.state = 'waiting' AND d.due_at <= @now AND w.active = 1 AND w.held_until <= @now
-    AND NOT EXISTS (
-      SELECT 1 FROM webhook_deliveries e
-      WHERE e.webhook = d.webhook AND e.subject = d.subject AND e.state = 'waiting' AND e.seq < d.seq
-    )
-  ORDER BY d.due_at, d.seq LIMIT @limit`;
+  SELECT d.* FROM webhook_deliveries d WHERE d.webhook = @webhook AND ${IS_DUE} ORDER BY d.due_at, d.seq LIMIT @limit`;
 
 export const TAKE = 'UPDATE webhook_deliveries SET attempts = attempts + 1, due_at = @until WHERE id = @id';
-export const FIND_WEBHOOK = `${SELECT_WEBHOOKS} WHERE w.id = @id`;
 export const HOLD = 'UPDATE webhooks SET held_until = @until WHERE id = @id AND failures > 0';
+
+type Claiming = Parameters<WebhookStore['claim']>[0];
+
+/** As many webhooks as could be asked for, were all those with deliveries under way passed over. */
+export const webhooksAtMost = ({ limit, places }: Claiming): number => limit + Object.keys(places.taken).length;
+
+/** How many deliveries of a webhook may be claimed, beside those that are: one of a webhook that failed last. */
+export function freePlaces({ id, failures }: WebhookRow, claimed: number, { limit, places }: Claiming): number {
+  const free = Math.max(0, Math.min(places.each - (places.taken[id] ?? 0), limit - claimed));
+  return failures > 0 ? Math.min(1, free) : free;
+}
 
 export const SETTLE = `
   UPDATE webhook_deliveries SET state = @state, status = @status, error = @error, ended_at = @endedAt,

@@ -13,6 +13,7 @@ import { SCHEMA_12 } from './schema-12.ts';
 import { SCHEMA_13 } from './schema-13.ts';
 import { SCHEMA_14 } from './schema-14.ts';
 import { SCHEMA_15 } from './schema-15.ts';
+import { SCHEMA_16 } from './schema-16.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_13,
   SCHEMA_14,
   SCHEMA_15,
+  SCHEMA_16,
 ];
 
 /** The newest schema. */

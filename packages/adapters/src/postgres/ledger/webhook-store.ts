@@ -13,7 +13,7 @@ import {
 
 export function webhookStore({ read, write }: Access): WebhookStore {
   return {
-    create: (webhook) => write((sql) => createWebhook(sql, { webhook })),
+    create: (webhook, max) => write((sql) => createWebhook(sql, { webhook, max })),
     get: (tenant, id) => read((sql) => getWebhook(sql, tenant, id)),
     list: (tenant, page) => read((sql) => listWebhooks(sql, { tenant, page })),
     change: (...[tenant, id, changes, now]) => write((sql) => changeWebhook(sql, { tenant, id, changes, now })),

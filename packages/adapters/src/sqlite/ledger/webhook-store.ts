@@ -4,7 +4,7 @@ import { getWebhook, listDeliveries, listWebhooks, webhookBacklog } from './read
 
 export function webhookStore({ read, write }: Access): WebhookStore {
   return {
-    create: (webhook) => write('createWebhook', { webhook }),
+    create: (webhook, max) => write('createWebhook', { webhook, max }),
     get: (tenant, id) => read((sql) => getWebhook(sql, tenant, id)),
     list: (tenant, page) => read((sql) => listWebhooks(sql, { tenant, page })),
     change: (...[tenant, id, changes, now]) => write('changeWebhook', { tenant, id, changes, now }),

@@ -116,7 +116,8 @@ export interface WebhookBacklog {
 
 /** Deliveries are written by the transactions that change batches and memories, for the webhooks active then. */
 export interface WebhookStore {
-  create(webhook: NewWebhook): Promise<void>;
+  /** false: the tenant has `max` of them already. */
+  create(webhook: NewWebhook, max: number): Promise<boolean>;
   get(tenant: TenantId, id: string): Promise<Webhook | null>;
   list(tenant: TenantId, page: Page): Promise<Paged<Webhook>>;
   /** Becoming active again forgets its failures. null: the tenant has none of this id. */
@@ -124,13 +125,15 @@ export interface WebhookStore {
   /** With its deliveries. false: the tenant has none of this id. */
   remove(tenant: TenantId, id: string): Promise<boolean>;
   /**
-   * Deliveries that are due, longest due first, the first of each subject alone. Nobody else gets them before `until`.
-   * A webhook that failed last is tried with one at a time.
+   * Deliveries that are due, the first of each subject alone; the webhook that has waited longest comes first. Nobody
+   * else gets them before `until`. A webhook that failed last is tried with one at a time.
    */
   claim(how: {
     readonly now: Millis;
     readonly until: Millis;
     readonly limit: number;
+    /** A webhook has so many places, of which some may be taken: by its id. */
+    readonly places: { readonly each: number; readonly taken: Readonly<Record<string, number>> };
   }): Promise<readonly ClaimedDelivery[]>;
   /** What came of an attempt. false: the lease ended and it was claimed again; nothing was noted. */
   settle(delivery: Pick<Delivery, 'id' | 'attempts'>, attempted: Attempted): Promise<boolean>;

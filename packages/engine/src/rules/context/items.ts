@@ -1,9 +1,8 @@
 import type { PendingMessage } from '../../ports/ledger/present.ts';
-import { REMOVED } from '../../ports/ledger/retention.ts';
 import type { Tokenizer } from '../../ports/tokenizer.ts';
 import { isoOf } from '../../text/iso.ts';
 import { cleanText, normaliseText } from '../../text/normalise.ts';
-import { textOfContent } from '../messages.ts';
+import { isWorthReading, textOfContent } from '../messages.ts';
 import { cutAtWord } from './cut.ts';
 import { onOneLine, quoted } from './inert.ts';
 import type { ContextAsk, FactItem, GivenTurn, KnownFact, PendingItem, SummaryItem } from './parts.ts';
@@ -70,7 +69,7 @@ export function worthTelling(pending: readonly PendingMessage[], given: readonly
 
 /** System messages are the product's words, not the conversation's. */
 const isTold = ({ role, content }: PendingMessage): boolean =>
-  role !== 'system' && content !== REMOVED && (content === null || textOfContent(content).trim() !== '');
+  role !== 'system' && (content === null || isWorthReading({ content }));
 
 /** Whether the caller has a message in its prompt already: by its id, else by its words. */
 function givenOnes(given: readonly GivenTurn[]): (message: PendingMessage) => boolean {

@@ -13,6 +13,8 @@ export interface GuardInput {
   readonly candidates: readonly Candidate[];
   readonly memories: ReadonlyMap<string, Memory>;
   readonly metadataOf: (fact: Fact) => JsonObject;
+  /** Whether users asked, in their own words, to have forgotten what a fact is about. */
+  readonly isOwnWish: (fact: Fact) => boolean;
   readonly expiresAt: Millis | null;
   readonly deletesMax: number;
   /** Operations of these kinds wait for a person. */

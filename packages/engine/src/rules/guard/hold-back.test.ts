@@ -102,6 +102,7 @@ function known(text: string) {
       candidates: [candidateOf(memory, facts)],
       memories: new Map([[memory.id, memory]]),
       metadataOf: () => ({}),
+      isOwnWish: () => true,
       expiresAt: null,
       deletesMax: 10,
       review,

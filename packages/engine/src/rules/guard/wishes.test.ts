@@ -136,6 +136,17 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
     expectCase(given);
   });
 
+  it('keeps the fact of a wish to forget that no user has', () => {
+    expectCase({
+      ...both,
+      asked: [['f0', 'DELETE', '0', null, 'forget'], cat],
+      ownWishes: false,
+      ends: ['ADD', 'ADD'],
+      live: [TEA, BERGEN, CAT],
+      did: ['repaired: the fact is kept, for no words of the user ask to forget'],
+    });
+  });
+
   it('keeps remarks and reasons short, whatever was written', () => {
     const huge = 'x'.repeat(100_000);
     const { remarks, events } = playGuard({

@@ -19,7 +19,7 @@ export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperat
     const done = carryOut(bench, fact, wish);
     outcome ??= done;
   }
-  const mayForget = outcome === null && deletes.some(({ keep }) => !keep);
+  const mayForget = outcome === null && asksToForget(bench, fact, deletes);
   if (outcome === null && !mayForget) outcome = keepFact(bench, fact, wishes);
   for (const wish of deletes) removeAsked(bench, fact, wish);
   if (outcome !== null) return outcome;
@@ -27,6 +27,15 @@ export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperat
   return isForgotten
     ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget' }
     : keepFact(bench, fact, wishes);
+}
+
+/** Only users wish to forget: where none of their words does, a fact goes on beside what is deleted for it. */
+function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]): boolean {
+  const wish = deletes.find(({ keep }) => !keep);
+  if (wish === undefined) return false;
+  if (bench.input.isOwnWish(fact)) return true;
+  repaired(bench, wish, 'the fact is kept, for no words of the user ask to forget');
+  return false;
 }
 
 /** Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. */

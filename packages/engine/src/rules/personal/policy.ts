@@ -1,6 +1,6 @@
 import type { NewBatch } from '../../ports/ledger/batches.ts';
 import type { PersonalPolicy } from '../../settings.ts';
-import type { Content } from '../../words.ts';
+import type { BatchSettings, Content, Json, JsonObject } from '../../words.ts';
 import { maskPersonal } from './personal.ts';
 
 /**
@@ -9,9 +9,34 @@ import { maskPersonal } from './personal.ts';
  */
 export function withPolicy(batch: NewBatch, policy: PersonalPolicy): NewBatch {
   if (policy === 'off') return batch;
-  const messages = batch.messages.map((message) => ({ ...message, content: contentKept(message.content, policy) }));
-  return { ...batch, messages };
+  const messages = batch.messages.map((message) => ({
+    ...message,
+    content: contentKept(message.content, policy),
+    name: masked(message.name),
+  }));
+  return { ...batch, messages, metadata: metadataKept(batch.metadata), settings: settingsKept(batch.settings) };
 }
+
+/** The values, however deep; keys are the caller's program's, and are kept as they are. */
+export const metadataKept = (metadata: JsonObject): JsonObject =>
+  // Not by assignment: a key may be called __proto__.
+  Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, valueKept(value)]));
+
+function valueKept(value: Json): Json {
+  if (typeof value === 'string') return maskPersonal(value).text;
+  if (Array.isArray(value)) return value.map(valueKept);
+  return typeof value === 'object' && value !== null ? metadataKept(value as JsonObject) : value;
+}
+
+const settingsKept = (settings: BatchSettings): BatchSettings => ({
+  ...settings,
+  instructions: masked(settings.instructions),
+  includes: masked(settings.includes),
+  excludes: masked(settings.excludes),
+});
+
+/** What stands beside the contents is masked under both policies: there is no message to drop for it. */
+const masked = (text: string | null): string | null => (text === null ? null : maskPersonal(text).text);
 
 /** A message's place stays, so that order and ids do, also where nothing of it is kept. */
 function contentKept(content: Content, policy: 'mask' | 'drop'): Content {

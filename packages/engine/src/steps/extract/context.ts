@@ -3,6 +3,7 @@ import { maskSecrets } from '../../rules/junk/secrets.ts';
 import { type Spoken, spokenOf } from '../../rules/messages.ts';
 import type { TenantSettings } from '../../settings.ts';
 import { isoOf } from '../../text/iso.ts';
+import { cleanText } from '../../text/normalise.ts';
 import { shorten } from '../../text/shorten.ts';
 import { estimateTokens } from '../../text/tokens.ts';
 import type { BatchSettings, Message } from '../../words.ts';
@@ -72,5 +73,5 @@ function instructionsOf(tenant: TenantSettings, batch: BatchSettings): string | 
     includes === null ? null : `Remember only: ${includes}`,
     excludes === null ? null : `Never remember: ${excludes}`,
   ].filter((line) => line !== null);
-  return lines.length === 0 ? null : lines.join('\n');
+  return lines.length === 0 ? null : cleanText(lines.join('\n'));
 }

@@ -9,6 +9,7 @@ import type { Spoken } from '../../rules/messages.ts';
 import { type Part, partsOf } from '../../rules/parts.ts';
 import type { TenantSettings } from '../../settings.ts';
 import { isoOf } from '../../text/iso.ts';
+import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
 import { ask } from '../ask.ts';
 import { promptUse } from '../prompt-use.ts';
@@ -66,5 +67,5 @@ export const messageShown = (id: string, { message, text }: Spoken): ExtractInpu
   role: message.role,
   content: text,
   timestamp: isoOf(message.saidAt.at),
-  name: message.name,
+  name: message.name === null ? null : cleanText(message.name).trim(),
 });

@@ -7,6 +7,7 @@ import {
   type TenantId,
   type Webhook,
   type WebhookChanges,
+  type WebhookStore,
 } from '@slowwave/engine';
 import * as rows from '../../../ledger/rows/webhook.ts';
 import { getWebhook } from '../read/webhooks.ts';
@@ -32,8 +33,11 @@ export async function tellWebhooks(
   }
 }
 
-export async function createWebhook(sql: Sql, { webhook }: { webhook: NewWebhook }): Promise<void> {
-  await sql.run(rows.INSERT_WEBHOOK, rows.webhookColumns(webhook));
+export async function createWebhook(
+  sql: Sql,
+  { webhook, max }: { webhook: NewWebhook; max: number },
+): Promise<boolean> {
+  return (await sql.run(rows.INSERT_WEBHOOK, { ...rows.webhookColumns(webhook), max })) > 0;
 }
 
 export async function changeWebhook(
@@ -52,26 +56,24 @@ export async function removeWebhook(sql: Sql, named: Named): Promise<boolean> {
 }
 
 /** Of a webhook that failed last one at a time is tried. */
-export async function claimDeliveries(
-  sql: Sql,
-  { now, until, limit }: { now: number; until: number; limit: number },
-): Promise<ClaimedDelivery[]> {
-  const held = new Set<string>();
+export async function claimDeliveries(sql: Sql, how: Parameters<WebhookStore['claim']>[0]): Promise<ClaimedDelivery[]> {
+  const { now, until } = how;
   const claimed: ClaimedDelivery[] = [];
-  // What another worker is just taking is passed over.
-  for (const row of await sql.all<rows.DeliveryRow>(`${rows.PICK_DUE} FOR NO KEY UPDATE OF d SKIP LOCKED`, {
-    now,
-    limit,
-  })) {
-    const found = await sql.get<rows.WebhookRow>(rows.FIND_WEBHOOK, { id: row.webhook });
-    if (found === null || held.has(row.webhook)) continue;
-    if (found.failures > 0 && (await sql.run(rows.HOLD, { id: row.webhook, until })) > 0) held.add(row.webhook);
-    await sql.run(rows.TAKE, { id: row.id, until });
-    const delivery = rows.deliveryFrom({ ...row, attempts: row.attempts + 1, due_at: until });
-    claimed.push({ delivery, webhook: rows.webhookFrom(found) });
+  for (const webhook of await sql.all<rows.WebhookRow>(rows.DUE_WEBHOOKS, { now, limit: rows.webhooksAtMost(how) })) {
+    const limit = rows.freePlaces(webhook, claimed.length, how);
+    const due = limit === 0 ? [] : await sql.all<rows.DeliveryRow>(PICK_DUE, { webhook: webhook.id, now, limit });
+    if (due.length > 0 && webhook.failures > 0) await sql.run(rows.HOLD, { id: webhook.id, until });
+    for (const row of due) {
+      await sql.run(rows.TAKE, { id: row.id, until });
+      const delivery = rows.deliveryFrom({ ...row, attempts: row.attempts + 1, due_at: until });
+      claimed.push({ delivery, webhook: rows.webhookFrom(webhook) });
+    }
   }
   return claimed;
 }
+
+/** What another worker is just taking is passed over. */
+const PICK_DUE = `${rows.PICK_DUE} FOR NO KEY UPDATE OF d SKIP LOCKED`;
 
 export async function settleDelivery(
   sql: Sql,

@@ -7,6 +7,7 @@ import {
   type TenantId,
   type Webhook,
   type WebhookChanges,
+  type WebhookStore,
 } from '@slowwave/engine';
 import * as rows from '../../../ledger/rows/webhook.ts';
 import { getWebhook } from '../read/webhooks.ts';
@@ -28,8 +29,8 @@ export function tellWebhooks(sql: Sql, tenant: TenantId, notices: () => readonly
   }
 }
 
-export function createWebhook(sql: Sql, { webhook }: { webhook: NewWebhook }): void {
-  sql.run(rows.INSERT_WEBHOOK, rows.webhookColumns(webhook));
+export function createWebhook(sql: Sql, { webhook, max }: { webhook: NewWebhook; max: number }): boolean {
+  return sql.run(rows.INSERT_WEBHOOK, { ...rows.webhookColumns(webhook), max }) > 0;
 }
 
 export function changeWebhook(
@@ -48,19 +49,20 @@ export function removeWebhook(sql: Sql, named: Named): boolean {
 }
 
 /** Of a webhook that failed last one at a time is tried. */
-export function claimDeliveries(
-  sql: Sql,
-  { now, until, limit }: { now: number; until: number; limit: number },
-): ClaimedDelivery[] {
-  const held = new Set<string>();
-  return sql.all<rows.DeliveryRow>(rows.PICK_DUE, { now, limit }).flatMap((row) => {
-    const found = sql.get<rows.WebhookRow>(rows.FIND_WEBHOOK, { id: row.webhook });
-    if (found === null || held.has(row.webhook)) return [];
-    if (sql.run(rows.HOLD, { id: row.webhook, until }) > 0) held.add(row.webhook);
-    sql.run(rows.TAKE, { id: row.id, until });
-    const delivery = rows.deliveryFrom({ ...row, attempts: row.attempts + 1, due_at: until });
-    return [{ delivery, webhook: rows.webhookFrom(found) }];
-  });
+export function claimDeliveries(sql: Sql, how: Parameters<WebhookStore['claim']>[0]): ClaimedDelivery[] {
+  const { now, until } = how;
+  const claimed: ClaimedDelivery[] = [];
+  for (const webhook of sql.all<rows.WebhookRow>(rows.DUE_WEBHOOKS, { now, limit: rows.webhooksAtMost(how) })) {
+    const limit = rows.freePlaces(webhook, claimed.length, how);
+    const due = limit === 0 ? [] : sql.all<rows.DeliveryRow>(rows.PICK_DUE, { webhook: webhook.id, now, limit });
+    if (due.length > 0) sql.run(rows.HOLD, { id: webhook.id, until });
+    for (const row of due) {
+      sql.run(rows.TAKE, { id: row.id, until });
+      const delivery = rows.deliveryFrom({ ...row, attempts: row.attempts + 1, due_at: until });
+      claimed.push({ delivery, webhook: rows.webhookFrom(webhook) });
+    }
+  }
+  return claimed;
 }
 
 export function settleDelivery(

@@ -18,7 +18,7 @@ metadata and its owner; no model is asked. They come in behind what is posted me
 imported, a memory is never imported again: run it as often as you like.`,
   options: {
     qdrant: { value: 'URL', about: 'Read from Qdrant instead of a file…' },
-    collection: { value: 'NAME', about: '…from this collection (mem0).' },
+    collection: { value: 'NAME', about: '…from this collection (mem0; its JavaScript calls it memories).' },
     'qdrant-key': { value: 'KEY', about: '…with this key.' },
     user: { value: 'ID', about: 'Whose the memories are that name nobody.' },
     'dry-run': { value: null, about: 'Only look at them.' },
@@ -81,6 +81,7 @@ const batchOf = (memory: ImportedMemory): object => ({
   priority: 'backfill',
   messages: [{ role: 'user', content: memory.text, ...(memory.saidAt !== null && { timestamp: memory.saidAt }) }],
   metadata: memory.metadata,
+  ...(memory.expiresAt !== null && { expires_at: memory.expiresAt }),
   idempotency_key: `mem0:${keyOf(memory)}`,
 });
 

@@ -6,17 +6,24 @@ export interface ImportedMemory {
   readonly text: string;
   readonly ids: Readonly<Record<string, string>>;
   readonly saidAt: string | null;
+  readonly expiresAt: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of mem0's own that are no metadata of the user. */
+/** Fields of mem0's own that are no metadata of the user. Its Python writes them so, its JavaScript in camel case. */
 const OWN = new Set(
   'id memory data text hash user_id agent_id run_id app_id actor_id role created_at updated_at metadata score categories owner immutable expiration_date text_lemmatized attributed_to'.split(
     ' ',
   ),
 );
+
+/** In either spelling: createdAt is created_at. */
+const spelt = (name: string): string => name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+
+const fieldOf = (item: Fields, name: string): unknown =>
+  item[name] ?? item[name.replaceAll(/_(.)/gu, (_, letter: string) => letter.toUpperCase())];
 
 /**
  * mem0's memories, whether from its API or from the payloads of its collection. All of them are looked at before any is
@@ -49,9 +56,10 @@ function memoryOf(item: unknown, usualUser: string | null): ImportedMemory | str
     if (usualUser === null) return 'it names no user, agent or run; give --user for those without';
     ids.user_id = usualUser;
   }
-  const at = item.updated_at ?? item.created_at;
+  const at = fieldOf(item, 'updated_at') ?? fieldOf(item, 'created_at');
   const id = typeof item.id === 'string' || typeof item.id === 'number' ? String(item.id) : '';
-  return { id, text, ids, saidAt: momentIn(at), metadata: metadataOf(item) };
+  const expiresAt = dayAfter(fieldOf(item, 'expiration_date'));
+  return { id, text, ids, saidAt: momentIn(at), expiresAt, metadata: metadataOf(item) };
 }
 
 const isFields = (item: unknown): item is Fields => typeof item === 'object' && item !== null && !Array.isArray(item);
@@ -59,7 +67,7 @@ const isFields = (item: unknown): item is Fields => typeof item === 'object' && 
 function idsOf(item: Fields): Record<string, string> {
   const names = ['user_id', 'agent_id', 'run_id', 'app_id'];
   const given = names.flatMap((name) => {
-    const id = item[name];
+    const id = fieldOf(item, name);
     return typeof id === 'string' && id !== '' ? [[name, id] as const] : [];
   });
   return Object.fromEntries(given);
@@ -70,8 +78,18 @@ function momentIn(at: unknown): string | null {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
+/** mem0 names the last day on which a memory holds. */
+function dayAfter(day: unknown): string | null {
+  const last = typeof day === 'string' ? momentIn(day) : null;
+  return last === null ? null : new Date(Date.parse(last) + DAY_MS).toISOString();
+}
+
+const DAY_MS = 86_400_000;
+
 /** In a collection the user's own fields stand beside mem0's. */
 function metadataOf(item: Fields): Fields {
-  const beside = Object.fromEntries(Object.entries(item).filter(([name, value]) => !OWN.has(name) && value !== null));
+  const beside = Object.fromEntries(
+    Object.entries(item).filter(([name, value]) => !OWN.has(spelt(name)) && value !== null),
+  );
   return { ...beside, ...(isFields(item.metadata) ? item.metadata : {}) };
 }

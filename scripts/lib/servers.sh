@@ -9,6 +9,13 @@ require_postgres() {
   require_server postgresql has_postgres "macOS: brew install postgresql"
 }
 
+# A browser, for the pages that people look at.
+require_chromium() {
+  require_server chromium has_chromium "macOS: brew install chromium"
+}
+
+has_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+
 has_redis() { command -v redis-server >/dev/null; }
 
 # Debian keeps the server's programs off the PATH.

@@ -1,3 +1,4 @@
+export { type BrowserCookie, type BrowserPage, startBrowser, type TestBrowser } from './browser.ts';
 export { type OwnServer, startOwnServer } from './evaluate/own-server.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, withFaults } from './model-server/faults.ts';

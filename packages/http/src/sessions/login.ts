@@ -30,14 +30,15 @@ export const loginRoutes =
       done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
     );
     app.get(LOGIN, { schema: { querystring: Next } }, async (request, reply) =>
-      page(reply, { next: here(request.query.next), refusal: null }),
+      page(reply, { next: here(request.query.next), refusal: null, signedIn: sessions.keyOf(request) !== null }),
     );
     app.post(LOGIN, { schema: { body: Shown }, config: { audited: true } }, async (request, reply) => {
       if (!isOwn(request)) throw foreign();
       const next = here(request.body.next);
       const key = request.body.key.trim();
       const refusal = await refusalOf(known, { request, key });
-      if (refusal !== null) return page(reply.code(refusal.statusCode), { next, refusal: refusal.message });
+      if (refusal !== null)
+        return page(reply.code(refusal.statusCode), { next, refusal: refusal.message, signedIn: false });
       sessions.begin(reply, key);
       return reply.redirect(next, SEE_OTHER);
     });

@@ -1,0 +1,56 @@
+import { type BrowserPage, freePort, type Service, spawnService, startBrowser, tempDir } from '@slowwave/testkit';
+import { expect, it } from 'vitest';
+import { FAST } from './warm-start.ts';
+
+const KEY = 'a-key-of-enough-letters';
+const WITHIN_MS = 120_000;
+
+/** Types a key and signs in with it, as somebody does. */
+const signIn = (page: BrowserPage, key: string): Promise<void> =>
+  page.follow(`document.querySelector('#key').value = '${key}'; document.querySelector('button').click()`);
+
+const textOf = (page: BrowserPage): Promise<string> => page.read('document.body.innerText');
+
+it(
+  'in a browser somebody signs in, sees queues and documentation, and signs out; nobody else is told',
+  async () => {
+    const folder = await tempDir();
+    const port = await freePort();
+    const at = `http://127.0.0.1:${port}`;
+    const env = { ...FAST, SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: folder.path, SLOWWAVE_API_KEY: KEY };
+    const main = new URL('../src/main.ts', import.meta.url);
+    const [service, browser] = await Promise.all([
+      spawnService({ main, env, ready: { url: `${at}/readyz` } }) as Promise<Service>,
+      startBrowser(),
+    ]);
+    try {
+      const page = await browser.page();
+      await page.open(`${at}/queues`);
+      expect(await page.read('location.pathname + location.search')).toBe('/login?next=%2Fqueues');
+      await signIn(page, 'not-the-key');
+      expect(await page.read('document.querySelector("[role=alert]").innerText')).not.toBe('');
+      expect(await page.cookies()).toEqual([]);
+      await signIn(page, KEY);
+      expect(await page.read('location.pathname')).toBe('/queues');
+      await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('consolidate');
+      expect(await page.cookies()).toMatchObject([{ name: 'slowwave_session', httpOnly: true, sameSite: 'Strict' }]);
+      expect(await page.read('document.cookie')).toBe('');
+      await page.open(`${at}/docs/`);
+      await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('/v1/batches');
+      // Words of the page's own policy: whatever else it would have liked to load or to run.
+      expect(page.complaints.filter((text) => /policy|refused/i.test(text))).toEqual([]);
+      await page.open(`${at}/login`);
+      await page.follow(`document.querySelector('form[action="/logout"] button').click()`);
+      expect(await page.cookies()).toEqual([]);
+      await page.open(`${at}/queues`);
+      expect(await page.read('location.pathname')).toBe('/login');
+      const foreign = page.requests.filter((url) => !url.startsWith(at) && !url.startsWith('data:'));
+      expect(foreign).toEqual([]);
+    } finally {
+      await browser.close();
+      await service.stop();
+      await folder.remove();
+    }
+  },
+  WITHIN_MS,
+);

@@ -31,6 +31,34 @@ export { ExaminationView, GetDoctorQuery } from './doctor.ts';
 export { ErasureAccepted, ErasureState, ErasureView, ExportLine, UserParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export {
+  DRAWN_RELATIONS_MAX,
+  EntityKind,
+  EntityList,
+  EntityNeighbourhood,
+  EntityView,
+  GetEntityQuery,
+  GetGraphQuery,
+  GraphView,
+  ListEntitiesQuery,
+  ListProposalsQuery,
+  ListRelationsQuery,
+  ProposalList,
+  RelationList,
+  RelationView,
+  StatementList,
+  StatementView,
+} from './graph.ts';
+export { GraphMatches, KnownEntity, PostGraphQuery } from './graph-query.ts';
+export {
+  ChangedRelation,
+  type EntityGiven,
+  PatchEntity,
+  PatchRelation,
+  PostMerge,
+  PostRelation,
+  PostSplit,
+} from './graph-writes.ts';
+export {
   KeyList,
   KeyQuery,
   KeyScope,

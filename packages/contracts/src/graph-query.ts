@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { listOf, Moment } from './common.ts';
+import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, RelationView } from './graph.ts';
+
+/** Longest name of an entity and of a relationship, in characters. */
+export const ENTITY_NAME_MAX = 100;
+const RELATIONSHIP_MAX = 40;
+/** Patterns of one question: each may look around everything the former ones found. */
+const PATTERNS_MAX = 4;
+const HOPS_MAX = 4;
+const MATCHES_MAX = 200;
+const MATCHES = 50;
+const CURSOR_MAX = 64;
+
+export const EntityName = z.string().max(ENTITY_NAME_MAX).regex(/\S/u, 'must not be blank');
+export const RelationshipName = z
+  .string()
+  .max(RELATIONSHIP_MAX)
+  .regex(/[\p{L}\p{N}]/u, 'must have a letter');
+
+/** An entity by what is known of it. */
+export const KnownEntity = z.union([
+  z.strictObject({ id: z.string().min(1).max(ENTITY_NAME_MAX) }),
+  z.strictObject({ name: EntityName }),
+  z.strictObject({ self: z.literal(true) }),
+]);
+export type KnownEntity = z.infer<typeof KnownEntity>;
+
+const Term = z
+  .union([z.string().regex(/^\?[\p{L}_][\p{L}\p{N}_]{0,30}$/u, 'expected a variable like "?who"'), KnownEntity])
+  .describe('A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any.');
+
+const Pattern = z.strictObject({
+  source: Term.optional(),
+  relationship: RelationshipName.optional().describe('Left out: any.'),
+  destination: Term.optional(),
+});
+
+const Path = z.strictObject({
+  from: KnownEntity,
+  to: KnownEntity,
+  max_hops: z.int().min(1).max(HOPS_MAX).default(HOPS_MAX).describe('Relations in a row, in either direction.'),
+});
+
+export const PostGraphQuery = z
+  .strictObject({
+    ...GraphOwner,
+    match: z
+      .array(Pattern)
+      .min(1)
+      .max(PATTERNS_MAX)
+      .optional()
+      .describe('Relations that fit all of these together; a variable stands for the same entity everywhere.'),
+    path: Path.optional().describe('Ways from one entity to another, shortest first.'),
+    as_of: Moment.optional().describe('What held then, instead of what holds now.'),
+    ended: z.boolean().default(false).describe('true: also what is over. Not with as_of.'),
+    limit: z.int().min(1).max(MATCHES_MAX).default(MATCHES),
+    cursor: z.string().max(CURSOR_MAX).optional(),
+  })
+  .refine(hasOneOwner, ONE_OWNER)
+  .refine(oneTime, ONE_TIME)
+  .refine(({ match, path }) => (match === undefined) !== (path === undefined), {
+    message: 'ask for exactly one: match, or path',
+    path: ['match'],
+  })
+  .meta({ id: 'PostGraphQuery' });
+export type PostGraphQuery = z.infer<typeof PostGraphQuery>;
+
+const GraphMatch = z
+  .object({
+    entities: z
+      .record(z.string(), EntityView)
+      .describe('Of match: what each variable stands for, by its name without "?". Of path: from and to.'),
+    relations: z.array(RelationView).describe('Of match: one for each pattern. Of path: in the order of the way.'),
+  })
+  .meta({ id: 'GraphMatch' });
+
+export const GraphMatches = listOf(GraphMatch)
+  .extend({
+    truncated: z
+      .boolean()
+      .describe('The question reaches more relations than one answer looks at; there may be more matches. Say more.'),
+  })
+  .meta({ id: 'GraphMatches' });

@@ -5,6 +5,7 @@ import { getHistory } from './get-history.ts';
 import { getMemory } from './get-memory.ts';
 import { getSources } from './get-sources.ts';
 import { getStats } from './get-stats.ts';
+import { graphRoutes } from './graph/routes.ts';
 import { listMemories } from './list-memories.ts';
 import { listUsers } from './list-users.ts';
 import { postSearch } from './post-search.ts';
@@ -26,4 +27,5 @@ export const searchRoutes =
     getSources(app, deps);
     listUsers(app, deps);
     getStats(app, deps);
+    graphRoutes(app, deps);
   };

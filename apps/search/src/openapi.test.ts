@@ -12,6 +12,15 @@ const ROUTES = [
   '/v1/memories/{id}/sources',
   '/v1/users',
   '/v1/stats',
+  '/v1/graph',
+  '/v1/graph/query',
+  '/v1/graph/proposals',
+  '/v1/entities',
+  '/v1/entities/{id}',
+  '/v1/entities/{id}/history',
+  '/v1/relations',
+  '/v1/relations/{id}',
+  '/v1/relations/{id}/history',
 ];
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {

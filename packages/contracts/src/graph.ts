@@ -23,7 +23,7 @@ export const ONE_OWNER = {
 };
 
 /** Which relations are meant, by when they hold. */
-export const GraphTime = {
+const GraphTime = {
   as_of: Moment.optional().describe('What held then, instead of what holds now.'),
   ended: z.enum(['true', 'false']).default('false').describe('true: also what is over. Not with as_of.'),
 };
@@ -85,7 +85,7 @@ export const EntityNeighbourhood = GraphView.extend({ entity: EntityView }).meta
 const GraphFormat = z.enum(['json', 'dot', 'mermaid', 'svg']);
 
 /** Relations of one answer, at most and unless said otherwise. */
-export const GRAPH_RELATIONS_MAX = 1_000;
+const GRAPH_RELATIONS_MAX = 1_000;
 const GRAPH_RELATIONS = 200;
 /** Relations of one drawing, at most: more are no picture any more. */
 export const DRAWN_RELATIONS_MAX = 150;

@@ -6,8 +6,16 @@ export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
 export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
+export { dotOf } from './graph/draw/dot.ts';
+export { mermaidOf } from './graph/draw/mermaid.ts';
+export type { Picture } from './graph/draw/picture.ts';
+export { svgOf } from './graph/draw/svg.ts';
 export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export { endsOf, type Following, followingOf, graphOf } from './graph/follow.ts';
+export type { KnownEntity } from './graph/known-entity.ts';
+export type { GraphAsked } from './graph/query/looking.ts';
+export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/neighbourhood.ts';
+export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from './graph/query/query-graph.ts';
 export {
   type SettledRelation,
   sameFollowing,
@@ -166,6 +174,7 @@ export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { undoer } from './undo/undoer.ts';
 export { draftBatch, type Posted } from './views/draft-batch.ts';
+export { entityView, relationView, statementView } from './views/graph.ts';
 export { memoryView } from './views/memory.ts';
 export { failuresView, failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';

@@ -5,7 +5,7 @@ import type { Owner } from '../words.ts';
 import { isoOrNull } from './moments.ts';
 
 /** The ids of an owner in the API's words. */
-export const ownerView = ({ kind, id }: Owner) => ({
+const ownerView = ({ kind, id }: Owner) => ({
   user_id: kind === 'user' ? id : null,
   agent_id: kind === 'agent' ? id : null,
   run_id: kind === 'run' ? id : null,

@@ -1,0 +1,49 @@
+import { GetGraphQuery, GraphView } from '@slowwave/contracts';
+import { endsOfRelations, type GraphAsked, type KeptRelation, type Ledger } from '@slowwave/engine';
+import type { App, Bounds } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { drawingOf, graphView, limitOf, type Shown } from './drawn.ts';
+import { inFormats } from './formats.ts';
+import { graphAsked } from './whose.ts';
+
+const schema = {
+  tags: ['graph'],
+  summary: "An owner's graph, as JSON, Graphviz, Mermaid or a picture",
+  description:
+    'The entities and the relations that hold, those that began first. With as_of what held then, with ended=true also ' +
+    'what is over, dashed where it is drawn.',
+  querystring: GetGraphQuery,
+  response: { 200: inFormats(GraphView) },
+};
+
+const bounds: Bounds = { by: 'query', apps: false };
+
+const NOTHING: Shown = { entities: [], relations: [], truncated: false };
+const PAGE_MAX = 200;
+
+export function getGraph(app: App, deps: SearchDeps): void {
+  app.get('/v1/graph', { schema, config: { bounds } }, async (request, reply) => {
+    const { format, limit } = request.query;
+    const asked = await graphAsked(deps, request, request.query);
+    const shown = asked === null ? NOTHING : await shownOf(deps.ledger, asked, limitOf(format, limit));
+    if (format === 'json') return graphView(shown);
+    const { type, text } = drawingOf(format, shown);
+    return reply
+      .type(type)
+      .serializer((drawn: unknown) => String(drawn))
+      .send(text as never);
+  });
+}
+
+async function shownOf({ graph }: Pick<Ledger, 'graph'>, asked: GraphAsked, limit: number): Promise<Shown> {
+  const { tenant, owner, at } = asked;
+  const relations: KeptRelation[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = { limit: Math.min(PAGE_MAX, limit - relations.length), cursor };
+    const { results, nextCursor } = await graph.listRelations(tenant, owner, { at }, page);
+    relations.push(...results);
+    cursor = nextCursor;
+  } while (cursor !== null && relations.length < limit);
+  return { entities: await endsOfRelations(graph, tenant, relations), relations, truncated: cursor !== null };
+}

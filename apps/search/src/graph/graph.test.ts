@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { ANN, DAY_MS, graphBench } from '../testing/graph.ts';
+
+/** Me moved from Berlin to Lisbon after a day; Ana, the sister, works at Bolt. */
+async function family() {
+  const bench = await graphBench();
+  const { say, said, tools } = bench;
+  await say([said.holds('Me lives_in Berlin', { single: true }), said.holds('Me has_sister Ana')]);
+  tools.advance(DAY_MS);
+  await say([
+    said.holds('Me lives_in Lisbon', { single: true }),
+    said.holds('Ana works_at Bolt', { quote: 'Ana is at Bolt now' }),
+    said.named('Ana', 'Anita'),
+  ]);
+  await say([said.holds('Bob likes tea')], { kind: 'user', id: 'bob' });
+  return bench;
+}
+
+const textsIn = (body: { relations: { text: string }[] }) => body.relations.map(({ text }) => text);
+
+test('the graph of an owner has what holds now, and nobody else in it', async () => {
+  const { app } = await family();
+  const graph = (await app.inject('/v1/graph?user_id=ann')).json();
+  expect(textsIn(graph)).toEqual(['Me has sister Ana', 'Me lives in Lisbon', 'Ana works at Bolt']);
+  expect(graph.entities.map(({ name }: { name: string }) => name)).toEqual(['Me', 'Ana', 'Lisbon', 'Bolt']);
+  expect(graph).toMatchObject({
+    truncated: false,
+    entities: [{ self: true, user_id: 'ann', agent_id: null }, {}, {}, {}],
+  });
+  expect((await app.inject('/v1/graph?user_id=nobody')).json()).toEqual({
+    entities: [],
+    relations: [],
+    truncated: false,
+  });
+});
+
+test('the graph of a former time has what held then, and with what is over all there ever was', async () => {
+  const { app, tools } = await family();
+  const then = new Date(tools.now() - DAY_MS / 2).toISOString();
+  const former = (await app.inject(`/v1/graph?user_id=ann&as_of=${then}`)).json();
+  expect(textsIn(former)).toEqual(['Me lives in Berlin', 'Me has sister Ana']);
+  const all = (await app.inject('/v1/graph?user_id=ann&ended=true')).json();
+  expect(textsIn(all)).toContain('Me lives in Berlin');
+  expect(all.relations).toHaveLength(4);
+});
+
+test('more relations than were asked for are said to be there', async () => {
+  const { app } = await family();
+  const graph = (await app.inject('/v1/graph?user_id=ann&limit=2')).json();
+  expect(graph).toMatchObject({ truncated: true });
+  expect(graph.relations).toHaveLength(2);
+});
+
+test.each([
+  ['dot', 'text/vnd.graphviz', /^digraph[\s\S]*"Ana"[\s\S]*style=dashed/],
+  ['mermaid', 'text/vnd.mermaid', /^flowchart LR[\s\S]*"Ana"[\s\S]*-\.->/],
+  ['svg', 'image/svg+xml', /^<svg [\s\S]*>Ana<[\s\S]*<\/svg>\s*$/],
+])('the graph is drawn as %s', async (format, type, drawn) => {
+  const { app } = await family();
+  const answer = await app.inject(`/v1/graph?user_id=ann&ended=true&format=${format}`);
+  expect(answer.headers['content-type']).toContain(type);
+  expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  expect(answer.body).toMatch(drawn);
+  expect(answer.body).not.toContain('Bob');
+});
+
+test('entities are listed by name, and found by a part of any of their names', async () => {
+  const { app } = await family();
+  const names = async (query: string) =>
+    (await app.inject(`/v1/entities?user_id=ann${query}`)).json().results.map(({ name }: { name: string }) => name);
+  expect(await names('')).toEqual(['Ana', 'Berlin', 'Bolt', 'Lisbon', 'Me']);
+  expect(await names('&like=NIT')).toEqual(['Ana']);
+  expect(await names('&like=bob')).toEqual([]);
+});
+
+test('an entity is shown with what is around it, one or two relations away', async () => {
+  const { app } = await family();
+  const near = (await app.inject('/v1/entities/Ana')).json();
+  expect(near.entity).toMatchObject({ name: 'Ana', aliases: ['Anita'], merged_into: null });
+  expect(textsIn(near).sort()).toEqual(['Ana works at Bolt', 'Me has sister Ana']);
+  const further = (await app.inject('/v1/entities/Ana?depth=2')).json();
+  expect(textsIn(further)).toContain('Me lives in Lisbon');
+  expect((await app.inject('/v1/entities/Ana?format=svg')).body).toContain('>Bolt<');
+});
+
+test('an entity that was merged shows what is around the one it is', async () => {
+  const { app, say, said } = await family();
+  await say([said.holds('Annie plays chess'), said.same('Annie', 'Ana')]);
+  const { entity, relations } = (await app.inject('/v1/entities/Annie')).json();
+  expect(entity).toMatchObject({ id: 'Annie', merged_into: 'Ana' });
+  expect(relations.map(({ text }: { text: string }) => text)).toContain('Ana works at Bolt');
+});
+
+test('relations are listed page by page, and one is shown with the words that say it', async () => {
+  const { app } = await family();
+  const first = (await app.inject('/v1/relations?user_id=ann&limit=2')).json();
+  const second = (await app.inject(`/v1/relations?user_id=ann&limit=2&cursor=${first.next_cursor}`)).json();
+  const all = [...first.results, ...second.results];
+  expect(all.map(({ text }) => text)).toEqual(['Me has sister Ana', 'Me lives in Lisbon', 'Ana works at Bolt']);
+  const one = (await app.inject(`/v1/relations/${all[2].id}`)).json();
+  expect(one).toEqual(all[2]);
+  expect(one).toMatchObject({ quote: 'Ana is at Bolt now', invalid_at: null, destination: { name: 'Bolt' } });
+  const lives = (await app.inject('/v1/relations?user_id=ann&relationship=lives_in&ended=true')).json();
+  expect(lives.results).toHaveLength(2);
+});
+
+test('what was said of a relation and of an entity is told, and a denied relation is no more', async () => {
+  const { app, say, said, tools } = await family();
+  const [relation] = (await app.inject('/v1/relations?user_id=ann&relationship=works_at')).json().results;
+  tools.advance(1);
+  await say([said.denied('Ana works_at Bolt')]);
+  const gone = (await app.inject(`/v1/relations/${relation.id}`)).json();
+  expect(gone).toMatchObject({ status: 404, detail: expect.stringContaining('/history') });
+  const kindsOf = async (path: string) =>
+    (await app.inject(path)).json().results.map(({ kind }: { kind: string }) => kind);
+  expect(await kindsOf(`/v1/relations/${relation.id}/history`)).toEqual(['holds', 'denied']);
+  expect(await kindsOf('/v1/entities/Ana/history')).toEqual(['holds', 'holds', 'named', 'denied']);
+});
+
+test.each([
+  ['/v1/graph', 400, 'invalid_request'],
+  ['/v1/graph?app_id=x', 400, 'invalid_request'],
+  ['/v1/graph?user_id=ann&agent_id=x', 400, 'invalid_request'],
+  ['/v1/graph?user_id=ann&format=png', 400, 'invalid_request'],
+  ['/v1/graph?user_id=ann&as_of=yesterday', 400, 'invalid_request'],
+  ['/v1/graph?user_id=ann&as_of=2026-01-01T00:00:00Z&ended=true', 400, 'invalid_request'],
+  ['/v1/graph?user_id=ann&limit=1001', 400, 'invalid_request'],
+  ['/v1/entities', 400, 'invalid_request'],
+  ['/v1/entities?user_id=ann&cursor=x', 400, 'invalid_cursor'],
+  ['/v1/entities/ent_unknown', 404, 'not_found'],
+  ['/v1/entities/ent_unknown/history', 404, 'not_found'],
+  ['/v1/entities/Ana?depth=3', 400, 'invalid_request'],
+  ['/v1/relations?user_id=ann&cursor=x', 400, 'invalid_cursor'],
+  ['/v1/relations/sta_unknown', 404, 'not_found'],
+  ['/v1/relations/sta_unknown/history', 404, 'not_found'],
+  ['/v1/graph/proposals', 400, 'invalid_request'],
+])('GET %s answers %i %s', async (url, status, code) => {
+  const { app } = await family();
+  expect((await app.inject(url)).json()).toMatchObject({ status, code });
+});
+
+test('what another tenant knows is not there', async () => {
+  const { app, say, said } = await graphBench();
+  await say([said.holds('Cat likes milk')], ANN, 'other' as Parameters<typeof say>[2]);
+  expect((await app.inject('/v1/graph?user_id=ann')).json().relations).toEqual([]);
+  expect((await app.inject('/v1/entities/Cat')).statusCode).toBe(404);
+  expect((await app.inject('/v1/entities/Cat/history')).statusCode).toBe(404);
+});

@@ -1,0 +1,24 @@
+import { EntityList, ListEntitiesQuery } from '@slowwave/contracts';
+import { entityView, normaliseText, type TenantId } from '@slowwave/engine';
+import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { ownerAsked } from './whose.ts';
+
+const schema = {
+  tags: ['graph'],
+  summary: "The entities of an owner's graph, by name",
+  querystring: ListEntitiesQuery,
+  response: { 200: EntityList },
+};
+
+const bounds: Bounds = { by: 'query', apps: false };
+
+export function listEntities(app: App, { ledger }: SearchDeps): void {
+  app.get('/v1/entities', { schema, config: { bounds } }, async (request) => {
+    const { like } = request.query;
+    const tenant = requestTenant(request) as TenantId;
+    const filter = like === undefined ? {} : { like: normaliseText(like) };
+    const entities = await ledger.graph.listEntities(tenant, ownerAsked(request.query), filter, pageOf(request.query));
+    return listed(entities, entityView);
+  });
+}

@@ -1,0 +1,28 @@
+import { ListProposalsQuery, ProposalList } from '@slowwave/contracts';
+import { entityView, type TenantId } from '@slowwave/engine';
+import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { ownerAsked } from './whose.ts';
+
+const schema = {
+  tags: ['graph'],
+  summary: 'Entities that may be one, for a person to decide',
+  description: 'POST /v1/entities/{id}/merge says that they are, POST /v1/entities/{id}/split that they are not.',
+  querystring: ListProposalsQuery,
+  response: { 200: ProposalList },
+};
+
+const bounds: Bounds = { by: 'query', apps: false };
+
+export function listProposals(app: App, { ledger }: SearchDeps): void {
+  app.get('/v1/graph/proposals', { schema, config: { bounds } }, async (request) => {
+    const tenant = requestTenant(request) as TenantId;
+    const found = await ledger.graph.proposals(tenant, ownerAsked(request.query));
+    const results = found.map(({ source, destination, likeness }) => ({
+      source: entityView(source),
+      destination: entityView(destination),
+      likeness,
+    }));
+    return { results, next_cursor: null };
+  });
+}

@@ -1,0 +1,24 @@
+import { ListRelationsQuery, RelationList } from '@slowwave/contracts';
+import { relationView, type TenantId } from '@slowwave/engine';
+import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { ownerAsked, timeAsked } from './whose.ts';
+
+const schema = {
+  tags: ['graph'],
+  summary: "The relations of an owner's graph, those that began first come first",
+  querystring: ListRelationsQuery,
+  response: { 200: RelationList },
+};
+
+const bounds: Bounds = { by: 'query', apps: false };
+
+export function listRelations(app: App, { ledger }: SearchDeps): void {
+  app.get('/v1/relations', { schema, config: { bounds } }, async (request) => {
+    const { relationship } = request.query;
+    const tenant = requestTenant(request) as TenantId;
+    const filter = { at: timeAsked(request.query), ...(relationship !== undefined && { relationship }) };
+    const page = pageOf(request.query);
+    return listed(await ledger.graph.listRelations(tenant, ownerAsked(request.query), filter, page), relationView);
+  });
+}

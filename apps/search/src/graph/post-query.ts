@@ -1,0 +1,67 @@
+import { GraphMatches, type KnownEntity as KnownBody, PostGraphQuery } from '@slowwave/contracts';
+import {
+  entityView,
+  type GraphMatch,
+  type KnownEntity,
+  type PatternAsked,
+  queryGraph,
+  relationView,
+  type TermAsked,
+} from '@slowwave/engine';
+import type { App, Bounds } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+import { graphAsked } from './whose.ts';
+
+const schema = {
+  tags: ['graph'],
+  summary: 'Relations that fit patterns, or ways between two entities',
+  description:
+    'match: patterns that relations fit together, in which "?who" stands for the same entity everywhere. path: ways from ' +
+    'one entity to another, shortest first. No model is asked.',
+  body: PostGraphQuery,
+  response: { 200: GraphMatches },
+};
+
+const bounds: Bounds = { by: 'body', apps: false };
+
+export function postGraphQuery(app: App, deps: SearchDeps): void {
+  app.post('/v1/graph/query', { schema, config: { bounds } }, async (request) => {
+    const { limit, cursor } = request.body;
+    const asked = await graphAsked(deps, request, request.body);
+    if (asked === null) return { results: [], next_cursor: null, truncated: false };
+    const what = whatOf(request.body);
+    const answer = await queryGraph(deps, { ...asked, what, limit, cursor: cursor ?? null });
+    const { matches, nextCursor, truncated } = answer;
+    return { results: matches.map(matchView), next_cursor: nextCursor, truncated };
+  });
+}
+
+type What = Parameters<typeof queryGraph>[1]['what'];
+
+function whatOf({ match = [], path }: PostGraphQuery): What {
+  if (path === undefined) return { kind: 'match', patterns: match.map(patternOf) };
+  return { kind: 'path', from: knownOf(path.from), to: knownOf(path.to), maxHops: path.max_hops };
+}
+
+type Pattern = NonNullable<PostGraphQuery['match']>[number];
+
+const patternOf = ({ source, relationship, destination }: Pattern): PatternAsked => ({
+  source: termOf(source),
+  relationship: relationship ?? null,
+  destination: termOf(destination),
+});
+
+function termOf(term: Pattern['source']): TermAsked {
+  if (term === undefined) return null;
+  return typeof term === 'string' ? { kind: 'variable', name: term.slice(1) } : knownOf(term);
+}
+
+function knownOf(known: KnownBody): KnownEntity {
+  if ('id' in known) return { kind: 'id', id: known.id };
+  return 'name' in known ? { kind: 'name', name: known.name } : { kind: 'self' };
+}
+
+const matchView = ({ entities, relations }: GraphMatch) => ({
+  entities: Object.fromEntries(Object.entries(entities).map(([name, entity]) => [name, entityView(entity)])),
+  relations: relations.map(relationView),
+});

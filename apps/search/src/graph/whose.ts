@@ -1,0 +1,29 @@
+import type { GraphAsked } from '@slowwave/engine';
+import { millisOf, type Owner, ownerOf, type ScopeIds, scopeOf, type TenantId } from '@slowwave/engine';
+import { type FastifyRequest, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+
+interface TimeAsked {
+  readonly as_of?: string | undefined;
+  readonly ended?: boolean | 'true' | 'false';
+}
+
+/** What a request asks about: a graph that is there, or null where the owner has none yet. */
+export async function graphAsked(
+  { ledger }: Pick<SearchDeps, 'ledger'>,
+  request: FastifyRequest,
+  asked: ScopeIds & TimeAsked,
+): Promise<GraphAsked | null> {
+  const tenant = requestTenant(request) as TenantId;
+  const owner = ownerAsked(asked);
+  const lane = await ledger.lanes.find(tenant, owner);
+  return lane === null ? null : { tenant, owner, lane: lane.id, at: timeAsked(asked) };
+}
+
+export const ownerAsked = (ids: ScopeIds): Owner => ownerOf(scopeOf(ids));
+
+/** null: what holds now. */
+export function timeAsked({ as_of, ended = false }: TimeAsked): GraphAsked['at'] {
+  if (as_of !== undefined) return millisOf(as_of);
+  return String(ended) === 'true' ? 'ever' : null;
+}

@@ -1,0 +1,138 @@
+import type { KeptRelation } from '../words.ts';
+import type { Found, Looking } from './looking.ts';
+
+/** One end of a pattern: a variable, some of the known entities, or null: any. */
+export type Term =
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'entities'; readonly ids: readonly string[] }
+  | null;
+
+export interface Pattern {
+  readonly source: Term;
+  readonly relationship: string | null;
+  readonly destination: Term;
+}
+
+/** Relations that fit the patterns together, one for each, and what each variable stands for. */
+export interface Match {
+  readonly bound: ReadonlyMap<string, string>;
+  readonly relations: readonly KeptRelation[];
+}
+
+/** Half-done matches that are kept at a time: more of them say nothing to anybody. */
+const MATCHES_MAX = 1_000;
+
+/** A match in the making: relations by the places of their patterns. */
+interface Partial {
+  readonly bound: ReadonlyMap<string, string>;
+  readonly byPattern: ReadonlyMap<number, KeptRelation>;
+}
+
+/** Takes the pattern first of which most is known; each next one is looked for only around what was found before. */
+export async function matchPatterns(look: Looking, patterns: readonly Pattern[]): Promise<readonly Match[]> {
+  let partials: readonly Partial[] = [{ bound: new Map(), byPattern: new Map() }];
+  const open = new Set(patterns.keys());
+  while (open.size > 0 && partials.length > 0) {
+    const [first] = partials;
+    const place = mostKnown(patterns, open, first?.bound ?? new Map());
+    const pattern = patterns[place] as Pattern;
+    const relations = await candidates(look, pattern, partials);
+    partials = extended(look, { place, pattern, relations }, partials);
+    open.delete(place);
+  }
+  return partials.map(({ bound, byPattern }) => ({
+    bound,
+    relations: patterns.map((_, place) => byPattern.get(place) as KeptRelation),
+  }));
+}
+
+function mostKnown(
+  patterns: readonly Pattern[],
+  open: ReadonlySet<number>,
+  bound: ReadonlyMap<string, string>,
+): number {
+  const isKnown = (term: Term): boolean => term !== null && (term.kind === 'entities' || bound.has(term.name));
+  const knownOf = ({ source, relationship, destination }: Pattern): number =>
+    2 * (Number(isKnown(source)) + Number(isKnown(destination))) + Number(relationship !== null);
+  return [...open].reduce((best, place) =>
+    knownOf(patterns[place] as Pattern) > knownOf(patterns[best] as Pattern) ? place : best,
+  );
+}
+
+/** Relations that may fit a pattern in any of the matches. */
+async function candidates(
+  look: Looking,
+  pattern: Pattern,
+  partials: readonly Partial[],
+): Promise<readonly KeptRelation[]> {
+  const ends = [idsOf(pattern.source, partials), idsOf(pattern.destination, partials)].filter((ids) => ids !== null);
+  const [fewest] = ends.toSorted((a, b) => a.length - b.length);
+  const found = fewest === undefined ? await look.all(pattern.relationship) : await near(look, pattern, fewest);
+  if (!found.whole) look.cut();
+  return found.relations.filter(
+    ({ relationship }) => pattern.relationship === null || relationship === pattern.relationship,
+  );
+}
+
+/** Around some entities; where there is too much around them, what has the relationship, wherever. */
+async function near(look: Looking, { relationship }: Pattern, ids: readonly string[]): Promise<Found> {
+  const found = await look.around(ids);
+  if (found.whole || relationship === null) return found;
+  const others = await look.all(relationship);
+  return { relations: unique([...found.relations, ...others.relations]), whole: others.whole };
+}
+
+const unique = (relations: readonly KeptRelation[]): readonly KeptRelation[] => [
+  ...new Map(relations.map((relation) => [relation.id, relation])).values(),
+];
+
+/** What an end may be by now; null: anything. */
+function idsOf(term: Term, partials: readonly Partial[]): readonly string[] | null {
+  if (term === null) return null;
+  if (term.kind === 'entities') return term.ids;
+  const ids = partials.map(({ bound }) => bound.get(term.name));
+  return ids.every((id) => id !== undefined) ? [...new Set(ids)] : null;
+}
+
+interface Extension {
+  readonly place: number;
+  readonly pattern: Pattern;
+  readonly relations: readonly KeptRelation[];
+}
+
+function extended(look: Looking, extension: Extension, partials: readonly Partial[]): readonly Partial[] {
+  const next: Partial[] = [];
+  for (const partial of partials) {
+    next.push(...extensionsOf(partial, extension));
+    if (next.length <= MATCHES_MAX) continue;
+    look.cut();
+    return next.slice(0, MATCHES_MAX);
+  }
+  return next;
+}
+
+/** A match with each relation in the place of the pattern that fits there and has no place in it yet. */
+const extensionsOf = ({ bound, byPattern }: Partial, { place, pattern, relations }: Extension): readonly Partial[] =>
+  relations.flatMap((relation) => {
+    const fitting = taken(pattern, relation, bound);
+    if (fitting === null || [...byPattern.values()].some(({ id }) => id === relation.id)) return [];
+    return [{ bound: fitting, byPattern: new Map([...byPattern, [place, relation]]) }];
+  });
+
+/** What is bound when a relation takes the place of a pattern; null: it does not fit. */
+function taken(
+  { source, destination }: Pattern,
+  relation: KeptRelation,
+  bound: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> | null {
+  const begun = bind(source, relation.source, bound);
+  return begun === null ? null : bind(destination, relation.destination, begun);
+}
+
+function bind(term: Term, id: string, bound: ReadonlyMap<string, string>): ReadonlyMap<string, string> | null {
+  if (term === null) return bound;
+  if (term.kind === 'entities') return term.ids.includes(id) ? bound : null;
+  const known = bound.get(term.name);
+  if (known === undefined) return new Map([...bound, [term.name, id]]);
+  return known === id ? bound : null;
+}

@@ -5,6 +5,7 @@ import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
+  operationId: 'revokeKey',
   tags: ['keys'],
   summary: 'Revoke a key',
   description: 'For good, and in every process within 5 s. It stays in the list.',

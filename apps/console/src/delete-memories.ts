@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { overtaken } from './refusals.ts';
 
 const schema = {
+  operationId: 'deleteMemories',
   tags: ['manage'],
   summary: 'Delete all memories of an owner',
   description: 'The owner is the first given of user_id, agent_id, run_id; the other ids only filter.',

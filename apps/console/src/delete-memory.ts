@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
 
 const schema = {
+  operationId: 'deleteMemory',
   tags: ['manage'],
   summary: 'Delete a memory',
   description: 'It no longer holds and is not found; its history stays.',

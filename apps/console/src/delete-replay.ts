@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { existingReplay, replayProgress } from './views/replay.ts';
 
 const schema = {
+  operationId: 'discardReplay',
   tags: ['manage'],
   summary: 'Discard a what-if',
   description: 'Its shadow space goes in the background, with everything in it. What it found stays readable.',

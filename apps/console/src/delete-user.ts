@@ -4,6 +4,7 @@ import { type App, type Bounds, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
+  operationId: 'eraseUser',
   tags: ['manage'],
   summary: 'Erase a user',
   description:

@@ -5,6 +5,7 @@ import { type App, type Bounds, notFound, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
+  operationId: 'exportUser',
   tags: ['manage'],
   summary: 'Everything there is of a user',
   description:

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { consolidationView } from './views/consolidation.ts';
 
 const schema = {
+  operationId: 'getConsolidation',
   tags: ['manage'],
   summary: 'What a consolidation read, thought, decided and changed, and its cost',
   params: IdParams,

@@ -4,6 +4,7 @@ import type { App } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
+  operationId: 'getDoctor',
   tags: ['manage'],
   summary: 'Whether every promise holds, and what to run where one does not',
   description: 'Of the whole installation. Changes nothing; others go on working meanwhile.',

@@ -4,6 +4,7 @@ import { type App, IdParams, notFound, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 
 const schema = {
+  operationId: 'getErasure',
   tags: ['manage'],
   summary: 'How far an erasure is',
   params: IdParams,

@@ -6,6 +6,7 @@ import { existingReplay, replayProgress } from './views/replay.ts';
 import { replayText } from './views/replay-text.ts';
 
 const schema = {
+  operationId: 'getReplay',
   tags: ['manage'],
   summary: 'How far a replay is, and what a what-if found',
   description: 'With format=text as plain text, to be read by people.',

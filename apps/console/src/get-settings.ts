@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { settingsView } from './views/settings.ts';
 
 const schema = {
+  operationId: 'getSettings',
   tags: ['manage'],
   summary: 'What is remembered, how it is decided, and what waits for a person',
   response: { 200: SettingsView },

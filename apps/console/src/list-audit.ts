@@ -6,6 +6,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { tenantNamed } from './tenant-named.ts';
 
 const schema = {
+  operationId: 'listAudit',
   tags: ['audit'],
   summary: 'Who did what, newest first',
   description:

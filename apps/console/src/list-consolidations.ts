@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { consolidationSummary } from './views/consolidation.ts';
 
 const schema = {
+  operationId: 'listConsolidations',
   tags: ['manage'],
   summary: 'Consolidations, newest first',
   querystring: ListConsolidationsQuery,

@@ -5,6 +5,7 @@ import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
+  operationId: 'listKeys',
   tags: ['keys'],
   summary: 'Keys, newest first, ended ones included',
   querystring: ListKeysQuery,

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { replaySummary } from './views/replay.ts';
 
 const schema = {
+  operationId: 'listReplays',
   tags: ['manage'],
   summary: 'Replays, newest first',
   querystring: ListReplaysQuery,

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { reviewView } from './views/review.ts';
 
 const schema = {
+  operationId: 'listReviews',
   tags: ['manage'],
   summary: 'Operations that wait, or waited, for a person, newest first',
   querystring: ListReviewsQuery,

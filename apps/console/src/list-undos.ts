@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { undoView } from './views/undo.ts';
 
 const schema = {
+  operationId: 'listUndos',
   tags: ['manage'],
   summary: 'Undos, rollbacks and redos, newest first',
   querystring: ListUndosQuery,

@@ -2,12 +2,12 @@ import { MemoryView, PatchMemory } from '@slowwave/contracts';
 import { type JsonObject, type MemoryPatch, memoryView, type TenantId } from '@slowwave/engine';
 import { type App, IdParams, requestTenant } from '@slowwave/http';
 import type { z } from 'zod';
-import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
 import { metadataAllowed, textKept } from './text-kept.ts';
 
 const schema = {
+  operationId: 'patchMemory',
   tags: ['manage'],
   summary: 'Change a memory',
   description: 'What is left out stays as it is. The former version stays in the history.',
@@ -34,7 +34,7 @@ export function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
 const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch => ({
   ...(body.memory !== undefined && { text: body.memory }),
   ...(body.metadata !== undefined && { metadata: body.metadata as JsonObject }),
-  ...(body.categories !== undefined && { category: categoryOf(body.categories) }),
+  ...(body.categories !== undefined && { category: body.categories[0] ?? null }),
   ...(body.immutable !== undefined && { immutable: body.immutable }),
   ...(body.pinned !== undefined && { pinned: body.pinned }),
   ...(body.expires_at !== undefined && { expiresAt: body.expires_at === null ? null : Date.parse(body.expires_at) }),

@@ -7,6 +7,7 @@ import { tenantNamed } from './tenant-named.ts';
 import { keyView } from './views/key.ts';
 
 const schema = {
+  operationId: 'postKey',
   tags: ['keys'],
   summary: 'Make a key',
   description:

@@ -1,12 +1,12 @@
 import { MemoryView, PostMemory } from '@slowwave/contracts';
 import { type JsonObject, memoryView, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, requestTenant } from '@slowwave/http';
-import { categoryOf } from './category.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
 import { metadataAllowed, textKept } from './text-kept.ts';
 
 const schema = {
+  operationId: 'postMemory',
   tags: ['manage'],
   summary: 'Write a memory as it is',
   description: 'No model is asked. 201: stored and searchable. 202: stored, searchable once the index is back.',
@@ -34,7 +34,7 @@ const newMemory = (body: PostMemory): NewMemory => ({
   scope: scopeOf(body),
   text: body.memory,
   metadata: (body.metadata ?? {}) as JsonObject,
-  category: categoryOf(body.categories ?? []),
+  category: body.categories?.[0] ?? null,
   immutable: body.immutable,
   pinned: body.pinned,
   validFrom: momentOf(body.valid_from),

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { planView } from './views/plan.ts';
 
 const schema = {
+  operationId: 'previewConsolidation',
   tags: ['manage'],
   summary: 'What a batch would do if it were consolidated now',
   description: 'Asks the models and decides as a consolidation does. Nothing is written.',

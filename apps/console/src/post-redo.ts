@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { takenBack } from './taken-back.ts';
 
 const schema = {
+  operationId: 'redo',
   tags: ['manage'],
   summary: 'Take an undo or a rollback back',
   description: 'What it took back counts again, together with whatever came since.',

@@ -10,6 +10,7 @@ import { rehearsalView, replayProgress } from './views/replay.ts';
 const SAMPLE = 20;
 
 const schema = {
+  operationId: 'postReplay',
   tags: ['manage'],
   summary: 'Try parked batches again, or past ones otherwise',
   description:

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
 
 const schema = {
+  operationId: 'restoreMemory',
   tags: ['manage'],
   summary: 'Bring a version of a memory back',
   description:

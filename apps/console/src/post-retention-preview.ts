@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { forgettingFrom, retentionFrom } from './views/settings.ts';
 
 const schema = {
+  operationId: 'previewRetention',
   tags: ['manage'],
   summary: 'What retention and forgetting would take now',
   description: 'Nothing is changed. What is left out of the body is as the settings have it.',

@@ -6,6 +6,7 @@ import { overtaken } from './refusals.ts';
 import { reviewView } from './views/review.ts';
 
 const schema = {
+  operationId: 'settleReview',
   tags: ['manage'],
   summary: 'Approve or reject an operation that waits',
   description:

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { takenBack } from './taken-back.ts';
 
 const schema = {
+  operationId: 'rollbackUser',
   tags: ['manage'],
   summary: 'Roll a user back to a time',
   description:

@@ -5,6 +5,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { takenBack } from './taken-back.ts';
 
 const schema = {
+  operationId: 'undoConsolidation',
   tags: ['manage'],
   summary: 'Undo a consolidation',
   description:

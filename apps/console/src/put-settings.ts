@@ -6,6 +6,7 @@ import { refuseUnusable } from './refuse-prompts.ts';
 import { settingsFrom, settingsView } from './views/settings.ts';
 
 const schema = {
+  operationId: 'putSettings',
   tags: ['manage'],
   summary: 'Replace all settings',
   description: 'What is left out goes back to its default. Counts for what is consolidated from now on.',

@@ -8,6 +8,7 @@ import { keyView } from './views/key.ts';
 const SECOND_MS = 1_000;
 
 const schema = {
+  operationId: 'rotateKey',
   tags: ['keys'],
   summary: 'Give a key a new secret',
   description:

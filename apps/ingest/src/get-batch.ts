@@ -5,6 +5,7 @@ import type { IngestDeps } from './deps.ts';
 import { outcome } from './watch-batch.ts';
 
 const schema = {
+  operationId: 'getBatch',
   tags: ['ingest'],
   summary: 'What became of a batch',
   description: 'With wait, the answer comes when the batch is done or the time is up.',

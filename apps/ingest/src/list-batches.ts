@@ -5,6 +5,7 @@ import type { IngestDeps } from './deps.ts';
 import { batchSummary } from './views.ts';
 
 const schema = {
+  operationId: 'listBatches',
   tags: ['ingest'],
   summary: 'Batches, newest first',
   querystring: ListBatchesQuery,

@@ -22,6 +22,7 @@ import { outcome } from './watch-batch.ts';
 const Answer = z.union([BatchAccepted, BatchView]);
 
 const schema = {
+  operationId: 'postBatch',
   tags: ['ingest'],
   summary: 'Post messages to remember',
   description:

@@ -5,6 +5,7 @@ import type { IngestDeps } from './deps.ts';
 import { scheduleTurns } from './schedule-turns.ts';
 
 const schema = {
+  operationId: 'flush',
   tags: ['ingest'],
   summary: "Make an owner's waiting batches due now",
   description: 'The owner is the first given of user_id, agent_id, run_id.',

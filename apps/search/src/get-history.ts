@@ -7,6 +7,7 @@ import { existing } from './existing.ts';
 import { historyView } from './views.ts';
 
 const schema = {
+  operationId: 'getHistory',
   tags: ['memories'],
   summary: 'The life of a memory, oldest event first',
   params: IdParams,

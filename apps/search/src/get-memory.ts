@@ -5,6 +5,7 @@ import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
 
 const schema = {
+  operationId: 'getMemory',
   tags: ['memories'],
   summary: 'One memory',
   params: IdParams,

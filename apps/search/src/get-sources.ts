@@ -6,6 +6,7 @@ import { existing } from './existing.ts';
 import { sourceView } from './views.ts';
 
 const schema = {
+  operationId: 'getSources',
   tags: ['memories'],
   summary: 'The messages a memory came from, with their neighbours on request',
   params: IdParams,

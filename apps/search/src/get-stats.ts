@@ -4,6 +4,7 @@ import { type App, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 
 const schema = {
+  operationId: 'getStats',
   tags: ['memories'],
   summary: 'Counts, and whether they add up',
   description: 'batches.gap is accepted minus all other counts: anything but 0 is a defect.',

@@ -5,6 +5,7 @@ import type { SearchDeps } from './deps.ts';
 import { filterIn } from './filters.ts';
 
 const schema = {
+  operationId: 'listMemories',
   tags: ['memories'],
   summary: "An owner's memories, newest first",
   description: 'The owner is the first given of user_id, agent_id, run_id; the other ids only filter.',

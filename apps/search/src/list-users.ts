@@ -5,6 +5,7 @@ import type { SearchDeps } from './deps.ts';
 import { userView } from './views.ts';
 
 const schema = {
+  operationId: 'listUsers',
   tags: ['memories'],
   summary: 'The users, agents and runs that own memories or have batches waiting',
   querystring: ListUsersQuery,

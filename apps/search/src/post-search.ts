@@ -7,6 +7,7 @@ import { filterOf } from './filters.ts';
 import { search } from './search.ts';
 
 const schema = {
+  operationId: 'search',
   tags: ['search'],
   summary: 'Find memories by meaning and words',
   description:

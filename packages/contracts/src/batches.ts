@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   ExternalId,
+  FailureView,
   hasOwnerId,
   listOf,
   Metadata,
@@ -9,39 +10,49 @@ import {
   PageQuery,
   ScopeFields,
   ScopeView,
+  UsageView,
 } from './common.ts';
+import { BATCHES, PREVIEWS } from './examples.ts';
 
 /** Most messages in one POST; a longer transcript is sent as several batches. */
 const MESSAGES_MAX = 2_000;
 /** Longest text of one message, in characters. */
 const CONTENT_MAX = 500_000;
+const PARTS_MAX = 100;
+/** A data URL of an image of about six megabytes. */
+const IMAGE_URL_MAX = 8_000_000;
 const INSTRUCTIONS_MAX = 4_000;
 
 export const Role = z.enum(['user', 'assistant', 'system', 'tool']);
 
-const TextPart = z.strictObject({ type: z.literal('text'), text: z.string().max(CONTENT_MAX) });
-const ImagePart = z.strictObject({
-  type: z.literal('image_url'),
-  image_url: z.strictObject({
-    // A data URL of an image of about six megabytes.
-    url: z.string().min(1).max(8_000_000),
-    detail: z.enum(['auto', 'low', 'high']).optional(),
-  }),
-});
+const TextPart = z
+  .strictObject({ type: z.literal('text'), text: z.string().max(CONTENT_MAX) })
+  .meta({ id: 'TextPart' });
+const ImagePart = z
+  .strictObject({
+    type: z.literal('image_url'),
+    image_url: z.strictObject({
+      url: z.string().min(1).max(IMAGE_URL_MAX).describe('A public address, or a data URL.'),
+      detail: z.enum(['auto', 'low', 'high']).optional(),
+    }),
+  })
+  .meta({ id: 'ImagePart' });
 
-export const MessageBody = z.strictObject({
-  role: Role,
-  content: z.union([
-    z.string().max(CONTENT_MAX),
-    z
-      .array(z.discriminatedUnion('type', [TextPart, ImagePart]))
-      .min(1)
-      .max(100),
-  ]),
-  name: ExternalId.optional(),
-  timestamp: Moment.optional(),
-  id: ExternalId.optional(),
-});
+export const MessageBody = z
+  .strictObject({
+    role: Role,
+    content: z.union([
+      z.string().max(CONTENT_MAX),
+      z
+        .array(z.discriminatedUnion('type', [TextPart, ImagePart]))
+        .min(1)
+        .max(PARTS_MAX),
+    ]),
+    name: ExternalId.optional().describe('Of the speaker.'),
+    timestamp: Moment.optional().describe('When it was said; otherwise when it was accepted.'),
+    id: ExternalId.optional().describe('Unique for the ids of the batch: a message that comes again is not new.'),
+  })
+  .meta({ id: 'Message' });
 export type MessageBody = z.infer<typeof MessageBody>;
 
 /** The plain text of a message's content, parts joined by line breaks. */
@@ -105,11 +116,14 @@ export const PostBatch = makesSense(
       ),
     idempotency_key: z.string().min(1).max(256).optional(),
   }),
-).meta({ id: 'PostBatch' });
+).meta({ id: 'PostBatch', examples: BATCHES });
 export type PostBatch = z.infer<typeof PostBatch>;
 
 /** A batch that is only thought about. */
-export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({ id: 'PostPreview' });
+export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({
+  id: 'PostPreview',
+  examples: PREVIEWS,
+});
 
 export const BatchState = z.enum(['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']);
 export type BatchState = z.infer<typeof BatchState>;
@@ -122,15 +136,15 @@ export const BatchAccepted = z
   .meta({ id: 'BatchAccepted' });
 export type BatchAccepted = z.infer<typeof BatchAccepted>;
 
-const BatchEvent = z.object({
-  id: z.string(),
-  event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO']),
-  memory_id: z.string(),
-  memory: z.string(),
-  previous: z.string().nullable(),
-});
-
-const FailureView = z.object({ code: z.string(), message: z.string(), at: z.string() });
+const BatchEvent = z
+  .object({
+    id: z.string(),
+    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO']),
+    memory_id: z.string(),
+    memory: z.string(),
+    previous: z.string().nullable(),
+  })
+  .meta({ id: 'BatchEvent' });
 
 export const BatchView = ScopeView.extend({
   id: z.string(),
@@ -149,27 +163,24 @@ export const BatchView = ScopeView.extend({
     applied_at: z.string().nullable(),
     searchable_at: z.string().nullable(),
   }),
-  usage: z
-    .object({ calls: z.number().int(), prompt_tokens: z.number().int(), completion_tokens: z.number().int() })
-    .nullable(),
+  usage: UsageView.nullable(),
 }).meta({ id: 'Batch' });
 export type BatchView = z.infer<typeof BatchView>;
 
-export const BatchList = listOf(BatchView.omit({ events: true, failures: true, usage: true })).meta({
-  id: 'BatchList',
-});
+const BatchSummary = BatchView.omit({ events: true, failures: true, usage: true }).meta({ id: 'BatchSummary' });
+export const BatchList = listOf(BatchSummary).meta({ id: 'BatchList' });
 
 export const ListBatchesQuery = z.strictObject({
   state: BatchState.optional(),
   user_id: ExternalId.optional(),
-  since: Moment.optional(),
+  since: Moment.optional().meta({ description: 'Accepted at or after.', examples: ['2026-03-01T09:30:00Z'] }),
   ...PageQuery,
 });
 
 export const PostFlush = z
   .strictObject({ user_id: ExternalId.optional(), agent_id: ExternalId.optional(), run_id: ExternalId.optional() })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
-  .meta({ id: 'PostFlush' });
+  .meta({ id: 'PostFlush', examples: [{ user_id: 'ana' }] });
 
 export const FlushView = z
   .object({ pending: z.number().int().describe('Batches of this owner that were waiting and are due now.') })

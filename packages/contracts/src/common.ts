@@ -29,16 +29,40 @@ export const hasOwnerId = (ids: ScopeIds): boolean =>
 
 export const OWNER_ID_MISSING = 'at least one of user_id, agent_id, run_id is needed';
 
+/** Objects and lists inside each other, in metadata: as many as a filter can name. */
+const METADATA_LEVELS_MAX = 10;
+/** All of it, in characters of JSON: it is kept with every version of every memory it comes with. */
+const METADATA_MAX = 16_000;
+const METADATA_KEY_MAX = 128;
+
+/** Metadata as it was given once, whatever is taken today. */
+export const MetadataView = z.record(z.string(), z.json());
+
 /** Free JSON a caller attaches to a batch or memory; it never sets identity. */
-export const Metadata = z.record(z.string().min(1).max(128), z.json());
+export const Metadata = z
+  .record(z.string().min(1).max(METADATA_KEY_MAX), z.json())
+  .superRefine((metadata, { addIssue }) => {
+    if (isDeeper(metadata, METADATA_LEVELS_MAX)) {
+      addIssue(`expected at most ${METADATA_LEVELS_MAX} objects and lists inside each other, got more; flatten it`);
+      return;
+    }
+    const { length } = JSON.stringify(metadata);
+    if (length > METADATA_MAX) addIssue(`expected at most ${METADATA_MAX} characters of JSON, got ${length}`);
+  });
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));
+}
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
+const CURSOR_MAX = 512;
 
 /** Query parameters every list takes. */
 export const PageQuery = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(CURSOR_MAX).optional().describe('next_cursor of the page before; left out: the first page.'),
 };
 
 /** The body of every list answer. */
@@ -52,6 +76,22 @@ export const ScopeView = z.object({
   app_id: z.string().nullable(),
 });
 
+/** What went wrong, as it is kept. */
+export const FailureView = z.object({ code: z.string(), message: z.string(), at: z.string() }).meta({ id: 'Failure' });
+
+/** What models were asked. */
+export const UsageView = z
+  .object({ calls: z.int(), prompt_tokens: z.int(), completion_tokens: z.int() })
+  .meta({ id: 'Usage' });
+
 /** Longest long-poll a request may ask for. */
 export const WAIT_MAX_MS = 60_000;
-export const WaitQuery = z.object({ wait: z.coerce.number().int().min(0).max(WAIT_MAX_MS).default(0) });
+export const WaitQuery = z.object({
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(WAIT_MAX_MS)
+    .default(0)
+    .meta({ description: 'How long to wait for the outcome, in ms.', examples: [1_000] }),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExternalId, listOf, PageQuery, ScopeView } from './common.ts';
+import { ExternalId, FailureView, listOf, PageQuery, ScopeView } from './common.ts';
 
 export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
 export type ConsolidationState = z.infer<typeof ConsolidationState>;
@@ -9,11 +9,11 @@ const ConsolidationSummary = ScopeView.extend({
   state: ConsolidationState,
   batch_ids: z.array(z.string()),
   attempts: z.number().int(),
-  error: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+  error: FailureView.nullable(),
   created_at: z.string(),
   applied_at: z.string().nullable(),
   removed_at: z.string().nullable().describe('When retention removed its plan and its answers.'),
-});
+}).meta({ id: 'ConsolidationSummary' });
 
 /** A plan: what was read, thought, decided and changed, and its cost. */
 export const PlanView = z.json().meta({ id: 'Plan' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MessageBody, Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields } from './common.ts';
+import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
@@ -58,27 +59,17 @@ export const PostContext = z
     message: 'memories are found by a query, or by messages: give one, or leave them out',
     path: ['query'],
   })
-  .meta({
-    id: 'PostContext',
-    examples: [
-      { user_id: 'ana', query: 'where should we eat tonight?', max_tokens: 500 },
-      {
-        user_id: 'ana',
-        run_id: 'chat-17',
-        format: 'openai',
-        messages: [{ role: 'user', content: 'Where should we eat tonight?' }],
-        timeout_ms: 300,
-      },
-    ],
-  });
+  .meta({ id: 'PostContext', examples: CONTEXTS });
 export type PostContext = z.infer<typeof PostContext>;
 
 const isIn = (sections: readonly string[], section: string): boolean => sections.includes(section);
 
-const SectionView = z.object({
-  shown: z.number().int(),
-  left_out: z.number().int().describe('For want of room, or because it is told already.'),
-});
+const SectionView = z
+  .object({
+    shown: z.number().int(),
+    left_out: z.number().int().describe('For want of room, or because it is told already.'),
+  })
+  .meta({ id: 'ContextSection' });
 
 const CitationView = z.object({
   ref: z.string().describe('As the block marks it: m1, m2, …'),
@@ -100,7 +91,9 @@ const PendingView = z.object({
   cut: z.boolean().describe('Only its beginning is told.'),
 });
 
-const TurnView = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+const TurnView = z
+  .object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })
+  .meta({ id: 'ContextTurn' });
 
 export const ContextResult = z
   .object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, listOf, Moment, PageQuery } from './common.ts';
+import { KEYS } from './examples.ts';
 
 const NAME_MAX = 100;
 /** Longest time a replaced secret may still be taken: enough for a slow rollout. */
@@ -30,14 +31,14 @@ export const PostKey = z
     path: ['scopes'],
     message: BOUND_ADMIN,
   })
-  .meta({ id: 'PostKey' });
+  .meta({ id: 'PostKey', examples: KEYS });
 
 export const RotateKey = z
   .strictObject({
     ...OfTenant,
     grace_seconds: z.int().min(0).max(GRACE_MAX_S).default(0).describe('How long the present secret is still taken.'),
   })
-  .meta({ id: 'RotateKey' });
+  .meta({ id: 'RotateKey', examples: [{}, { grace_seconds: 3_600 }] });
 
 export const KeyQuery = z.strictObject(OfTenant);
 export const ListKeysQuery = z.strictObject({ ...OfTenant, ...PageQuery });

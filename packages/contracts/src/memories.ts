@@ -5,23 +5,29 @@ import {
   hasOwnerId,
   listOf,
   Metadata,
+  MetadataView,
   Moment,
   OWNER_ID_MISSING,
   PageQuery,
   ScopeFields,
   ScopeView,
 } from './common.ts';
+import { MEMORIES, PATCHES } from './examples.ts';
 import { FiltersText } from './filters.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
+/** A list all the same: whoever reads a memory gets one. */
+const CATEGORIES_MAX = 1;
+const CATEGORY_MAX = 64;
 
+const Categories = z.array(z.string().min(1).max(CATEGORY_MAX)).max(CATEGORIES_MAX).describe('The one that fits best.');
 const MemoryText = z.string().max(MEMORY_TEXT_MAX).regex(/\S/u, 'must not be blank');
 
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
   version: z.number().int(),
-  metadata: Metadata,
+  metadata: MetadataView,
   categories: z.array(z.string()),
   immutable: z.boolean(),
   pinned: z.boolean().optional().describe('No policy forgets it. Not told by searches.'),
@@ -76,9 +82,10 @@ export const History = listOf(HistoryEvent).meta({ id: 'History' });
 
 /** Messages before and after a source, at most. */
 export const NEIGHBOURS_MAX = 20;
+const Neighbours = z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0);
 export const SourcesQuery = z.strictObject({
-  before: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),
-  after: z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0),
+  before: Neighbours.meta({ description: 'Messages before each source.', examples: [2] }),
+  after: Neighbours.meta({ description: 'Messages after each source.', examples: [1] }),
 });
 export const SourceList = listOf(SourceView).meta({ id: 'SourceList' });
 
@@ -87,28 +94,28 @@ export const PostMemory = z
     memory: MemoryText,
     ...ScopeFields,
     metadata: Metadata.optional(),
-    categories: z.array(z.string().min(1).max(64)).max(10).optional(),
+    categories: Categories.optional(),
     immutable: z.boolean().default(false),
     pinned: z.boolean().default(false).describe('No policy of forgetting touches it.'),
     valid_from: Moment.optional(),
     expires_at: Moment.optional(),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
-  .meta({ id: 'PostMemory' });
+  .meta({ id: 'PostMemory', examples: MEMORIES });
 export type PostMemory = z.infer<typeof PostMemory>;
 
 export const PatchMemory = z
   .strictObject({
     memory: MemoryText.optional(),
     metadata: Metadata.optional(),
-    categories: z.array(z.string().min(1).max(64)).max(10).optional(),
+    categories: Categories.optional(),
     immutable: z.boolean().optional(),
     pinned: z.boolean().optional(),
     expires_at: Moment.nullable().optional(),
     version: z.int().min(1).optional().describe('Only change it if this is still the current version.'),
   })
   .refine((patch) => Object.keys(patch).some((key) => key !== 'version'), { message: 'nothing to change was given' })
-  .meta({ id: 'PatchMemory' });
+  .meta({ id: 'PatchMemory', examples: PATCHES });
 
 export const DeleteMemoriesQuery = z
   .strictObject(ScopeFields)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields } from './common.ts';
+import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, UsageView } from './common.ts';
+import { QUESTIONS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { MemoryView, SourceView } from './memories.ts';
 
@@ -39,7 +40,7 @@ export const PostRecall = z
       .describe('Then the answer is what was found until then, and degraded says so.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
-  .meta({ id: 'PostRecall' });
+  .meta({ id: 'PostRecall', examples: QUESTIONS });
 export type PostRecall = z.infer<typeof PostRecall>;
 
 const CitedMemory = MemoryView.pick({ id: true, memory: true, version: true, valid_from: true, invalid_at: true })
@@ -50,19 +51,21 @@ const CitedMessage = SourceView.omit({ is_source: true })
   .meta({ id: 'CitedMessage' });
 export const Citation = z.discriminatedUnion('kind', [CitedMemory, CitedMessage]).meta({ id: 'Citation' });
 
-const Look = z.object({
-  step: z.int().describe('0: the first search, for the question itself.'),
-  query: z.string().nullable().describe('What was searched for.'),
-  around: z.string().nullable().describe('The memory or message around which the conversation was read.'),
-  found: z.array(z.string()).describe('Ids of memories and messages.'),
-});
+const Look = z
+  .object({
+    step: z.int().describe('0: the first search, for the question itself.'),
+    query: z.string().nullable().describe('What was searched for.'),
+    around: z.string().nullable().describe('The memory or message around which the conversation was read.'),
+    found: z.array(z.string()).describe('Ids of memories and messages.'),
+  })
+  .meta({ id: 'RecallLook' });
 
 export const RecallResult = z
   .object({
     answer: z.string().nullable().describe('null: what is remembered does not answer the question.'),
     citations: z.array(Citation).describe('What the answer rests on; all of it was read.'),
     trail: z.array(Look).describe('What was searched for and read, in order.'),
-    usage: z.object({ calls: z.int(), prompt_tokens: z.int(), completion_tokens: z.int() }),
+    usage: UsageView,
     took_ms: z.number(),
     remarks: z.array(z.string()).optional().describe('What is to be known about this answer.'),
     degraded: z.array(z.string()).optional().describe('Why the answer is less than what was asked for.'),

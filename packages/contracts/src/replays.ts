@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BatchState } from './batches.ts';
-import { ExternalId, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { REPLAYS } from './examples.ts';
 
 /** Most batches one request may name. */
 const IDS_MAX = 1_000;
@@ -51,76 +52,84 @@ export const PostReplay = z
     dry_run: z.boolean().default(false).describe('Only says how many and which batches match.'),
     idempotency_key: z.string().min(1).max(256).optional(),
   })
-  .meta({ id: 'PostReplay' });
+  .meta({ id: 'PostReplay', examples: REPLAYS });
 export type PostReplay = z.infer<typeof PostReplay>;
-
-const Told = z.object({ code: z.string(), message: z.string(), at: z.string() });
 
 export const ReplayRehearsal = z
   .object({
     dry_run: z.literal(true),
     matched: z.number().int(),
     sample: z
-      .array(ScopeView.extend({ id: z.string(), state: BatchState, error: Told.nullable(), accepted_at: z.string() }))
+      .array(
+        ScopeView.extend({ id: z.string(), state: BatchState, error: FailureView.nullable(), accepted_at: z.string() }),
+      )
       .describe('The oldest of them.'),
   })
   .meta({ id: 'ReplayRehearsal' });
 
 const ReplayState = z.enum(['preparing', 'running', 'done', 'failed', 'discarding', 'discarded']);
 
-const ReplaySummary = z.object({
-  id: z.string(),
-  kind: z.enum(['live', 'what_if']),
-  state: ReplayState,
-  filter: z.json(),
-  changes: z.json().describe('What a what-if does otherwise.'),
-  matched: z.number().int().describe('Batches that matched when it was asked for.'),
-  created_at: z.string(),
-  finished_at: z.string().nullable(),
-  expires_at: z.string().nullable().describe('When the shadow space of a what-if goes by itself.'),
-  error: Told.nullable().describe('Why it failed.'),
-});
+const ReplaySummary = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['live', 'what_if']),
+    state: ReplayState,
+    filter: z.json(),
+    changes: z.json().describe('What a what-if does otherwise.'),
+    matched: z.number().int().describe('Batches that matched when it was asked for.'),
+    created_at: z.string(),
+    finished_at: z.string().nullable(),
+    expires_at: z.string().nullable().describe('When the shadow space of a what-if goes by itself.'),
+    error: FailureView.nullable().describe('Why it failed.'),
+  })
+  .meta({ id: 'ReplaySummary' });
 
-const Side = z.object({
-  operations: z.object({
-    ADD: z.number().int(),
-    UPDATE: z.number().int(),
-    DELETE: z.number().int(),
-    NONE: z.number().int(),
-  }),
-  consolidations: z.number().int(),
-  calls: z.number().int(),
-  prompt_tokens: z.number().int(),
-  completion_tokens: z.number().int(),
-  cost: z.number().nullable().describe('null: a model that was asked has no price.'),
-});
+const Side = z
+  .object({
+    operations: z.object({
+      ADD: z.number().int(),
+      UPDATE: z.number().int(),
+      DELETE: z.number().int(),
+      NONE: z.number().int(),
+    }),
+    consolidations: z.number().int(),
+    calls: z.number().int(),
+    prompt_tokens: z.number().int(),
+    completion_tokens: z.number().int(),
+    cost: z.number().nullable().describe('null: a model that was asked has no price.'),
+  })
+  .meta({ id: 'ReplaySide' });
 
-const Difference = z.object({
-  ...ScopeView.omit({ app_id: true }).shape,
-  memory_id: z.string().nullable().describe('As it is called in life.'),
-  life: z.string().nullable().describe('What holds in life; null: nothing.'),
-  what_if: z.string().nullable().describe('What holds in the shadow space; null: nothing.'),
-});
+const Difference = z
+  .object({
+    ...ScopeView.omit({ app_id: true }).shape,
+    memory_id: z.string().nullable().describe('As it is called in life.'),
+    life: z.string().nullable().describe('What holds in life; null: nothing.'),
+    what_if: z.string().nullable().describe('What holds in the shadow space; null: nothing.'),
+  })
+  .meta({ id: 'ReplayDifference' });
 
-const WhatIfResult = z.object({
-  batches: z.object({ consolidated: z.number().int(), empty: z.number().int(), parked: z.number().int() }),
-  memories: z.object({
-    same: z.number().int(),
-    added: z.number().int(),
-    changed: z.number().int(),
-    gone: z.number().int(),
-  }),
-  differences: z.array(Difference),
-  life: Side,
-  what_if: Side,
-});
+const WhatIfResult = z
+  .object({
+    batches: z.object({ consolidated: z.number().int(), empty: z.number().int(), parked: z.number().int() }),
+    memories: z.object({
+      same: z.number().int(),
+      added: z.number().int(),
+      changed: z.number().int(),
+      gone: z.number().int(),
+    }),
+    differences: z.array(Difference),
+    life: Side,
+    what_if: Side,
+  })
+  .meta({ id: 'WhatIfResult' });
 
 export const ReplayView = ReplaySummary.extend({
   replayed: z.number().int().describe('Batches that wait again, or have since been consolidated or parked again.'),
   waiting: z.number().int(),
   consolidated: z.number().int().describe('Those without facts included.'),
   parked: z.number().int().describe('Parked again.'),
-  waiting_for: Told.nullable().describe('What batches of it wait for, or failed of last.'),
+  waiting_for: FailureView.nullable().describe('What batches of it wait for, or failed of last.'),
   result: WhatIfResult.nullable().describe('Of a what-if that is done: what would be different.'),
 }).meta({ id: 'Replay' });
 export type ReplayView = z.infer<typeof ReplayView>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RETENTIONS } from './examples.ts';
 import { ForgettingBody, RetentionBody } from './settings.ts';
 
 export const PostRetentionPreview = z
@@ -6,7 +7,7 @@ export const PostRetentionPreview = z
     retention: RetentionBody.optional(),
     forgetting: ForgettingBody.optional(),
   })
-  .meta({ id: 'PostRetentionPreview' });
+  .meta({ id: 'PostRetentionPreview', examples: RETENTIONS });
 
 export const RetentionPreview = z
   .object({

@@ -31,4 +31,7 @@ export const ListReviewsQuery = z.strictObject({
   ...PageQuery,
 });
 
-export const PostReview = z.strictObject({ decision: z.enum(['approve', 'reject']) }).meta({ id: 'PostReview' });
+export const PostReview = z.strictObject({ decision: z.enum(['approve', 'reject']) }).meta({
+  id: 'PostReview',
+  examples: [{ decision: 'approve' }, { decision: 'reject' }],
+});

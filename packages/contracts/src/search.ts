@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
+import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
 
@@ -54,18 +55,20 @@ export const PostSearch = z
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(({ before, include }) => before === undefined || include.includes('sources'), onlyWithSources('before'))
   .refine(({ after, include }) => after === undefined || include.includes('sources'), onlyWithSources('after'))
-  .meta({ id: 'PostSearch' });
+  .meta({ id: 'PostSearch', examples: SEARCHES });
 export type PostSearch = z.infer<typeof PostSearch>;
 
 function onlyWithSources(field: string) {
   return { message: 'it is about sources: ask for them with include: ["sources"], or leave it out', path: [field] };
 }
 
-const Scores = z.object({
-  vector: z.number().nullable().describe('Cosine, -1 to 1; null where the leg did not bring it.'),
-  keyword: z.number().nullable().describe('BM25, from 0 on; null where the leg did not bring it.'),
-  relative: z.number().describe('How well it fits beside the first one, 0 to 1.'),
-});
+const Scores = z
+  .object({
+    vector: z.number().nullable().describe('Cosine, -1 to 1; null where the leg did not bring it.'),
+    keyword: z.number().nullable().describe('BM25, from 0 on; null where the leg did not bring it.'),
+    relative: z.number().describe('How well it fits beside the first one, 0 to 1.'),
+  })
+  .meta({ id: 'Scores' });
 
 export const SearchHit = MemoryView.extend({
   score: z.number().describe('0 to 1: how sure it is that this answers.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
 /** Several times the product's own prompts: longer ones cost more with every call than they can help. */
@@ -48,7 +49,10 @@ export const RetentionBody = z
       'Former versions of memories and the events that tell of them, since they stopped holding.',
     ),
   })
-  .describe('How long what was said and thought is kept, and what memories said before. What holds stays.');
+  .meta({
+    id: 'Retention',
+    description: 'How long what was said and thought is kept, and what memories said before. What holds stays.',
+  });
 
 export const ForgettingBody = z
   .strictObject({
@@ -62,7 +66,11 @@ export const ForgettingBody = z
       .default(null)
       .describe('Of each user, agent or run; the least confirmed go first, of those the oldest.'),
   })
-  .describe('Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back.');
+  .meta({
+    id: 'Forgetting',
+    description:
+      'Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back.',
+  });
 
 const PersonalData = z.enum(['off', 'mask', 'drop']);
 
@@ -104,7 +112,7 @@ export const PutSettings = z
     prices: z
       .record(z.string().min(1).max(256), ModelPrice)
       .refine((prices) => Object.keys(prices).length <= PRICES_MAX, {
-        message: `expected at most ${PRICES_MAX} models`,
+        error: ({ input }) => `expected at most ${PRICES_MAX} models, got ${Object.keys(input as object).length}`,
       })
       .default({})
       .describe('Price per million tokens by model, in any one currency: what plans cost.'),
@@ -124,7 +132,7 @@ export const PutSettings = z
         'message that holds any, and refuses such a memory. Counts within a second.',
     ),
   })
-  .meta({ id: 'PutSettings' });
+  .meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
 
 export const SettingsView = z

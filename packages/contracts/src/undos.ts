@@ -8,17 +8,20 @@ export const PostUndo = z
     cascade: z.boolean().default(false).describe('Undo what came later and depends on it as well.'),
     dry_run: DryRun,
   })
-  .meta({ id: 'PostUndo' });
+  .meta({ id: 'PostUndo', examples: [{}, { dry_run: true }, { cascade: true }] });
 
 export const PostRollback = z
   .strictObject({ to: Moment.describe('Everything recorded later is undone.'), dry_run: DryRun })
-  .meta({ id: 'PostRollback' });
+  .meta({
+    id: 'PostRollback',
+    examples: [{ to: '2026-03-01T09:30:00Z', dry_run: true }, { to: '2026-03-01T09:30:00Z' }],
+  });
 
-export const PostRedo = z.strictObject({ dry_run: DryRun }).meta({ id: 'PostRedo' });
+export const PostRedo = z.strictObject({ dry_run: DryRun }).meta({ id: 'PostRedo', examples: [{ dry_run: true }, {}] });
 
 export const PostRestore = z
   .strictObject({ version: z.int().min(1).describe('A version of the memory, or of an event in its history.') })
-  .meta({ id: 'PostRestore' });
+  .meta({ id: 'PostRestore', examples: [{ version: 1 }] });
 
 /** Something that came later, and changed or confirmed a memory that would be taken back under it. */
 export const DependentView = z

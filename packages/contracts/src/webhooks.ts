@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, listOf, PageQuery } from './common.ts';
+import { WEBHOOK_PATCHES, WEBHOOKS } from './examples.ts';
 
 const NAME_MAX = 100;
 const URL_MAX = 2_048;
@@ -41,7 +42,7 @@ export const PostWebhook = z
     user_id: ExternalId.optional().describe('Only what belongs to this user.'),
     app_id: ExternalId.optional().describe('Only what belongs to this app.'),
   })
-  .meta({ id: 'PostWebhook' });
+  .meta({ id: 'PostWebhook', examples: WEBHOOKS });
 
 export const PatchWebhook = z
   .strictObject({
@@ -61,7 +62,7 @@ export const PatchWebhook = z
     path: ['rotate_secret'],
     message: 'name a secret or have one made, not both',
   })
-  .meta({ id: 'PatchWebhook' });
+  .meta({ id: 'PatchWebhook', examples: WEBHOOK_PATCHES });
 
 export const WebhookView = z
   .object({

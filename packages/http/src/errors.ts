@@ -10,7 +10,12 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** Answers every failure as problem+json, and writes those that are ours to the log. */
 export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {
   app.decorateRequest('problemCode', null);
-  app.setErrorHandler((error, request, reply) => sendProblem(reply, report(error, request, log)));
+  app.setErrorHandler((error, request, reply) => {
+    const told = report(error, request, log);
+    // The rest of the body is read and forgotten, in its time: who is cut off while sending would not see why.
+    if (told.code === 'body_too_large') reply.removeHeader('connection');
+    return sendProblem(reply, told);
+  });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request, allowed(pathOf(request)))));
 }
 
@@ -22,13 +27,21 @@ export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyRe
 
 /** Anything thrown while answering a request, as a problem; failures of ours are logged. */
 export function report(thrown: unknown, request: FastifyRequest, log: HttpLog): ProblemError {
-  const told = translate(thrown);
+  const told = tooLarge(thrown, request) ?? translate(thrown);
   request.problemCode = told.code;
   if (told.statusCode >= 500) {
     const fields = { err: told.cause ?? told, request: request.id, method: request.method, code: told.code };
     log[told.code === 'internal' ? 'error' : 'warn'](fields, 'a request failed');
   }
   return told;
+}
+
+/** With its figures, which only the request knows. */
+function tooLarge(thrown: unknown, { headers, routeOptions }: FastifyRequest): ProblemError | null {
+  if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return null;
+  const size = headers['content-length'];
+  const detail = `expected a body of at most ${routeOptions.bodyLimit} bytes, got ${size ?? 'more'}; send it in smaller parts`;
+  return problem('body_too_large', detail, { cause: thrown });
 }
 
 function unknownRoute(request: FastifyRequest, methods: readonly string[]): ProblemError {
@@ -61,7 +74,8 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 }
 
 function brokenRequest(code: string | undefined): { status: number; detail: string } {
-  if (code === HEADERS_TOO_LARGE) return { status: 431, detail: 'the headers are larger than 16 KiB; send fewer' };
+  if (code === HEADERS_TOO_LARGE)
+    return { status: 431, detail: 'the address and headers together are larger than 16 KiB; send less' };
   if (code === TOO_SLOW) return { status: 408, detail: 'the request took too long to arrive; send it again' };
   return { status: 400, detail: 'this is not valid HTTP/1.1; check the client or the proxy in between' };
 }

@@ -6,13 +6,19 @@ const CHECK_LIMIT_MS = 2_000;
 
 /** /healthz: the process answers. /readyz: so do the things it depends on. */
 export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'ready' | 'log'>): void {
-  const schema = { tags: ['health'], response: { 200: LiveView }, summary: 'The process is alive' };
+  const schema = {
+    operationId: 'getHealth',
+    tags: ['health'],
+    response: { 200: LiveView },
+    summary: 'The process is alive',
+  };
   app.get('/healthz', { config: { open: true }, schema }, async () => ({
     status: 'ok' as const,
     runs_on: { ...options.runsOn },
   }));
 
   const ready = {
+    operationId: 'getReadiness',
     tags: ['health'],
     response: { 200: ReadyView, 503: ReadyView },
     summary: 'Every dependency answers',

@@ -22,7 +22,8 @@ export function registerMetrics(app: App, name: string, registry: Registry): voi
     done();
   });
   watchEventLoop(app, registry);
-  app.get('/metrics', { schema: { tags: ['health'], summary: 'Prometheus metrics' } }, async (_request, reply) =>
+  const schema = { operationId: 'getMetrics', tags: ['health'], summary: 'Prometheus metrics' };
+  app.get('/metrics', { schema }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
 }

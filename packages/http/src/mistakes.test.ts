@@ -23,7 +23,7 @@ test.each([
   [{ count: 1.5 }, 'count', 'expected a whole number, got the number 1.5'],
   [{ count: 9 }, 'count', 'expected at most 3, got the number 9'],
   [{ colour: 1 }, 'colour', 'there is no such field here; remove it or correct its name'],
-  [{ tags: { '': 'a' } }, 'tags.', 'expected a key of at least 1 character'],
+  [{ tags: { '': 'a' } }, 'tags.', 'expected a key of at least 1 character, got ""'],
 ])('%j is described by its path, what was expected and what was got', (change, path, message) => {
   const input = { ...right, ...change };
   const { error } = Schema.safeParse(input);

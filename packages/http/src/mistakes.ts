@@ -14,10 +14,14 @@ function describe(issue: Issue, prefix: Path, input: unknown): InputMistake[] {
   const path = [...prefix, ...issue.path];
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return describeUnion(issue, path, input);
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key]));
-  if (issue.code === 'invalid_key') return [{ path: written(path), message: keyMessage(issue) }];
+  if (issue.code === 'invalid_key') return [{ path: shorten(written(path)), message: keyMessage(issue) }];
+  return [{ path: written(path), message: messageOf(issue, valueAt(input, path)) }];
+}
+
+function messageOf(issue: Issue, value: unknown): string {
   const wanted = expectation(issue);
-  const message = wanted === null ? issue.message : `expected ${wanted}, got ${got(valueAt(input, path))}`;
-  return [{ path: written(path), message }];
+  if (wanted !== null) return `expected ${wanted}, got ${got(value)}`;
+  return issue.code === 'invalid_format' ? `${issue.message}, got ${got(value)}` : issue.message;
 }
 
 const unknownField = (path: Path): InputMistake => ({
@@ -27,7 +31,7 @@ const unknownField = (path: Path): InputMistake => ({
 
 function keyMessage(issue: core.$ZodIssueInvalidKey): string {
   const wanted = issue.issues.map(expectation).find((text) => text !== null);
-  return wanted === undefined ? issue.message : `expected a key of ${wanted}`;
+  return wanted === undefined ? issue.message : `expected a key of ${wanted}, got ${got(String(issue.path.at(-1)))}`;
 }
 
 /**

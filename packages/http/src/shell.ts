@@ -3,12 +3,13 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { registerAudit } from './audit/register.ts';
 import { registerAuth } from './auth.ts';
 import { registerBounds } from './bounds.ts';
-import { registerDocs } from './docs.ts';
 import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders } from './headers.ts';
 import { registerHealth } from './health.ts';
 import { tidyUrl } from './lenient-paths.ts';
 import { registerMetrics } from './metrics.ts';
+import { registerDocs } from './openapi/docs.ts';
+import { PARAM_MAX } from './params.ts';
 import { registerRateLimit } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
 import { registerRouteTable } from './route-table.ts';
@@ -24,8 +25,6 @@ const USUAL_ARRIVAL: Arrival = { headersMs: 10_000, requestMs: 30_000, checkedMs
 const IDLE_CONNECTION_MS = 90_000;
 /** Longer than the 60 s many proxies keep idle connections, so that the proxy closes first. */
 const KEEP_ALIVE_MS = 72_000;
-/** Longest part of a path; ids are shorter. */
-const PARAM_MAX = 300;
 
 /** What every HTTP app shares: errors, auth, ids, headers, health, metrics and docs. Routes are registered on it. */
 export async function createShell(options: ShellOptions): Promise<App> {

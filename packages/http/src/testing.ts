@@ -42,7 +42,9 @@ const PROBLEM = '#/components/schemas/Problem';
 export async function descriptionOf(app: App): Promise<Description> {
   const document = (await app.inject('/openapi.json')).json();
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, name]) => name ?? '');
-  const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  const known = Object.entries(document.components).flatMap(([kind, named]) =>
+    Object.keys(named as object).map((name) => `#/components/${kind}/${name}`),
+  );
   return {
     routes: Object.keys(document.paths)
       .filter((path) => path.startsWith('/v1/'))

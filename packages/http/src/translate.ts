@@ -1,4 +1,5 @@
 import { ERROR_STATUS, type ErrorCode } from '@slowwave/contracts';
+import { PARAM_MAX } from './params.ts';
 import { ProblemError, problem } from './problem.ts';
 
 /** Seconds a caller is asked to wait when a dependency is away. */
@@ -52,6 +53,10 @@ const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'invalid_request',
     'the body is not as long as its content-length header says; send the whole body',
+  ],
+  FST_ERR_MAX_PARAM_LENGTH: [
+    'invalid_request',
+    `expected each part of the path to have at most ${PARAM_MAX} characters, got a longer one; check the id`,
   ],
   FST_ERR_BAD_URL: ['invalid_request', 'the address is not valid: a % must be followed by two hexadecimal digits'],
 };

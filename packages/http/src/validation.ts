@@ -68,7 +68,10 @@ function emptyBody(): ProblemError {
 }
 
 function tooDeep(place: string): ProblemError {
-  return problem('invalid_request', `${place} is nested deeper than ${DEPTH_MAX} levels; flatten it`);
+  return problem(
+    'invalid_request',
+    `expected ${place} to be nested at most ${DEPTH_MAX} levels deep, got more; flatten it`,
+  );
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -9,38 +9,20 @@ export type Batch = {
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
   readonly attempts: number;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
+  readonly error: Failure | null;
   /** The last tries that failed, oldest first, those before a replay included. */
-  readonly failures: readonly {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  }[];
+  readonly failures: readonly Failure[];
   readonly consolidation_id: string | null;
   readonly messages: number;
   readonly priority: 'live' | 'backfill';
-  readonly events: readonly ({
-    readonly id: string;
-    readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
-    readonly memory_id: string;
-    readonly memory: string;
-    readonly previous: string | null;
-  })[];
+  readonly events: readonly BatchEvent[];
   readonly timings: {
     readonly accepted_at: string;
     readonly claimed_at: string | null;
     readonly applied_at: string | null;
     readonly searchable_at: string | null;
   };
-  readonly usage: {
-    readonly calls: number;
-    readonly prompt_tokens: number;
-    readonly completion_tokens: number;
-  } | null;
+  readonly usage: Usage | null;
 };
 
 export type BatchAccepted = {
@@ -49,32 +31,38 @@ export type BatchAccepted = {
   readonly status_url: string;
 };
 
+export type BatchEvent = {
+  readonly id: string;
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
+  readonly memory_id: string;
+  readonly memory: string;
+  readonly previous: string | null;
+};
+
 export type BatchList = {
-  readonly results: readonly ({
-    readonly user_id: string | null;
-    readonly agent_id: string | null;
-    readonly run_id: string | null;
-    readonly app_id: string | null;
-    readonly id: string;
-    readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
-    readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
-    readonly attempts: number;
-    readonly error: {
-      readonly code: string;
-      readonly message: string;
-      readonly at: string;
-    } | null;
-    readonly consolidation_id: string | null;
-    readonly messages: number;
-    readonly priority: 'live' | 'backfill';
-    readonly timings: {
-      readonly accepted_at: string;
-      readonly claimed_at: string | null;
-      readonly applied_at: string | null;
-      readonly searchable_at: string | null;
-    };
-  })[];
+  readonly results: readonly BatchSummary[];
   readonly next_cursor: string | null;
+};
+
+export type BatchSummary = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
+  readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
+  readonly attempts: number;
+  readonly error: Failure | null;
+  readonly consolidation_id: string | null;
+  readonly messages: number;
+  readonly priority: 'live' | 'backfill';
+  readonly timings: {
+    readonly accepted_at: string;
+    readonly claimed_at: string | null;
+    readonly applied_at: string | null;
+    readonly searchable_at: string | null;
+  };
 };
 
 export type Citation = CitedMemory | CitedMessage;
@@ -111,11 +99,7 @@ export type Consolidation = {
   readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
   readonly batch_ids: readonly string[];
   readonly attempts: number;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
+  readonly error: Failure | null;
   readonly created_at: string;
   readonly applied_at: string | null;
   /** When retention removed its plan and its answers. */
@@ -133,26 +117,24 @@ export type Consolidation = {
 };
 
 export type ConsolidationList = {
-  readonly results: readonly ({
-    readonly user_id: string | null;
-    readonly agent_id: string | null;
-    readonly run_id: string | null;
-    readonly app_id: string | null;
-    readonly id: string;
-    readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
-    readonly batch_ids: readonly string[];
-    readonly attempts: number;
-    readonly error: {
-      readonly code: string;
-      readonly message: string;
-      readonly at: string;
-    } | null;
-    readonly created_at: string;
-    readonly applied_at: string | null;
-    /** When retention removed its plan and its answers. */
-    readonly removed_at: string | null;
-  })[];
+  readonly results: readonly ConsolidationSummary[];
   readonly next_cursor: string | null;
+};
+
+export type ConsolidationSummary = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
+  readonly batch_ids: readonly string[];
+  readonly attempts: number;
+  readonly error: Failure | null;
+  readonly created_at: string;
+  readonly applied_at: string | null;
+  /** When retention removed its plan and its answers. */
+  readonly removed_at: string | null;
 };
 
 export type ContextResult = {
@@ -161,32 +143,13 @@ export type ContextResult = {
   /** Of the format anthropic. Empty where no memory, profile or summary is told. */
   readonly system?: string | undefined;
   /** Of the formats openai and anthropic: what goes before the turns of the caller. */
-  readonly messages?: readonly ({
-    readonly role: 'system' | 'user' | 'assistant';
-    readonly content: string;
-  })[] | undefined;
+  readonly messages?: readonly ContextTurn[] | undefined;
   readonly tokens: number;
   readonly sections: {
-    readonly profile?: {
-      readonly shown: number;
-      /** For want of room, or because it is told already. */
-      readonly left_out: number;
-    } | undefined;
-    readonly summary?: {
-      readonly shown: number;
-      /** For want of room, or because it is told already. */
-      readonly left_out: number;
-    } | undefined;
-    readonly memories?: {
-      readonly shown: number;
-      /** For want of room, or because it is told already. */
-      readonly left_out: number;
-    } | undefined;
-    readonly pending?: {
-      readonly shown: number;
-      /** For want of room, or because it is told already. */
-      readonly left_out: number;
-    } | undefined;
+    readonly profile?: ContextSection | undefined;
+    readonly summary?: ContextSection | undefined;
+    readonly memories?: ContextSection | undefined;
+    readonly pending?: ContextSection | undefined;
   };
   readonly citations: readonly ({
     /** As the block marks it: m1, m2, … */
@@ -215,6 +178,17 @@ export type ContextResult = {
   readonly took_ms: number;
   /** What is missing, and why. */
   readonly degraded?: readonly string[] | undefined;
+};
+
+export type ContextSection = {
+  readonly shown: number;
+  /** For want of room, or because it is told already. */
+  readonly left_out: number;
+};
+
+export type ContextTurn = {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
 };
 
 export type Deleted = {
@@ -291,12 +265,28 @@ export type ExportLine = {
   readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
 };
 
+export type Failure = {
+  readonly code: string;
+  readonly message: string;
+  readonly at: string;
+};
+
 /** What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), joined by AND, OR and NOT. It narrows the scope and never widens it. See docs/filters.md. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 export type Flush = {
   /** Batches of this owner that were waiting and are due now. */
   readonly pending: number;
+};
+
+/** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
+export type Forgetting = {
+  /** Memories that were not changed for so long. */
+  readonly max_age_days?: number | null | undefined;
+  /** Memories that were neither changed nor said again for so long. */
+  readonly unconfirmed_days?: number | null | undefined;
+  /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
+  readonly max_memories?: number | null | undefined;
 };
 
 export type History = {
@@ -320,6 +310,15 @@ export type HistoryEvent = {
   readonly undo_id: string | null;
   readonly said_at: string;
   readonly created_at: string;
+};
+
+export type ImagePart = {
+  readonly type: 'image_url';
+  readonly image_url: {
+    /** A public address, or a data URL. */
+    readonly url: string;
+    readonly detail?: 'auto' | 'low' | 'high' | undefined;
+  };
 };
 
 export type Key = {
@@ -393,6 +392,17 @@ export type MemoryList = {
   readonly next_cursor: string | null;
 };
 
+export type Message = {
+  readonly role: 'user' | 'assistant' | 'system' | 'tool';
+  readonly content: string | readonly (TextPart | ImagePart)[];
+  /** Of the speaker. */
+  readonly name?: string | undefined;
+  /** When it was said; otherwise when it was accepted. */
+  readonly timestamp?: string | undefined;
+  /** Unique for the ids of the batch: a message that comes again is not new. */
+  readonly id?: string | undefined;
+};
+
 export type MessageHit = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -407,19 +417,13 @@ export type MessageHit = {
   readonly content: string;
   readonly said_at: string;
   readonly score: number;
-  readonly scores?: {
-    /** Cosine, -1 to 1; null where the leg did not bring it. */
-    readonly vector: number | null;
-    /** BM25, from 0 on; null where the leg did not bring it. */
-    readonly keyword: number | null;
-    /** How well it fits beside the first one, 0 to 1. */
-    readonly relative: number;
-  } | undefined;
+  readonly scores?: Scores | undefined;
 };
 
 export type PatchMemory = {
   readonly memory?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The one that fits best. */
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
   readonly pinned?: boolean | undefined;
@@ -449,22 +453,7 @@ export type PatchWebhook = {
 export type Plan = unknown;
 
 export type PostBatch = {
-  readonly messages: readonly ({
-    readonly role: 'user' | 'assistant' | 'system' | 'tool';
-    readonly content: string | readonly ({
-      readonly type: 'text';
-      readonly text: string;
-    } | {
-      readonly type: 'image_url';
-      readonly image_url: {
-        readonly url: string;
-        readonly detail?: 'auto' | 'low' | 'high' | undefined;
-      };
-    })[];
-    readonly name?: string | undefined;
-    readonly timestamp?: string | undefined;
-    readonly id?: string | undefined;
-  })[];
+  readonly messages: readonly Message[];
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -488,22 +477,7 @@ export type PostContext = {
   /** What the next answer is about. Without it, the last messages of the user say. */
   readonly query?: string | undefined;
   /** The last turns, which the caller has in its prompt anyway: they are not told again. */
-  readonly messages?: readonly ({
-    readonly role: 'user' | 'assistant' | 'system' | 'tool';
-    readonly content: string | readonly ({
-      readonly type: 'text';
-      readonly text: string;
-    } | {
-      readonly type: 'image_url';
-      readonly image_url: {
-        readonly url: string;
-        readonly detail?: 'auto' | 'low' | 'high' | undefined;
-      };
-    })[];
-    readonly name?: string | undefined;
-    readonly timestamp?: string | undefined;
-    readonly id?: string | undefined;
-  })[] | undefined;
+  readonly messages?: readonly Message[] | undefined;
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -551,6 +525,7 @@ export type PostMemory = {
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The one that fits best. */
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
   /** No policy of forgetting touches it. */
@@ -560,22 +535,7 @@ export type PostMemory = {
 };
 
 export type PostPreview = {
-  readonly messages: readonly ({
-    readonly role: 'user' | 'assistant' | 'system' | 'tool';
-    readonly content: string | readonly ({
-      readonly type: 'text';
-      readonly text: string;
-    } | {
-      readonly type: 'image_url';
-      readonly image_url: {
-        readonly url: string;
-        readonly detail?: 'auto' | 'low' | 'high' | undefined;
-      };
-    })[];
-    readonly name?: string | undefined;
-    readonly timestamp?: string | undefined;
-    readonly id?: string | undefined;
-  })[];
+  readonly messages: readonly Message[];
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -662,24 +622,8 @@ export type PostRestore = {
 };
 
 export type PostRetentionPreview = {
-  /** How long what was said and thought is kept, and what memories said before. What holds stays. */
-  readonly retention?: {
-    /** The content of messages, once they are consolidated. */
-    readonly messages_days?: number | null | undefined;
-    /** Plans, and the raw answers of models. */
-    readonly plans_days?: number | null | undefined;
-    /** Former versions of memories and the events that tell of them, since they stopped holding. */
-    readonly history_days?: number | null | undefined;
-  } | undefined;
-  /** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
-  readonly forgetting?: {
-    /** Memories that were not changed for so long. */
-    readonly max_age_days?: number | null | undefined;
-    /** Memories that were neither changed nor said again for so long. */
-    readonly unconfirmed_days?: number | null | undefined;
-    /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
-    readonly max_memories?: number | null | undefined;
-  } | undefined;
+  readonly retention?: Retention | undefined;
+  readonly forgetting?: Forgetting | undefined;
 };
 
 export type PostReview = {
@@ -797,24 +741,8 @@ export type PutSettings = {
     readonly user_tokens_per_day?: number | null | undefined;
     readonly user_cost_per_day?: number | null | undefined;
   } | undefined;
-  /** How long what was said and thought is kept, and what memories said before. What holds stays. */
-  readonly retention?: {
-    /** The content of messages, once they are consolidated. */
-    readonly messages_days?: number | null | undefined;
-    /** Plans, and the raw answers of models. */
-    readonly plans_days?: number | null | undefined;
-    /** Former versions of memories and the events that tell of them, since they stopped holding. */
-    readonly history_days?: number | null | undefined;
-  } | undefined;
-  /** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
-  readonly forgetting?: {
-    /** Memories that were not changed for so long. */
-    readonly max_age_days?: number | null | undefined;
-    /** Memories that were neither changed nor said again for so long. */
-    readonly unconfirmed_days?: number | null | undefined;
-    /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
-    readonly max_memories?: number | null | undefined;
-  } | undefined;
+  readonly retention?: Retention | undefined;
+  readonly forgetting?: Forgetting | undefined;
   /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Counts within a second. */
   readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
 };
@@ -827,27 +755,25 @@ export type Ready = {
   }>>;
 };
 
+export type RecallLook = {
+  /** 0: the first search, for the question itself. */
+  readonly step: number;
+  /** What was searched for. */
+  readonly query: string | null;
+  /** The memory or message around which the conversation was read. */
+  readonly around: string | null;
+  /** Ids of memories and messages. */
+  readonly found: readonly string[];
+};
+
 export type RecallResult = {
   /** null: what is remembered does not answer the question. */
   readonly answer: string | null;
   /** What the answer rests on; all of it was read. */
   readonly citations: readonly Citation[];
   /** What was searched for and read, in order. */
-  readonly trail: readonly ({
-    /** 0: the first search, for the question itself. */
-    readonly step: number;
-    /** What was searched for. */
-    readonly query: string | null;
-    /** The memory or message around which the conversation was read. */
-    readonly around: string | null;
-    /** Ids of memories and messages. */
-    readonly found: readonly string[];
-  })[];
-  readonly usage: {
-    readonly calls: number;
-    readonly prompt_tokens: number;
-    readonly completion_tokens: number;
-  };
+  readonly trail: readonly RecallLook[];
+  readonly usage: Usage;
   readonly took_ms: number;
   /** What is to be known about this answer. */
   readonly remarks?: readonly string[] | undefined;
@@ -861,7 +787,7 @@ export type Replay = {
   readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
   /** Any JSON value */
   readonly filter: unknown;
-  /** Any JSON value */
+  /** What a what-if does otherwise. */
   readonly changes: unknown;
   /** Batches that matched when it was asked for. */
   readonly matched: number;
@@ -870,11 +796,7 @@ export type Replay = {
   /** When the shadow space of a what-if goes by itself. */
   readonly expires_at: string | null;
   /** Why it failed. */
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
+  readonly error: Failure | null;
   /** Batches that wait again, or have since been consolidated or parked again. */
   readonly replayed: number;
   readonly waiting: number;
@@ -883,88 +805,25 @@ export type Replay = {
   /** Parked again. */
   readonly parked: number;
   /** What batches of it wait for, or failed of last. */
-  readonly waiting_for: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
+  readonly waiting_for: Failure | null;
   /** Of a what-if that is done: what would be different. */
-  readonly result: {
-    readonly batches: {
-      readonly consolidated: number;
-      readonly empty: number;
-      readonly parked: number;
-    };
-    readonly memories: {
-      readonly same: number;
-      readonly added: number;
-      readonly changed: number;
-      readonly gone: number;
-    };
-    readonly differences: readonly ({
-      readonly user_id: string | null;
-      readonly agent_id: string | null;
-      readonly run_id: string | null;
-      /** As it is called in life. */
-      readonly memory_id: string | null;
-      /** What holds in life; null: nothing. */
-      readonly life: string | null;
-      /** What holds in the shadow space; null: nothing. */
-      readonly what_if: string | null;
-    })[];
-    readonly life: {
-      readonly operations: {
-        readonly ADD: number;
-        readonly UPDATE: number;
-        readonly DELETE: number;
-        readonly NONE: number;
-      };
-      readonly consolidations: number;
-      readonly calls: number;
-      readonly prompt_tokens: number;
-      readonly completion_tokens: number;
-      /** null: a model that was asked has no price. */
-      readonly cost: number | null;
-    };
-    readonly what_if: {
-      readonly operations: {
-        readonly ADD: number;
-        readonly UPDATE: number;
-        readonly DELETE: number;
-        readonly NONE: number;
-      };
-      readonly consolidations: number;
-      readonly calls: number;
-      readonly prompt_tokens: number;
-      readonly completion_tokens: number;
-      /** null: a model that was asked has no price. */
-      readonly cost: number | null;
-    };
-  } | null;
+  readonly result: WhatIfResult | null;
+};
+
+export type ReplayDifference = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  /** As it is called in life. */
+  readonly memory_id: string | null;
+  /** What holds in life; null: nothing. */
+  readonly life: string | null;
+  /** What holds in the shadow space; null: nothing. */
+  readonly what_if: string | null;
 };
 
 export type ReplayList = {
-  readonly results: readonly ({
-    readonly id: string;
-    readonly kind: 'live' | 'what_if';
-    readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
-    /** Any JSON value */
-    readonly filter: unknown;
-    /** Any JSON value */
-    readonly changes: unknown;
-    /** Batches that matched when it was asked for. */
-    readonly matched: number;
-    readonly created_at: string;
-    readonly finished_at: string | null;
-    /** When the shadow space of a what-if goes by itself. */
-    readonly expires_at: string | null;
-    /** Why it failed. */
-    readonly error: {
-      readonly code: string;
-      readonly message: string;
-      readonly at: string;
-    } | null;
-  })[];
+  readonly results: readonly ReplaySummary[];
   readonly next_cursor: string | null;
 };
 
@@ -979,17 +838,56 @@ export type ReplayRehearsal = {
     readonly app_id: string | null;
     readonly id: string;
     readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
-    readonly error: {
-      readonly code: string;
-      readonly message: string;
-      readonly at: string;
-    } | null;
+    readonly error: Failure | null;
     readonly accepted_at: string;
   })[];
 };
 
+export type ReplaySide = {
+  readonly operations: {
+    readonly ADD: number;
+    readonly UPDATE: number;
+    readonly DELETE: number;
+    readonly NONE: number;
+  };
+  readonly consolidations: number;
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** null: a model that was asked has no price. */
+  readonly cost: number | null;
+};
+
+export type ReplaySummary = {
+  readonly id: string;
+  readonly kind: 'live' | 'what_if';
+  readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+  /** Any JSON value */
+  readonly filter: unknown;
+  /** What a what-if does otherwise. */
+  readonly changes: unknown;
+  /** Batches that matched when it was asked for. */
+  readonly matched: number;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  /** When the shadow space of a what-if goes by itself. */
+  readonly expires_at: string | null;
+  /** Why it failed. */
+  readonly error: Failure | null;
+};
+
 export type ReplayedDeliveries = {
   readonly replayed: number;
+};
+
+/** How long what was said and thought is kept, and what memories said before. What holds stays. */
+export type Retention = {
+  /** The content of messages, once they are consolidated. */
+  readonly messages_days?: number | null | undefined;
+  /** Plans, and the raw answers of models. */
+  readonly plans_days?: number | null | undefined;
+  /** Former versions of memories and the events that tell of them, since they stopped holding. */
+  readonly history_days?: number | null | undefined;
 };
 
 export type RetentionPreview = {
@@ -1048,6 +946,15 @@ export type RotateKey = {
   readonly grace_seconds?: number | undefined;
 };
 
+export type Scores = {
+  /** Cosine, -1 to 1; null where the leg did not bring it. */
+  readonly vector: number | null;
+  /** BM25, from 0 on; null where the leg did not bring it. */
+  readonly keyword: number | null;
+  /** How well it fits beside the first one, 0 to 1. */
+  readonly relative: number;
+};
+
 export type SearchHit = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -1074,14 +981,7 @@ export type SearchHit = {
   readonly latest?: boolean | undefined;
   /** With rerank: what the order follows. */
   readonly rerank_score?: number | undefined;
-  readonly scores?: {
-    /** Cosine, -1 to 1; null where the leg did not bring it. */
-    readonly vector: number | null;
-    /** BM25, from 0 on; null where the leg did not bring it. */
-    readonly keyword: number | null;
-    /** How well it fits beside the first one, 0 to 1. */
-    readonly relative: number;
-  } | undefined;
+  readonly scores?: Scores | undefined;
   readonly sources?: readonly Source[] | undefined;
   /** The newest events of the memory, oldest first. */
   readonly history?: readonly HistoryEvent[] | undefined;
@@ -1179,6 +1079,11 @@ export type Stats = {
   };
 };
 
+export type TextPart = {
+  readonly type: 'text';
+  readonly text: string;
+};
+
 export type Undo = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -1218,6 +1123,12 @@ export type UndoReport = {
   readonly redone: readonly string[];
   /** What was undone with it, newest first. */
   readonly dependents: readonly Dependent[];
+};
+
+export type Usage = {
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
 };
 
 export type User = {
@@ -1279,6 +1190,23 @@ export type WebhookWithSecret = {
   readonly previous_secret_until: string | null;
   /** Told when it is made or replaced, and never again. */
   readonly secret?: string | undefined;
+};
+
+export type WhatIfResult = {
+  readonly batches: {
+    readonly consolidated: number;
+    readonly empty: number;
+    readonly parked: number;
+  };
+  readonly memories: {
+    readonly same: number;
+    readonly added: number;
+    readonly changed: number;
+    readonly gone: number;
+  };
+  readonly differences: readonly ReplayDifference[];
+  readonly life: ReplaySide;
+  readonly what_if: ReplaySide;
 };
 
 /** Every operation of the API: what it takes, and what it answers when all went well. */

@@ -1,5 +1,8 @@
 export { type BrowserCookie, type BrowserPage, startBrowser, type TestBrowser } from './browser.ts';
 export { type OwnServer, startOwnServer } from './evaluate/own-server.ts';
+export { answerCheck } from './fuzz/answers.ts';
+export type { Description, Operation, Parameter, Schema } from './fuzz/schema.ts';
+export { resolved } from './fuzz/schema.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, withFaults } from './model-server/faults.ts';
 export {

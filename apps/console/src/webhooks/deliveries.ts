@@ -8,6 +8,7 @@ import { deliveryView } from './view.ts';
 
 const tags = ['webhooks'];
 const listSchema = {
+  operationId: 'listDeliveries',
   tags,
   summary: 'What a webhook was and is to be sent, newest first',
   params: IdParams,
@@ -15,12 +16,14 @@ const listSchema = {
   response: { 200: DeliveryList },
 };
 const replayFailedSchema = {
+  operationId: 'replayFailedDeliveries',
   tags,
   summary: 'Send everything again that failed for good',
   params: IdParams,
   response: { 200: Replayed },
 };
 const replaySchema = {
+  operationId: 'replayDelivery',
   tags,
   summary: 'Send one again',
   description: 'Under the same event_id and delivery_id. One that still waits is not changed.',

@@ -7,13 +7,21 @@ import { webhookView } from './view.ts';
 
 const tags = ['webhooks'];
 const listSchema = {
+  operationId: 'listWebhooks',
   tags,
   summary: 'Webhooks, newest first',
   querystring: z.strictObject(PageQuery),
   response: { 200: WebhookList },
 };
-const getSchema = { tags, summary: 'A webhook', params: IdParams, response: { 200: WebhookView } };
+const getSchema = {
+  operationId: 'getWebhook',
+  tags,
+  summary: 'A webhook',
+  params: IdParams,
+  response: { 200: WebhookView },
+};
 const deleteSchema = {
+  operationId: 'deleteWebhook',
   tags,
   summary: 'Remove a webhook',
   description: 'With its deliveries, those that wait included. Answers with the webhook as it was.',

@@ -10,6 +10,7 @@ import { webhookView } from './view.ts';
 const GRACE_MS = 24 * 3_600_000;
 
 const schema = {
+  operationId: 'patchWebhook',
   tags: ['webhooks'],
   summary: 'Change, pause or resume a webhook, or replace its secret',
   params: IdParams,

@@ -7,6 +7,7 @@ import { allowedUrl } from './allowed-url.ts';
 import { webhookView } from './view.ts';
 
 const schema = {
+  operationId: 'postWebhook',
   tags: ['webhooks'],
   summary: 'Be told of what happens to batches and memories',
   description:

@@ -6,6 +6,7 @@ import { filterOf } from '../filters.ts';
 import { context } from './context.ts';
 
 const schema = {
+  operationId: 'context',
   tags: ['search'],
   summary: 'What is known of an owner, ready for a prompt',
   description:

@@ -7,6 +7,7 @@ import { filterOf } from '../filters.ts';
 import { recall } from './recall.ts';
 
 const schema = {
+  operationId: 'recall',
   tags: ['search'],
   summary: 'Have a question answered from memories, with citations',
   description:

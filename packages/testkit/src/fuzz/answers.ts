@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Description, Operation } from './schema.ts';
+import { type Description, type Operation, responseFor } from './schema.ts';
 
 /** Says what is wrong with an answer; null: it is what the description promises. */
 export type AnswerCheck = (
@@ -17,8 +17,8 @@ export function answerCheck(description: Description): AnswerCheck {
     return check(value) ? null : ajv.errorsText(check.errors);
   };
 
-  return ({ responses }, { status, type, text }) => {
-    const promised = responses[String(status)] ?? (status >= 400 ? responses.default : undefined);
+  return (operation, { status, type, text }) => {
+    const promised = responseFor(description, operation, status);
     if (promised === undefined) return `status ${status} is not in the description`;
     const media = type.split(';')[0]?.trim() ?? '';
     const content = promised.content?.[media];

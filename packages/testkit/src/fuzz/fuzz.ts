@@ -97,7 +97,7 @@ class Run {
 
   #learn(name: string, text: string): void {
     this.#succeeded.add(name);
-    for (const [, id = ''] of text.matchAll(/"((?:bat|mem|con|rev|rep|undo|key|era)_[\w-]+)"/g)) this.#ids.push(id);
+    for (const [, id = ''] of text.matchAll(/"([a-z]{3}_[\w-]{8,})"/g)) this.#ids.push(id);
     this.#ids.splice(0, Math.max(0, this.#ids.length - IDS_KEPT));
   }
 

@@ -1,0 +1,118 @@
+/** What is sent to reach a limit. */
+export interface Sent {
+  /** POST /v1/batches?wait=1 */
+  readonly line: string;
+  readonly body?: unknown;
+  /** In place of a body: as it is. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What is there to be asked for. */
+export interface Existing {
+  readonly batch: string;
+  readonly memory: string;
+  readonly key: string;
+}
+
+/** A request that has so many of what is limited, and is as it should be otherwise. */
+type Make = (count: number, existing: Existing) => Sent;
+
+const user_id = 'ann';
+const letters = (count: number): string => 'a'.repeat(count);
+const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
+const nested = (levels: number, inside: (inner: unknown) => object): unknown =>
+  many(levels, (i) => i).reduce<unknown>((inner) => inside(inner), 1);
+
+const message = { role: 'user', content: 'Hi' };
+const batch = (fields: object): Sent => ({
+  line: 'POST /v1/batches',
+  body: { user_id, messages: [message], ...fields },
+});
+const memory = (fields: object): Sent => ({ line: 'POST /v1/memories', body: { user_id, memory: 'Tea', ...fields } });
+const search = (fields: object): Sent => ({ line: 'POST /v1/search', body: { user_id, query: 'tea', ...fields } });
+const context = (fields: object): Sent => ({ line: 'POST /v1/context', body: { user_id, query: 'tea', ...fields } });
+const recall = (fields: object): Sent => ({ line: 'POST /v1/recall', body: { user_id, query: 'tea', ...fields } });
+const filtered = (filters: unknown): Sent => search({ filters });
+const settings = (body: object): Sent => ({ line: 'PUT /v1/settings', body });
+const key = (fields: object): Sent => ({ line: 'POST /v1/keys', body: { name: 'k', scopes: ['search'], ...fields } });
+const webhook = (fields: object): Sent => ({
+  line: 'POST /v1/webhooks',
+  body: { url: 'https://receiver.example/', events: ['batch.parked'], ...fields },
+});
+
+const OF_REQUESTS: Readonly<Record<string, Make>> = {
+  'bytes of a body': (n) => ({ line: 'POST /v1/flush', text: JSON.stringify({ user_id }).padEnd(n) }),
+  // What clients and Node.js add of their own is within the first half.
+  'bytes of all headers and the address': (n) => ({
+    line: 'GET /v1/stats',
+    headers: { 'x-filler': letters(n % 2 === 0 ? n / 2 : n) },
+  }),
+  'characters of a part of the path': (n) => ({ line: `GET /v1/batches/${letters(n)}` }),
+  "characters of an id (user, agent, run, app, message), and of a speaker's name": (n) =>
+    batch({ user_id: letters(n), messages: [{ ...message, id: letters(n), name: letters(n) }] }),
+  'control characters in an id': (n) => batch({ user_id: `ann${'\u0007'.repeat(n)}` }),
+  'characters of an idempotency key': (n) => batch({ idempotency_key: letters(n) }),
+  'results of a page': (n) => ({ line: `GET /v1/batches?limit=${n}` }),
+  'characters of a cursor': (n) => ({ line: `GET /v1/batches?cursor=${letters(n)}` }),
+  'milliseconds of a wait': (n, there) => ({ line: `GET /v1/batches/${there.batch}?wait=${n}` }),
+};
+
+const OF_MEMORIES: Readonly<Record<string, Make>> = {
+  'messages of a batch': (n) => batch({ messages: many(n, () => message) }),
+  'characters of a message': (n) => batch({ messages: [{ role: 'user', content: 'Hi'.padEnd(n) }] }),
+  'parts of a message': (n) =>
+    batch({ messages: [{ role: 'user', content: many(n, () => ({ type: 'text', text: 'Hi' })) }] }),
+  'levels of metadata': (n) => batch({ metadata: nested(n, (inner) => ({ inner })) }),
+  'characters of metadata, as JSON': (n) => batch({ metadata: { k: letters(n - '{"k":""}'.length) } }),
+  'characters of a key of metadata': (n) => batch({ metadata: { [letters(n)]: 1 } }),
+  'characters of instructions, includes, excludes': (n) =>
+    batch({ instructions: letters(n), includes: letters(n), excludes: letters(n) }),
+  'characters of a memory written as it is': (n) => memory({ memory: letters(n) }),
+  'categories of a memory': (n) => memory({ categories: many(n, (i) => `c${i}`) }),
+  'characters of a category': (n) => memory({ categories: [letters(n)] }),
+};
+
+const OF_QUESTIONS: Readonly<Record<string, Make>> = {
+  'characters of the query of a search': (n) => search({ query: letters(n) }),
+  'results of a search': (n) => search({ top_k: n }),
+  'milliseconds of a search': (n) => search({ timeout_ms: n }),
+  'messages of a context': (n) => context({ messages: many(n, () => message) }),
+  'tokens of a context': (n) => context({ max_tokens: n }),
+  'characters of the question of a recall': (n) => recall({ query: letters(n) }),
+  'memories of each search of a recall': (n) => recall({ top_k: n }),
+  'steps of a recall': (n) => recall({ max_steps: n }),
+  'tokens of a recall': (n) => recall({ max_tokens: n }),
+  'messages before a source': (n, there) => ({ line: `GET /v1/memories/${there.memory}/sources?before=${n}` }),
+  'levels of a filter': (n) => filtered(many(n, (i) => i).reduce<object>((inner) => ({ NOT: inner }), { app_id: 'a' })),
+  'conditions of a filter': (n) => filtered({ AND: many(n, () => ({ app_id: 'a' })) }),
+  'values in the lists of a filter': (n) => filtered({ app_id: { in: many(n, (i) => `a${i}`) } }),
+  'keys inside each other in a filter': (n) => filtered({ metadata: nested(n, (inner) => ({ inner })) }),
+  'characters of a text in a filter': (n) => filtered({ 'metadata.k': letters(n) }),
+  'characters of a filter in an address': (n) => ({
+    line: `GET /v1/memories?user_id=ann&filters=${encodeURIComponent('{"app_id":"a"}')}${'+'.repeat(n - 14)}`,
+  }),
+};
+
+const OF_REST: Readonly<Record<string, Make>> = {
+  'characters of a prompt': (n) => settings({ prompts: { decide: letters(n) } }),
+  'categories of a tenant': (n) => settings({ categories: many(n, (i) => `c${i}`) }),
+  'models with a price': (n) =>
+    settings({ prices: Object.fromEntries(many(n, (i) => [`m${i}`, { prompt: 1, completion: 1 }])) }),
+  'days of retention': (n) => settings({ retention: { messages_days: n } }),
+  "characters of a key's name": (n) => key({ name: letters(n) }),
+  "characters of a tenant's name": (n) => key({ tenant: letters(n) }),
+  'seconds a replaced secret is taken': (n, there) => ({
+    line: `POST /v1/keys/${there.key}/rotate`,
+    body: { grace_seconds: n },
+  }),
+  "characters of a webhook's address": (n) => webhook({ url: 'https://receiver.example/'.padEnd(n, 'a') }),
+  "characters of a webhook's secret": (n) => webhook({ secret: letters(n) }),
+  'batches a replay names': (n) => ({
+    line: 'POST /v1/replays',
+    body: { filter: { batch_ids: many(n, (i) => `bat_${i}`) }, dry_run: true },
+  }),
+};
+
+/** By the name of the limit. */
+export const REQUESTS: Readonly<Record<string, Make>> = { ...OF_REQUESTS, ...OF_MEMORIES, ...OF_QUESTIONS, ...OF_REST };

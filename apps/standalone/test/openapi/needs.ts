@@ -1,0 +1,63 @@
+import type { World } from './world.ts';
+
+/** What an example needs to be about something. */
+export interface Needed {
+  /** What stands in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  /** Puts real ids in the place of those that only show what an id looks like. */
+  readonly body?: (example: object) => object;
+  readonly after?: (answer: { readonly id: string }) => Promise<unknown>;
+}
+
+type Need = (world: World) => Promise<Needed>;
+
+const ofMemory: Need = async (world) => ({ params: { id: await world.memory() } });
+const ofConsolidation: Need = async (world) => ({ params: { id: (await world.consolidated()).consolidation } });
+const ofUser: Need = async (world) => ({ params: { id: (await world.consolidated()).user } });
+const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
+const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
+const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
+
+/** What operations need that examples alone do not tell, by operationId. */
+export const NEEDS: Readonly<Record<string, Need>> = {
+  getBatch: async (world) => ({ params: { id: (await world.consolidated()).batch } }),
+  listMemories: async () => ({ query: { user_id: 'ana' } }),
+  deleteMemories: async () => ({ query: { user_id: 'nobody' } }),
+  getMemory: ofMemory,
+  patchMemory: ofMemory,
+  deleteMemory: ofMemory,
+  restoreMemory: ofMemory,
+  getHistory: ofMemory,
+  getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
+  getConsolidation: ofConsolidation,
+  undoConsolidation: ofConsolidation,
+  redo: async (world) => ({ params: { id: await world.undo() } }),
+  settleReview: async (world) => ({ params: { id: await world.review() } }),
+  eraseUser: ofUser,
+  exportUser: ofUser,
+  rollbackUser: ofUser,
+  getErasure: async (world) => {
+    const { user } = await world.consolidated();
+    return { params: { id: (await world.done(`DELETE /v1/users/${user}`)).erasure_id } };
+  },
+  postReplay: async (world) => {
+    const { batch } = await world.consolidated('ana');
+    return { body: (example) => JSON.parse(JSON.stringify(example).replace('bat_0198c1a2', batch)) };
+  },
+  getReplay: ofWhatIf,
+  discardReplay: ofWhatIf,
+  revokeKey: ofKey,
+  rotateKey: ofKey,
+  // Nothing happens while it is there: its receiver is not.
+  postWebhook: async (world) => {
+    await world.quiet();
+    return { after: ({ id }) => world.done(`DELETE /v1/webhooks/${id}`) };
+  },
+  getWebhook: ofWebhook,
+  patchWebhook: ofWebhook,
+  deleteWebhook: ofWebhook,
+  listDeliveries: ofWebhook,
+  replayFailedDeliveries: ofWebhook,
+  replayDelivery: async (world) => ({ params: { ...(await world.delivery()) } }),
+};

@@ -1,0 +1,103 @@
+import { expect, vi } from 'vitest';
+import { type Answer, call } from '../client.ts';
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** Who asks, and the things that examples are about: each made when it is needed, of a user of its own. */
+export interface World {
+  send(line: string, given?: { query?: Query; body?: unknown }): Promise<Answer>;
+  /** The same, of which success is expected. */
+  done(line: string, body?: unknown): Promise<Answer['body']>;
+  /** Something said and consolidated. */
+  consolidated(userId?: string): Promise<Consolidated>;
+  memory(): Promise<string>;
+  undo(): Promise<string>;
+  review(): Promise<string>;
+  whatIf(): Promise<string>;
+  key(): Promise<string>;
+  webhook(): Promise<string>;
+  delivery(): Promise<{ id: string; delivery_id: string }>;
+  /** Nothing is under way any more. */
+  quiet(): Promise<void>;
+}
+
+interface Consolidated {
+  readonly user: string;
+  readonly batch: string;
+  readonly consolidation: string;
+  readonly memory: string;
+}
+
+const OPEN = ['preparing', 'running', 'discarding'];
+const WITHIN = { timeout: 30_000, interval: 50 };
+
+export function world(base: string, { key, receiver }: { key: string; receiver: string }): World {
+  const headers = { authorization: `Bearer ${key}` };
+  let users = 0;
+  const newUser = (): string => {
+    users += 1;
+    return `user-${users}`;
+  };
+
+  const send: World['send'] = (line, { query = {}, body } = {}) => {
+    const [method = '', path = ''] = line.split(' ');
+    const search = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    );
+    return call(method, `${base}${path}${search.size === 0 ? '' : `?${search}`}`, { body, headers });
+  };
+
+  const done: World['done'] = async (line, body) => {
+    const answer = await send(line, { body });
+    expect(answer.status, `${line}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+    return answer.body;
+  };
+
+  const consolidated: World['consolidated'] = async (userId = newUser()) => {
+    const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
+    const batch = await done('POST /v1/batches?wait=30000', { user_id: userId, messages, flush: true });
+    const { id, consolidation_id, events } = batch;
+    return { user: userId, batch: id, consolidation: consolidation_id, memory: events[0]?.memory_id };
+  };
+
+  const webhook: World['webhook'] = async () =>
+    (await done('POST /v1/webhooks', { url: receiver, events: ['memory.added'], user_id: newUser() })).id;
+
+  const quiet: World['quiet'] = async () => {
+    const waiting = async (): Promise<number> => {
+      const [{ batches, outbox }, replays] = [await done('GET /v1/stats'), await done('GET /v1/replays')];
+      const open = replays.results.filter(({ state }: { state: string }) => OPEN.includes(state));
+      return batches.pending + batches.consolidating + outbox + open.length;
+    };
+    await vi.waitFor(async () => expect(await waiting()).toBe(0), WITHIN);
+  };
+
+  return {
+    send,
+    done,
+    consolidated,
+    webhook,
+    quiet,
+    memory: async () => (await done('POST /v1/memories', { user_id: newUser(), memory: 'Lives in Lisbon' })).id,
+    key: async () => (await done('POST /v1/keys', { name: 'k', scopes: ['search'] })).id,
+    undo: async () => (await done(`POST /v1/consolidations/${(await consolidated()).consolidation}/undo`, {})).undo.id,
+    review: async () => {
+      await done('PUT /v1/settings', { review: ['ADD'] });
+      const { user } = await consolidated();
+      await done('PUT /v1/settings', {});
+      return (await done(`GET /v1/reviews?user_id=${user}`)).results[0].id;
+    },
+    whatIf: async () => {
+      const { user } = await consolidated();
+      return (await done('POST /v1/replays', { filter: { user_id: user }, shadow: true })).id;
+    },
+    delivery: async () => {
+      const id = await webhook();
+      const { user_id } = await done(`GET /v1/webhooks/${id}`);
+      await done('POST /v1/memories', { user_id, memory: 'Lives in Lisbon' });
+      const ended = async () => (await done(`GET /v1/webhooks/${id}/deliveries`)).results[0]?.ended_at ?? null;
+      await expect.poll(ended, WITHIN).not.toBeNull();
+      return { id, delivery_id: (await done(`GET /v1/webhooks/${id}/deliveries`)).results[0].id };
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * What callers send, as the description of the API shows it. Each is tried on a running product by a test; an id stands
+ * for one of the caller's own.
+ */
+
+const MEAL = { role: 'user', content: 'I am allergic to peanuts, and I live in Lisbon now.' };
+const LATER = '2099-01-01T00:00:00Z';
+
+export const BATCHES = [
+  { user_id: 'ana', messages: [MEAL, { role: 'assistant', content: 'Noted: no peanuts.' }] },
+  {
+    user_id: 'ana',
+    agent_id: 'travel-bot',
+    run_id: 'chat-17',
+    messages: [{ id: 'm-1', role: 'user', content: 'I prefer trains to planes.', timestamp: '2026-03-01T09:30:00Z' }],
+    metadata: { source: 'app', ticket: { number: 7 } },
+    instructions: 'Remember how people like to travel.',
+    expires_at: LATER,
+    flush: true,
+    idempotency_key: 'chat-17-turn-1',
+  },
+  {
+    user_id: 'ana',
+    infer: false,
+    messages: [{ role: 'user', content: 'The studio is on the third floor, on the left.' }],
+  },
+  {
+    agent_id: 'travel-bot',
+    memory_type: 'procedural',
+    messages: [
+      { role: 'assistant', content: 'Opened the timetable and searched for Lisbon to Porto.' },
+      { role: 'tool', name: 'timetable', content: '09:30, 2 h 58 min' },
+    ],
+  },
+  { user_id: 'ana', priority: 'backfill', timestamp: '2024-05-01T12:00:00Z', messages: [MEAL] },
+];
+
+export const PREVIEWS = [
+  { user_id: 'ana', messages: [MEAL] },
+  { user_id: 'ana', mode: 'add_only', messages: [{ role: 'user', content: 'I have a dog called Momo.' }] },
+];
+
+export const SEARCHES = [
+  { user_id: 'ana', query: 'where does she live?' },
+  {
+    user_id: 'ana',
+    query: 'how to get to Porto',
+    top_k: 5,
+    mode: 'keyword',
+    filters: { created_at: { gte: '2026-03-01' } },
+    include: ['sources', 'scores', 'messages'],
+    before: 1,
+  },
+  { user_id: 'ana', query: 'where did she live?', as_of: '2026-03-01T09:30:00Z', timeout_ms: 2_000 },
+];
+
+export const CONTEXTS = [
+  { user_id: 'ana', query: 'where should we eat tonight?', max_tokens: 500 },
+  {
+    user_id: 'ana',
+    run_id: 'chat-17',
+    format: 'openai',
+    messages: [{ role: 'user', content: 'Where should we eat tonight?' }],
+    timeout_ms: 300,
+  },
+];
+
+export const QUESTIONS = [
+  { user_id: 'ana', query: 'What must a meal for Ana be like?' },
+  { user_id: 'ana', query: 'Where did Ana live before?', max_steps: 2, max_tokens: 8_000, timeout_ms: 10_000 },
+];
+
+export const MEMORIES = [
+  { user_id: 'ana', memory: 'Lives in Lisbon' },
+  {
+    user_id: 'ana',
+    memory: 'Never leaves before nine in the morning',
+    categories: ['travel'],
+    immutable: true,
+    pinned: true,
+    metadata: { source: 'form' },
+    valid_from: '2026-03-01T00:00:00Z',
+    expires_at: LATER,
+  },
+];
+
+export const PATCHES = [{ memory: 'Lives in Porto', version: 1 }, { pinned: true, metadata: {} }, { expires_at: null }];
+
+export const REPLAYS = [
+  { filter: {} },
+  { filter: { user_id: 'ana', since: '2026-03-01T00:00:00Z' }, dry_run: true },
+  { filter: { user_id: 'ana' }, mode: 'add_only' },
+  { filter: { batch_ids: ['bat_0198c1a2'] }, shadow: true, idempotency_key: 'what-if-1' },
+];
+
+export const RETENTIONS = [
+  {},
+  { retention: { messages_days: 30 }, forgetting: { max_age_days: 365, max_memories: 1_000 } },
+];
+
+export const SETTINGS = [
+  {},
+  {
+    instructions: 'People here plan journeys: remember how they like to travel.',
+    excludes: 'Anything about other customers.',
+    categories: ['travel', 'food', 'family'],
+    review: ['DELETE'],
+    personal_data: 'mask',
+  },
+  {
+    prices: { 'gpt-4.1-mini': { prompt: 0.4, completion: 1.6 } },
+    budgets: { cost_per_day: 20, user_tokens_per_day: 200_000 },
+    retention: { messages_days: 90 },
+    forgetting: { unconfirmed_days: 365 },
+    due: { idle_ms: 30_000 },
+  },
+];
+
+export const WEBHOOKS = [
+  { url: 'https://crm.example.com/slowwave', events: ['memory.added', 'memory.updated', 'memory.deleted'] },
+  {
+    url: 'https://alarm.example.com/hook?of=slowwave',
+    events: ['batch.parked'],
+    name: 'alarm',
+    secret: 'whsec_keep-this-one-yourself',
+    app_id: 'shop',
+  },
+];
+
+export const WEBHOOK_PATCHES = [
+  { active: false },
+  { events: ['memory.deleted'], name: 'crm' },
+  { rotate_secret: true },
+];
+
+export const KEYS = [
+  { name: 'chat backend', scopes: ['ingest', 'search'] },
+  { name: 'phone of Ana', scopes: ['search'], user_id: 'ana', expires_at: LATER },
+  { name: 'admin of Acme', scopes: ['admin'], tenant: 'acme' },
+];

@@ -1,5 +1,5 @@
 import { readStandaloneConfig } from '@slowwave/adapters/config';
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import type { Command, Given } from './command.ts';
 import { EXIT } from './exit.ts';
 import { commandHelp, programHelp } from './help.ts';
@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly cancel: AbortSignal;
+  /** Settings; by default those of the process. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Does what a command line asks for. Answers with what the program ends with. */
@@ -27,7 +29,7 @@ export async function run(
       return EXIT.done;
     }
     const { command, given } = asked;
-    const config = readStandaloneConfig(settingsOf(given));
+    const config = readStandaloneConfig(settingsOf(given), around.environment);
     return await command.run({ given, config, out: output({ ...around, json }), cancel: around.cancel });
   } catch (error) {
     if (around.cancel.aborted) return EXIT.interrupted;

@@ -1,8 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '@slowwave/adapters/config';
-import { createLog } from '@slowwave/adapters/pino';
-import { systemTools } from '@slowwave/adapters/system';
 import type { Embedder, EngineSettings, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
 import { CommandError, EXIT } from './exit.ts';
 
@@ -32,7 +30,8 @@ async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
   // Loaded only where it is used: it brings every store and queue there is.
   const { engineSettings, observe, openEmbedder, openIndex, openLedger } = await import('@slowwave/adapters/assemble');
-  const log = quietLog(config);
+  const { systemTools } = await import('@slowwave/adapters/system');
+  const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const embedder = await openEmbedder(config, log, observer);
   const ledger = await openLedger(config, log, observer);
@@ -56,13 +55,15 @@ async function openStores(config: Config): Promise<Stores> {
 }
 
 /** To standard error, for standard output has the answer; and only what a person should know. */
-export const quietLog = ({ logLevel }: Config): Log =>
-  createLog({
+export async function quietLog({ logLevel }: Config): Promise<Log> {
+  const { createLog } = await import('@slowwave/adapters/pino');
+  return createLog({
     level: logLevel === 'info' ? 'warn' : logLevel,
     name: 'cli',
     pretty: true,
     destination: { write: (line) => void process.stderr.write(line) },
   });
+}
 
 /** A ledger is made by a server: here a missing one means that the wrong folder was named. */
 export async function requireLedger({ databaseUrl, dataDir }: Config): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.ts';
-import { openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
+import { openLedgerIn, program, slowwave, writeMemories } from './slowwave.ts';
 
 /** Posts of each of four callers, at most: the backup is taken in the middle of them. */
 const ENOUGH = 40;
@@ -20,8 +20,13 @@ describe('slowwave backup and restore', () => {
   });
   afterEach(() => folder.remove());
 
-  const backup = (to = copy()) => slowwave(['backup', to, '--data-dir', data(), '--json']);
-  const restore = (...args: string[]) => slowwave(['restore', copy(), '--data-dir', data(), '--json', ...args]);
+  const by = (run: typeof slowwave) => ({
+    backup: () => run(['backup', copy(), '--data-dir', data(), '--json']),
+    restore: (...args: string[]) => run(['restore', copy(), '--data-dir', data(), '--json', ...args]),
+  });
+  const { backup, restore } = by(slowwave);
+  /** Where somebody else has the files open. */
+  const apart = by(program);
 
   /** Posts without end; answers with the ids of what was acknowledged. */
   async function post(server: TestServer, user: string): Promise<string> {
@@ -43,15 +48,15 @@ describe('slowwave backup and restore', () => {
       });
       while (acknowledged.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
       const before = [...acknowledged];
-      const taken = await backup();
+      const taken = await apart.backup();
       busy = false;
       await Promise.all(load);
       expect(taken).toMatchObject({ code: 0 });
       // What is said later is in the index, and must not be found after the restore.
       await server.say('ann', 'I moved to Bergen.');
       await server.stop();
-      expect(await restore()).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
-      const restored = await restore('--force');
+      expect(await apart.restore()).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
+      const restored = await apart.restore('--force');
       expect(restored).toMatchObject({ code: 0 });
       expect(restored.json().manifest).toEqual(taken.json().manifest);
 
@@ -120,16 +125,16 @@ describe('slowwave backup and restore', () => {
 
   it('under the feet of a server it is refused; a damaged ledger is replaced', async () => {
     await filled();
-    expect((await backup()).code).toBe(0);
+    expect((await apart.backup()).code).toBe(0);
     const ledger = await openLedgerIn(data());
-    expect(await restore('--force')).toMatchObject({
+    expect(await apart.restore('--force')).toMatchObject({
       code: 5,
       err: expect.stringContaining('is in use by another process'),
     });
     const id = ledger.id;
     await ledger.close();
     await writeFile(join(data(), 'ledger.db'), 'this is no database any more'.repeat(1_000));
-    expect((await restore('--force')).code).toBe(0);
+    expect((await apart.restore('--force')).code).toBe(0);
     const back = await openLedgerIn(data());
     expect(await back.audit.memories()).toBe(20);
     expect(back.id).not.toBe(id);

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   answers,
+  COMPILE_CACHE,
   echoExtractor,
   type ModelServer,
   spawnService,
@@ -11,7 +12,7 @@ import {
 } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.ts';
-import { FAST, MAIN, slowwave } from './slowwave.ts';
+import { MAIN, program, slowwave } from './slowwave.ts';
 
 const works = answers({ extract_facts: echoExtractor() });
 
@@ -38,7 +39,7 @@ describe('slowwave beside a server', () => {
   const run = (...args: string[]) => slowwave([...args, '--server', server.url], { SLOWWAVE_API_KEY: KEY });
 
   it('status tells what runs on what, and the counts', async () => {
-    const { code, out } = await run('status');
+    const { code, out } = await program(['status', '--server', server.url], { SLOWWAVE_API_KEY: KEY });
     expect(code).toBe(0);
     expect(out).toMatch(/^ledger +answers$/m);
     expect(out).toMatch(/^batches consolidated +\d+$/m);
@@ -97,7 +98,7 @@ describe('slowwave beside a server', () => {
       code: 2,
       err: expect.stringContaining('one of pending'),
     });
-    const keyless = await slowwave(['batches', '--server', server.url, '--json']);
+    const keyless = await program(['batches', '--server', server.url, '--json']);
     expect(keyless).toMatchObject({ code: 1, out: '', err: expect.stringContaining('SLOWWAVE_API_KEY') });
     expect(JSON.parse(keyless.err)).toHaveProperty('error.message');
   });
@@ -116,7 +117,7 @@ describe('slowwave beside a server', () => {
     const tail = await spawnService({
       main: MAIN,
       args: ['tail', '--user', 'bob', '--server', server.url],
-      env: { ...FAST, SLOWWAVE_API_KEY: KEY },
+      env: { ...COMPILE_CACHE, SLOWWAVE_API_KEY: KEY },
     });
     const body = JSON.stringify({ user_id: 'bob', messages: [{ role: 'user', content: 'I like tea.' }] });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
@@ -190,9 +191,9 @@ describe('slowwave beside a server', () => {
 
   it('beside a standalone server the ledger is read, but not changed', async () => {
     const offline = ['--offline', '--data-dir', folder.path];
-    const { batches } = (await slowwave(['batches', '--user', 'ann', '--json', ...offline])).json();
+    const { batches } = (await program(['batches', '--user', 'ann', '--json', ...offline])).json();
     expect(batches).toMatchObject([{ id: batch }]);
-    const { code, err } = await slowwave(['flush', '--user', 'ann', ...offline]);
+    const { code, err } = await program(['flush', '--user', 'ann', ...offline]);
     expect(code).toBe(5);
     expect(err).toContain(`the data folder ${folder.path} is in use by process ${server.pid}`);
     expect(err).toContain('without --offline');

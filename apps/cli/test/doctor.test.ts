@@ -3,7 +3,7 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.ts';
-import { slowwave } from './slowwave.ts';
+import { program, slowwave } from './slowwave.ts';
 
 describe('slowwave doctor', () => {
   let folder: TempDir;
@@ -21,7 +21,7 @@ describe('slowwave doctor', () => {
   });
 
   const online = (...args: string[]) => slowwave(['doctor', '--server', server.url, ...args]);
-  const offline = (...args: string[]) => slowwave(['doctor', '--offline', '--data-dir', folder.path, ...args]);
+  const offline = (...args: string[]) => program(['doctor', '--offline', '--data-dir', folder.path, ...args]);
   const inFile = (name: string, statement: string): void => {
     const db = new Database(join(folder.path, name));
     db.pragma('foreign_keys = OFF');
@@ -47,7 +47,7 @@ describe('slowwave doctor', () => {
     expect(code).toBe(3);
     expect(out).toMatch(/error: 1 points that say something else than the ledger\n {2}e\.g\. mem_\w+ version 1/);
     expect(out).toContain('→ slowwave rebuild index');
-    expect((await slowwave(['rebuild', 'index', '--data-dir', folder.path])).code).toBe(0);
+    expect((await program(['rebuild', 'index', '--data-dir', folder.path])).code).toBe(0);
     expect((await offline('--full')).code).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer, type TestServer } from './server.ts';
-import { openLedgerIn, slowwave } from './slowwave.ts';
+import { openLedgerIn, program, slowwave } from './slowwave.ts';
 
 let folder: TempDir;
 let server: TestServer | null = null;
@@ -21,7 +21,7 @@ it(
   LIMIT,
   async () => {
     const offline = ['--offline', '--data-dir', folder.path];
-    const first = await slowwave(['keys', 'create', 'operator', '--scopes', 'admin', ...offline, '--json']);
+    const first = await program(['keys', 'create', 'operator', '--scopes', 'admin', ...offline, '--json']);
     expect(first).toMatchObject({ code: 0, err: '' });
     const { id, secret } = first.json();
     expect(secret).toMatch(new RegExp(`^sw_${id}_`));

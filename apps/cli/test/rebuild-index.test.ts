@@ -1,9 +1,16 @@
 import { join } from 'node:path';
 import { openSqliteIndex } from '@slowwave/adapters/sqlite';
 import { DEFAULT_TENANT, type Ledger, markerOf } from '@slowwave/engine';
-import { type ModelServer, spawnService, startModelServer, type TempDir, tempDir } from '@slowwave/testkit';
+import {
+  COMPILE_CACHE,
+  type ModelServer,
+  spawnService,
+  startModelServer,
+  type TempDir,
+  tempDir,
+} from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FAST, MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
+import { MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
 
 const DIMENSIONS = 8;
 /** More than two pages of the walk. */
@@ -80,7 +87,7 @@ describe('slowwave rebuild index', () => {
       return null;
     });
     const ready = { line: /200 of 500 memories/ };
-    const first = await spawnService({ main: MAIN, args: args(), env: { ...FAST, ...env() }, ready });
+    const first = await spawnService({ main: MAIN, args: args(), env: { ...COMPILE_CACHE, ...env() }, ready });
     await first.kill();
 
     const again: string[] = [];

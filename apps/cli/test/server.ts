@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { freePort, type Service, spawnService } from '@slowwave/testkit';
-import { FAST } from './slowwave.ts';
+import { COMPILE_CACHE, freePort, keepWarm, type Service, spawnService, warmFolder } from '@slowwave/testkit';
 
 const STANDALONE = fileURLToPath(new URL('../../standalone/src/main.ts', import.meta.url));
 
@@ -14,13 +13,21 @@ export interface TestServer extends Service {
 }
 
 export async function startServer(folder: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  await warmFolder(folder);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await spawnService({
     main: STANDALONE,
-    env: { ...FAST, SLOWWAVE_DATA_DIR: folder, SLOWWAVE_PORT: String(port), SLOWWAVE_LOG_LEVEL: 'warn', ...env },
+    env: {
+      ...COMPILE_CACHE,
+      SLOWWAVE_DATA_DIR: folder,
+      SLOWWAVE_PORT: String(port),
+      SLOWWAVE_LOG_LEVEL: 'warn',
+      ...env,
+    },
     ready: { url: `${url}/readyz` },
   });
+  await keepWarm(folder);
   const { SLOWWAVE_API_KEY: key } = env;
   const headers = {
     'content-type': 'application/json',

@@ -7,10 +7,11 @@ import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { added, home, scope, user } from '@slowwave/engine/testing';
+import { COMPILE_CACHE } from '@slowwave/testkit';
+import { COMMANDS } from '../src/commands/index.ts';
+import { run } from '../src/run.ts';
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-/** Compiled modules are kept where ./scripts/start keeps them. */
-export const FAST = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../.cache/node', import.meta.url)) };
 
 export interface Ended {
   readonly code: number | null;
@@ -21,10 +22,24 @@ export interface Ended {
   json(): any;
 }
 
-/** Runs the command line to its end. */
-export async function slowwave(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+type Settings = Readonly<Record<string, string>>;
+
+/** What the program does with these words, in this process: it starts in no time. */
+export async function slowwave(args: readonly string[], environment: Settings = {}): Promise<Ended> {
+  const written = { out: '', err: '' };
+  const code = await run(args, COMMANDS, {
+    stdout: { write: (text) => (written.out += text) },
+    stderr: { write: (text) => (written.err += text) },
+    cancel: new AbortController().signal,
+    environment,
+  });
+  return { code, ...written, json: () => JSON.parse(written.out) };
+}
+
+/** Runs the program itself to its end, which it comes to only when it leaves nothing open. */
+export async function program(args: readonly string[], env: Settings = {}): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...FAST, ...env },
+    env: { ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');

@@ -1,4 +1,4 @@
-import { observe, openAudit, openLedger, openQueue, runsOn } from '@slowwave/adapters/assemble';
+import { observe, openAll, openAudit, openLedger, openOn, openQueue, runsOn } from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
@@ -12,9 +12,8 @@ import { ingestRoutes } from './app.ts';
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'ingest' });
   const observer = observe(config, { log, service: 'slowwave-ingest' });
-  const ledger = await openLedger(config, log, observer);
-  const connection = await openQueue(config, log);
-  const schedule = await openSchedule({ connection, log });
+  const [ledger, connection] = await openAll([openLedger(config, log, observer), openQueue(config, log)]);
+  const schedule = await openOn([connection, ledger], openSchedule({ connection, log }));
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
   const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
   const app = await createShell({

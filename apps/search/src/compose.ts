@@ -1,5 +1,6 @@
 import {
   observe,
+  openAll,
   openAudit,
   openChat,
   openEmbedder,
@@ -21,9 +22,10 @@ import { openSearch } from './open-search.ts';
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
   const observer = observe(config, { log, service: 'slowwave-search' });
-  const embedder = await openEmbedder(config, log, observer);
-  const ledger = await openLedger(config, log, observer);
-  const index = await openIndex(config, embedder, log);
+  const embedding = openEmbedder(config, log, observer);
+  const indexing = embedding.then((opened) => openIndex(config, opened, log));
+  const [ledger, index] = await openAll([openLedger(config, log, observer), indexing]);
+  const embedder = await embedding;
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });

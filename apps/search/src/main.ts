@@ -1,7 +1,8 @@
 import { readServiceConfig } from '@slowwave/adapters/config';
+import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
 import { compose } from './compose.ts';
 
 const PORT = 7072;
 
-await serve(() => compose(readServiceConfig(PORT, { queue: false })));
+await serve(() => compose(readServiceConfig(PORT, { queue: false })), { ending: closeThreads });

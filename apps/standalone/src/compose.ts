@@ -9,8 +9,15 @@ import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { measureDoctor, measureLedger, measureQueue, measureWebhooks, startWork } from '@slowwave/worker';
 
+/** What is to be told of a server that has started. */
+interface Told {
+  /** Callers need a key. */
+  readonly keyed: boolean;
+  readonly runsOn: Record<string, string>;
+}
+
 /** Everything in one process. */
-export async function compose(config: Config): Promise<Service & { readonly keyed: boolean }> {
+export async function compose(config: Config): Promise<Service & Told> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
   // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
   const lock = await lockFolder(config.dataDir);
@@ -51,5 +58,5 @@ export async function compose(config: Config): Promise<Service & { readonly keye
   const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
   const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
-  return { url: await listen(app, config, auth), close, keyed };
+  return { url: await listen(app, config, auth), close, keyed, runsOn: shell.runsOn };
 }

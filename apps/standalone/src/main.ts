@@ -1,7 +1,6 @@
-import { runsOn } from '@slowwave/adapters/assemble';
 import { readStandaloneConfig } from '@slowwave/adapters/config';
+import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
-import { compose } from './compose.ts';
 import { helpText, readFlags } from './flags.ts';
 import { welcome } from './welcome.ts';
 
@@ -13,8 +12,9 @@ await serve(
       process.exit(0);
     }
     const config = readStandaloneConfig(flags);
-    const service = await compose(config);
-    return { ...service, runsOn: runsOn(config) };
+    // All of the product, loaded once it is clear that it is to run.
+    const { compose } = await import('./compose.ts');
+    return compose(config);
   },
-  (service) => process.stdout.write(welcome(service)),
+  { started: (service) => process.stdout.write(welcome(service)), ending: closeThreads },
 );

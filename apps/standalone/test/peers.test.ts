@@ -4,16 +4,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  COMPILE_CACHE,
+  keepWarm,
   type ModelServer,
   type Service,
   spawnService,
   startModelServer,
   type TempDir,
   tempDir,
+  warmFolder,
 } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
-import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 /** How other memory servers leak, lock up and break, as their code and threads tell. None of it happens here. */
 
@@ -42,7 +44,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<string
   const watched = { CONNECTIONS_FILE: connections(), NODE_OPTIONS: `--import=${RECORDER}` };
   service = await spawnService({
     main: MAIN,
-    env: { ...FAST, ...own, ...watched, ...env },
+    env: { ...COMPILE_CACHE, ...own, ...watched, ...env },
     ready: { line: /Ctrl-C stops it/ },
   });
   return (await service.waitForLine(/listening on/)).replace(/^.*listening on /, '');

@@ -1,13 +1,15 @@
 import {
+  COMPILE_CACHE,
   freePort,
+  keepWarm,
   type Service,
   spawnService,
   startPostgres,
   startRedis,
   type TempDir,
   tempDir,
+  warmFolder,
 } from '@slowwave/testkit';
-import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 /** One way of running Slowwave, on a data folder of its own. Base URLs by what is asked there. */
 export interface Setup {
@@ -71,7 +73,7 @@ async function open(
           ready: { url: `http://127.0.0.1:${port}/readyz` },
           readyWithinMs: 60_000,
           env: {
-            ...FAST,
+            ...COMPILE_CACHE,
             SLOWWAVE_PORT: String(port),
             SLOWWAVE_DATA_DIR: folder.path,
             SLOWWAVE_BATCH_IDLE_MS: '200',

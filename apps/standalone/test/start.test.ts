@@ -2,15 +2,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import {
+  COMPILE_CACHE,
+  keepWarm,
+  type Service,
+  spawnService,
+  type TempDir,
+  tempDir,
+  warmFolder,
+} from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
-import { FAST, keepWarm, warmFolder } from './warm-start.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** Port 0: any free one. */
 const env = (more: Readonly<Record<string, string>> = {}) => ({
-  ...FAST,
+  ...COMPILE_CACHE,
   SLOWWAVE_DATA_DIR: folder.path,
   SLOWWAVE_PORT: '0',
   ...more,

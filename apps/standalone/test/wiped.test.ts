@@ -1,10 +1,17 @@
 import { glob, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answers, echoExtractor, keyedDecider, spawnService, startModelServer, startRedis } from '@slowwave/testkit';
+import {
+  answers,
+  COMPILE_CACHE,
+  echoExtractor,
+  keyedDecider,
+  spawnService,
+  startModelServer,
+  startRedis,
+} from '@slowwave/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { get, post, quiet, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
-import { FAST } from './warm-start.ts';
 
 /** On a machine that does other things too. */
 const WITHIN_MS = 120_000;
@@ -105,7 +112,7 @@ describe('the index wiped', () => {
   };
   const rebuild = async (dataDir: string): Promise<void> => {
     const main = new URL('../../cli/src/main.ts', import.meta.url);
-    const command = await spawnService({ main, args: ['rebuild', 'index', '--data-dir', dataDir], env: FAST });
+    const command = await spawnService({ main, args: ['rebuild', 'index', '--data-dir', dataDir], env: COMPILE_CACHE });
     expect(await command.waitForExit()).toEqual({ code: 0, signal: null });
   };
 

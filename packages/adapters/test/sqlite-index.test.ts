@@ -4,13 +4,23 @@ import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
 import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
 import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteIndex } from '../src/sqlite/index.ts';
 
-describeSearchIndex('in a SQLite file', async () => {
+/** One index that is emptied for every test: starting its threads each time would take most of the time. */
+const emptied = await (async () => {
   const folder = await tempDir();
   const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SUITE_SPACE });
-  return { index, close: folder.remove };
+  afterAll(async () => {
+    await index.close();
+    await folder.remove();
+  });
+  return { ...index, close: async () => {} };
+})();
+
+describeSearchIndex('in a SQLite file', async () => {
+  await emptied.clear();
+  return { index: emptied, close: async () => {} };
 });
 
 /** What the first release made: one owner, one memory, one build that was under way. */

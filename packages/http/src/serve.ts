@@ -14,17 +14,26 @@ export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 const STOP_LIMIT_MS = 25_000;
 const EXIT_FAILED = 1;
 
+/** What else a program does when it has started, and before it ends. */
+interface Turns<S extends Service> {
+  started?(service: S): void;
+  /** Lets go of what is still open, as after a start that failed half-way. */
+  ending?(): Promise<void>;
+}
+
 /** Runs a program until it is told to stop. Failures to start are one readable message, not a stack trace. */
 export async function serve<S extends Service>(
   start: () => Promise<S>,
-  started: (service: S) => void = () => {},
+  { started = () => {}, ending = async () => {} }: Turns<S> = {},
 ): Promise<void> {
   try {
     const service = await start();
-    stopOnSignals(service);
+    stopOnSignals(service, ending);
     started(service);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    cutOffLate();
+    await ending();
     process.exit(exitCodeOf(error));
   }
 }
@@ -42,17 +51,27 @@ export async function closeInOrder(app: App, ...others: readonly { close(): Prom
   }
 }
 
-function stopOnSignals(service: Service): void {
+function stopOnSignals(service: Service, ending: () => Promise<void>): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return; // a second Ctrl-C changes nothing: stopping is under way and has a limit
     stopping = true;
-    setTimeout(() => process.exit(EXIT_FAILED), STOP_LIMIT_MS).unref();
-    service.close().then(
-      () => process.exit(0),
-      () => process.exit(EXIT_FAILED),
-    );
+    cutOffLate();
+    void end(service, ending);
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+}
+
+async function end(service: Service, ending: () => Promise<void>): Promise<void> {
+  const closed = await service.close().then(
+    () => true,
+    () => false,
+  );
+  await ending();
+  process.exit(closed ? 0 : EXIT_FAILED);
+}
+
+function cutOffLate(): void {
+  setTimeout(() => process.exit(EXIT_FAILED), STOP_LIMIT_MS).unref();
 }

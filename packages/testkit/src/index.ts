@@ -1,4 +1,5 @@
 export { type BrowserCookie, type BrowserPage, startBrowser, type TestBrowser } from './browser.ts';
+export { COMPILE_CACHE } from './compile-cache.ts';
 export { type OwnServer, startOwnServer } from './evaluate/own-server.ts';
 export { answerCheck } from './fuzz/answers.ts';
 export type { Description, Operation, Parameter, Schema } from './fuzz/schema.ts';
@@ -33,3 +34,4 @@ export { type Exit, type Service, type ServiceOptions, spawnService } from './pr
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { type TempDir, tempDir } from './temp.ts';
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts';
+export { keepWarm, warmFolder } from './warm-start.ts';

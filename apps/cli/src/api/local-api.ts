@@ -17,7 +17,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   await requireLedger(config);
   const inProcess = config.redisUrl === null && config.databaseUrl === null;
   const lock = writes && inProcess ? await claimFolder(config.dataDir) : null;
-  const log = quietLog(config);
+  const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);

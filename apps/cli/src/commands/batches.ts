@@ -1,4 +1,4 @@
-import { type BatchList, BatchState } from '@slowwave/contracts';
+import type { BatchList, BatchState } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { withApi } from '../api/ask.ts';
 import { listUpTo } from '../api/list-up-to.ts';
@@ -8,6 +8,8 @@ import { EXIT } from '../exit.ts';
 import { type Column, table } from '../output/table.ts';
 
 export type BatchLine = z.infer<typeof BatchList>['results'][number];
+
+const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
 
 const LIMIT_USUAL = 50;
 const LIMIT_MAX = 100_000;
@@ -20,7 +22,7 @@ export const batchesCommand: Command = {
   summary: 'List batches, newest first.',
   about: '',
   options: {
-    state: { value: 'STATE', about: `Only those that are ${BatchState.options.join(', ')}.` },
+    state: { value: 'STATE', about: `Only those that are ${STATES.join(', ')}.` },
     user: { value: 'ID', about: 'Only those of a user.' },
     since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
     limit: { value: 'N', about: `How many at most; usually ${LIMIT_USUAL}.` },
@@ -28,7 +30,7 @@ export const batchesCommand: Command = {
   run: (call) => {
     const { given, out } = call;
     const query = {
-      state: oneOf(given, 'state', BatchState.options),
+      state: oneOf(given, 'state', STATES),
       user_id: given.text('user'),
       since: momentOf(given, 'since'),
     };

@@ -1,5 +1,5 @@
 import type { ExaminationView } from '@slowwave/contracts';
-import { type Examination, examine, isoOf } from '@slowwave/engine';
+import type { Examination } from '@slowwave/engine';
 import { withApi } from '../api/ask.ts';
 import { type Call, type Command, isOffline } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -42,6 +42,7 @@ const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView>
     const progress = out.progress({ title: 'doctor', unit: 'looked at' });
     const depth = given.flag('full') ? 'full' : 'usual';
     const onProgress = (check: string, done: number, total: number): void => progress.update(done, total, check);
+    const { examine } = await import('@slowwave/engine');
     try {
       return viewOf(await examine({ ...stores, index: await stores.index() }, { depth, cancel, onProgress }));
     } finally {
@@ -50,7 +51,7 @@ const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView>
   });
 
 const viewOf = ({ at, depth, healthy, checks, findings }: Examination): ExaminationView => ({
-  at: isoOf(at),
+  at: new Date(at).toISOString(),
   depth,
   healthy,
   checks: [...checks],

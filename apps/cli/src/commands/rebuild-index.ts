@@ -1,4 +1,4 @@
-import { examine, type Finding, type RebuildProgress, type Rebuilt } from '@slowwave/engine';
+import type { Finding, RebuildProgress, Rebuilt } from '@slowwave/engine';
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { Progress } from '../output/progress.ts';
@@ -51,6 +51,7 @@ async function verify({ out, cancel }: Call, stores: Stores): Promise<readonly F
   const progress = out.progress({ title: 'verify', unit: 'points' });
   const onProgress = (_check: string, done: number, total: number): void => progress.update(done, total);
   try {
+    const { examine } = await import('@slowwave/engine');
     const how = { depth: 'full', only: ['index'], cancel, onProgress } as const;
     return (await examine({ ...stores, index: await stores.index() }, how)).findings;
   } finally {

@@ -1,4 +1,4 @@
-import { type QueueRebuilt, rebuildQueue } from '@slowwave/engine';
+import type { QueueRebuilt } from '@slowwave/engine';
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { withStores } from '../stores.ts';
@@ -32,6 +32,7 @@ filled from the ledger whenever its server starts.`,
 
 const rebuild = ({ config, out }: Call): Promise<QueueRebuilt> =>
   withStores(config, async (stores) => {
+    const { rebuildQueue } = await import('@slowwave/engine');
     const { openQueue } = await import('@slowwave/adapters/assemble');
     const { openSchedule } = await import('@slowwave/adapters/bullmq');
     const connection = await openQueue(config, stores.log);

@@ -8,6 +8,7 @@ import { webhookSender } from '../webhooks/index.ts';
 import { type Limits, openLimits } from './limits.ts';
 import { openChat, openEmbedder, openImageModel, otherChats } from './models.ts';
 import type { Observer } from './observer.ts';
+import { openAll, openOn } from './open-all.ts';
 import { engineSettings } from './settings.ts';
 import { openIndex, openLedger, openQueue } from './stores.ts';
 
@@ -31,13 +32,15 @@ export interface OpenEngine {
 
 export async function openEngine(config: Config, log: Log, observer: Observer): Promise<OpenEngine> {
   const { meter } = observer;
-  const embedder = await openEmbedder(config, log, observer);
-  const [ledger, index, connection] = await Promise.all([
+  const embedding = openEmbedder(config, log, observer);
+  const indexing = embedding.then((opened) => openIndex(config, opened, log));
+  const [ledger, index, connection] = await openAll([
     openLedger(config, log, observer),
-    openIndex(config, embedder, log),
+    indexing,
     openQueue(config, log),
   ]);
-  const schedule = await openSchedule({ connection, log });
+  const embedder = await embedding;
+  const schedule = await openOn([connection, index, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
   const chat = limits.of(openChat(config, log));
   const imageModel = openImageModel(config, log);

@@ -1,4 +1,5 @@
-import { sameFolded, type Test } from '@slowwave/engine';
+import type { Test } from '@slowwave/engine';
+import { sameFolded } from '@slowwave/engine/storing';
 import { type Bind, type ColumnName, type Dialect, SIGNS } from './translate.ts';
 
 /** `metadata` is an expression of SQL for it, of type jsonb. */

@@ -1,4 +1,5 @@
-import { fold, type Scalar, type Test } from '@slowwave/engine';
+import type { Scalar, Test } from '@slowwave/engine';
+import { fold } from '@slowwave/engine/storing';
 import type { Database } from 'better-sqlite3';
 import { type Bind, type ColumnName, type Dialect, SIGNS } from './translate.ts';
 

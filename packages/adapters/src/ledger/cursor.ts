@@ -1,4 +1,5 @@
-import { InvalidCursorError, type Paged } from '@slowwave/engine';
+import type { Paged } from '@slowwave/engine';
+import { InvalidCursorError } from '@slowwave/engine/storing';
 
 /** Where a list goes on: the sort key of the last row given out. */
 export type SortKey = readonly (string | number)[];

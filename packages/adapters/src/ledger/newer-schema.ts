@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 
 /**
  * How many schemas beyond its own a release works on. Migrations only add what an older release does not look at, so that

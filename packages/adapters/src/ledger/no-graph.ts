@@ -1,4 +1,5 @@
-import { EngineError, type GraphStore } from '@slowwave/engine';
+import type { GraphStore } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 
 /** A ledger that keeps no graph yet: nothing waits, and nothing can be kept. */
 export function noGraph(): GraphStore {

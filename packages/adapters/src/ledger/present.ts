@@ -1,14 +1,13 @@
-import {
-  type Conversation,
-  compareSaid,
-  type Owner,
-  ownerOf,
-  type PendingMessage,
-  type PresentLimits,
-  type ProfileFact,
-  type Scope,
-  type TenantId,
+import type {
+  Conversation,
+  Owner,
+  PendingMessage,
+  PresentLimits,
+  ProfileFact,
+  Scope,
+  TenantId,
 } from '@slowwave/engine';
+import { compareSaid, ownerOf } from '@slowwave/engine/storing';
 import type { MessageRow } from './rows/message.ts';
 
 /** The newest waiting batches that are looked into: far more than a prompt has room for. */

@@ -1,4 +1,5 @@
-import { type HistoryPlace, REMOVED } from '@slowwave/engine';
+import type { HistoryPlace } from '@slowwave/engine';
+import { REMOVED } from '@slowwave/engine/storing';
 
 /** What retention finds: written so that both kinds of ledger read it, and use their indexes of what is left to remove. */
 const MESSAGES = `

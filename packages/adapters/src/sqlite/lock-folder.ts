@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { holdFile } from './hold-file.ts';
 
 export interface Lock {

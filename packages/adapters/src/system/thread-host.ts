@@ -17,7 +17,10 @@ export interface ThreadHost {
   close(): Promise<void> | void;
 }
 
-/** The inside of a thread started by startThread: sets itself up once, then receives calls. */
+/**
+ * The inside of a thread started by startThread: sets itself up once, then receives calls. It ends by itself, when it is
+ * closed or could not be set up.
+ */
 export function hostThread<Init>(setUp: (init: Init) => ThreadHost | Promise<ThreadHost>): void {
   const port = parentPort;
   if (port === null) throw new Error('this file runs as a worker thread, started by startThread');
@@ -25,9 +28,17 @@ export function hostThread<Init>(setUp: (init: Init) => ThreadHost | Promise<Thr
   host.catch(() => {}); // told to the caller by the answer to 'ready'
   port.on('message', (requests: readonly ThreadRequest[]) => {
     const calls = requests.map(callOf);
-    const failAll = (error: unknown): void => calls.forEach((call) => void call.fail(error));
+    const failAll = (error: unknown): void => {
+      for (const call of calls) call.fail(error);
+      leave();
+    };
     host.then((ready) => calls.forEach((call) => void handle(ready, call))).catch(failAll);
   });
+}
+
+/** Nothing but this port keeps the thread alive. What was said before still arrives. */
+function leave(): void {
+  queueMicrotask(() => parentPort?.close());
 }
 
 /** Sends a message nobody asked for. */
@@ -83,12 +94,22 @@ export function methodHost(
 async function handle(host: ThreadHost, call: ThreadCall): Promise<void> {
   try {
     if (call.method === 'ready') return call.answer(null);
-    if (call.method !== 'close') return host.receive(call);
+    if (call.method === 'close') return await close(host, call);
+    host.receive(call);
+  } catch (error) {
+    call.fail(error);
+  }
+}
+
+async function close(host: ThreadHost, call: ThreadCall): Promise<void> {
+  try {
     await setImmediate(); // what came in the same message begins first
     await host.close();
     call.answer(null);
   } catch (error) {
     call.fail(error);
+  } finally {
+    leave();
   }
 }
 

@@ -1,4 +1,5 @@
-import { EngineError, type EngineErrorCode, InvalidCursorError } from '@slowwave/engine';
+import type { EngineErrorCode } from '@slowwave/engine';
+import { EngineError, InvalidCursorError } from '@slowwave/engine/storing';
 
 export interface ThreadRequest {
   readonly id: number;

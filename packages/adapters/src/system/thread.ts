@@ -15,9 +15,52 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** How long a thread that has closed what it had open may take to end; it is stopped by force after it. */
+const LEAVE_WITHIN_MS = 5_000;
+
+/** Threads that have not ended yet. */
+const running = new Set<{ close(): Promise<void> }>();
+
+/** Closes all threads of this process, for one that is about to end: one that ends in the middle of them may crash. */
+export async function closeThreads(): Promise<void> {
+  await Promise.allSettled([...running].map((thread) => thread.close()));
+}
+
 /** Starts `script` with `init`; resolves when it is ready, rejects with its error when it could not start. */
 export async function startThread(script: URL, init: unknown, resourceLimits: ResourceLimits = {}): Promise<Thread> {
   const worker = new Worker(script, { workerData: init, resourceLimits });
+  const { send, onNotice, hasEnded, gone } = conversationWith(worker);
+  const ready = send('ready', []);
+  const close = async (): Promise<void> => {
+    try {
+      await ready.catch(() => {}); // one that could not start leaves by itself
+      if (!hasEnded()) await send('close', []);
+    } finally {
+      await left(worker, gone);
+    }
+  };
+  let closing: Promise<void> | null = null;
+  const thread: Thread = {
+    call: async <T>(method: string, ...args: unknown[]) => (await send(method, args)) as T,
+    onNotice,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+  running.add(thread);
+  void gone.then(() => running.delete(thread));
+  try {
+    await ready;
+  } catch (error) {
+    await left(worker, gone);
+    throw error;
+  }
+  return thread;
+}
+
+/** Calls to a thread, each with its answer, until it ends. */
+function conversationWith(worker: Worker) {
   const waiting = new Map<number, Waiting>();
   const listeners: ((notice: unknown) => void)[] = [];
   const post = together<ThreadRequest>(
@@ -39,7 +82,6 @@ export async function startThread(script: URL, init: unknown, resourceLimits: Re
     for (const call of waiting.values()) call.reject(ended);
     waiting.clear();
   };
-
   const receive = (message: ThreadMessage): void => {
     if (message.kind === 'notice') {
       for (const listener of listeners) listener(message.notice);
@@ -51,22 +93,24 @@ export async function startThread(script: URL, init: unknown, resourceLimits: Re
   };
   worker.on('message', (messages: readonly ThreadMessage[]) => messages.forEach(receive));
   worker.on('error', end);
-  worker.on('exit', () => end(new Error('the thread has ended')));
-
-  const ready = send('ready', []);
-  await ready.catch(async (error: unknown) => {
-    await worker.terminate();
-    throw error;
+  const gone = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      end(new Error('the thread has ended'));
+      resolve();
+    });
   });
-  return {
-    call: async <T>(method: string, ...args: unknown[]) => (await send(method, args)) as T,
-    onNotice: (listener) => void listeners.push(listener),
-    close: async () => {
-      if (ended !== null) return;
-      await send('close', []);
-      await worker.terminate();
-    },
-  };
+  const onNotice = (listener: (notice: unknown) => void): void => void listeners.push(listener);
+  return { send, onNotice, hasEnded: () => ended !== null, gone };
+}
+
+/**
+ * Waits until a thread has ended by itself. Stopping it by force is for one that does not: a thread that is stopped while it
+ * loads its code or is inside SQLite takes the whole process with it.
+ */
+async function left(worker: Worker, gone: Promise<void>): Promise<void> {
+  const late = setTimeout(() => void worker.terminate(), LEAVE_WITHIN_MS);
+  await gone;
+  clearTimeout(late);
 }
 
 function take(waiting: Map<number, Waiting>, id: number): Waiting | undefined {

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 
 /** A vector that cannot be compared is a mistake of the caller's or of its model. */
 export function checkVector(vector: Float32Array, { dimensions }: { readonly dimensions: number }): void {

@@ -4,6 +4,7 @@ import { COMPILE_CACHE } from '../compile-cache.ts';
 import { freePort } from '../ports.ts';
 import { startPostgres, type TestPostgres } from '../postgres.ts';
 import { tempDir } from '../temp.ts';
+import { keepWarm, warmFolder } from '../warm-start.ts';
 import { type Member, openMember } from './member.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { openQueueServer, type QueueServer } from './queue-server.ts';
@@ -68,6 +69,7 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
   const dataDir = join(folder.path, 'data');
+  if (mode === 'embedded') await warmFolder(dataDir);
   const queue = mode === 'embedded' ? null : await openQueueServer();
   const postgres = mode === 'postgres' ? await startPostgres() : null;
   const qdrant = postgres === null || qdrantUrl === null ? null : { url: qdrantUrl, name: `chaos-${process.pid}` };
@@ -98,6 +100,7 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const stage = { mode, members, ...rolesOf(members), provider, queue, postgres, dataDir, qdrant, close };
   try {
     await Promise.all(members.map((member) => member.start()));
+    await keepWarm(dataDir);
   } catch (error) {
     await close(false);
     throw error;

@@ -1,13 +1,5 @@
-import {
-  foundVersions,
-  historyFrom,
-  type LaneId,
-  liveVersion,
-  type Memory,
-  type MemoryVersion,
-  profileRank,
-  type TenantId,
-} from '@slowwave/engine';
+import type { LaneId, Memory, MemoryVersion, TenantId } from '@slowwave/engine';
+import { foundVersions, historyFrom, liveVersion, profileRank } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface MemoryRow extends ScopeColumns, OwnerColumns {

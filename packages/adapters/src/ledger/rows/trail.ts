@@ -1,14 +1,13 @@
-import {
-  type ErasedOwner,
-  FIRST_FAILED_STATUS,
-  type NewTrailEntry,
-  type Page,
-  REFUSED_STATUSES,
-  type TenantId,
-  type TrailEntry,
-  type TrailFilter,
-  type TrailOutcome,
+import type {
+  ErasedOwner,
+  NewTrailEntry,
+  Page,
+  TenantId,
+  TrailEntry,
+  TrailFilter,
+  TrailOutcome,
 } from '@slowwave/engine';
+import { FIRST_FAILED_STATUS, REFUSED_STATUSES } from '@slowwave/engine/storing';
 import { newestFirst, where } from '../page.ts';
 
 /** An entry as it is stored. */

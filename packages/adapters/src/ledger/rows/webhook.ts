@@ -1,16 +1,16 @@
-import {
-  type Attempted,
-  type Delivery,
-  type DeliveryState,
-  deliveryIdOf,
-  type NewWebhook,
-  type Notice,
-  type TenantId,
-  type Webhook,
-  type WebhookChanges,
-  type WebhookEvent,
-  type WebhookStore,
+import type {
+  Attempted,
+  Delivery,
+  DeliveryState,
+  NewWebhook,
+  Notice,
+  TenantId,
+  Webhook,
+  WebhookChanges,
+  WebhookEvent,
+  WebhookStore,
 } from '@slowwave/engine';
+import { deliveryIdOf } from '@slowwave/engine/storing';
 
 /** A webhook as it is stored. */
 export interface WebhookRow {

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import type { Thread } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import type { Sql } from './sql.ts';

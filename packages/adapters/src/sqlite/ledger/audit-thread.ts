@@ -1,4 +1,4 @@
-import { hostThread, methodHost, type ThreadHost } from '../../system/index.ts';
+import { hostThread, methodHost, type ThreadHost } from '../../system/thread-host.ts';
 import { asLedgerError } from './errors.ts';
 import { AUDITS } from './read/audit.ts';
 import { connectToRead, type Sql } from './sql.ts';

@@ -1,4 +1,5 @@
-import { type AuditStore, EngineError } from '@slowwave/engine';
+import type { AuditStore } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { startThread, type Thread } from '../../system/index.ts';
 import { unavailable } from './errors.ts';
 import type { AUDITS } from './read/audit.ts';

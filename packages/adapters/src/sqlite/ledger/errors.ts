@@ -1,4 +1,4 @@
-import { EngineError, InvalidCursorError } from '@slowwave/engine';
+import { EngineError, InvalidCursorError } from '@slowwave/engine/storing';
 import Database from 'better-sqlite3';
 
 /** Result codes of a file that time does not mend. */

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { refuseTooNew } from '../../ledger/newer-schema.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Sql } from './sql.ts';

@@ -1,4 +1,4 @@
-import { hostThread, type ThreadCall, type ThreadHost } from '../../system/index.ts';
+import { hostThread, type ThreadCall, type ThreadHost } from '../../system/thread-host.ts';
 import { compactFile } from '../compact.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import type { Thread } from '../../system/index.ts';
 
 export const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);

@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import Database from 'better-sqlite3';
 
 /** Result codes of a file that only a new one replaces. */

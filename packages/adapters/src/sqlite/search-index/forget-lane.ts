@@ -1,4 +1,5 @@
-import { type IndexLane, type IndexPoint, SHELVES } from '@slowwave/engine';
+import type { IndexLane, IndexPoint } from '@slowwave/engine';
+import { SHELVES } from '@slowwave/engine/storing';
 import { keepBlock } from './blocks.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { BLOCK_SLOTS, isThere, type Place, SLOTS, TABLES, WITHDRAWN } from './tables.ts';

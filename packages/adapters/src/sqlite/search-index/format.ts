@@ -1,4 +1,5 @@
-import { EngineError, type IndexMarker, type IndexPoint, TERMS_VERSION } from '@slowwave/engine';
+import type { IndexMarker, IndexPoint } from '@slowwave/engine';
+import { EngineError, TERMS_VERSION } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
 import { unusable } from './errors.ts';
 import type { IndexSpace } from './protocol.ts';

@@ -1,4 +1,4 @@
-import { hostThread, methodHost, type ThreadHost } from '../../system/index.ts';
+import { hostThread, methodHost, type ThreadHost } from '../../system/thread-host.ts';
 import { connectToWrite, type Sql } from '../ledger/sql.ts';
 import { indexBuilder } from './build.ts';
 import { asIndexError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { bm25 } from '@slowwave/engine';
+import { bm25 } from '@slowwave/engine/storing';
 import { COUNT_MAX, termKey, WORD } from './record.ts';
 import { compareSeen, type Seen } from './seen.ts';
 import { type Segment, wordAt } from './segment.ts';

@@ -1,4 +1,5 @@
-import { type IndexPoint, shownPart, type Withdrawal } from '@slowwave/engine';
+import type { IndexPoint, Withdrawal } from '@slowwave/engine';
+import { shownPart } from '@slowwave/engine/storing';
 import { keepBlock } from './blocks.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { headOf } from './record.ts';

@@ -1,4 +1,5 @@
-import { type IndexQuery, SHELVES } from '@slowwave/engine';
+import type { IndexQuery } from '@slowwave/engine';
+import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../vectors/check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { answerOf } from './answer.ts';

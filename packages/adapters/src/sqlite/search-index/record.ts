@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type IndexPoint, lengthOf } from '@slowwave/engine';
+import type { IndexPoint } from '@slowwave/engine';
+import { lengthOf } from '@slowwave/engine/storing';
 
 /**
  * One point as a question looks at it, in one run of bytes: whoever has the bytes has it ready, nothing is decoded. It is

@@ -1,4 +1,5 @@
-import { type IndexQuery, type Sighted, visible } from '@slowwave/engine';
+import type { IndexQuery, Sighted } from '@slowwave/engine';
+import { visible } from '@slowwave/engine/storing';
 import type { OwnerTable } from './owner-table.ts';
 import { FLOAT, idWords, WORD } from './record.ts';
 import { floatAt, memoryIdAt, type Segment, SUPERSEDED, wordAt } from './segment.ts';

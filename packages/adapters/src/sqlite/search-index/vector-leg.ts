@@ -1,4 +1,4 @@
-import { cosineOf, dot, lengthOf } from '@slowwave/engine';
+import { cosineOf, dot, lengthOf } from '@slowwave/engine/storing';
 import { NUMBERS_AT, padded, WORD } from './record.ts';
 import { compareSeen, type Seen } from './seen.ts';
 import { type Segment, wordAt } from './segment.ts';

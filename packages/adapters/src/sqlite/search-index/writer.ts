@@ -1,4 +1,5 @@
-import { EngineError, type IndexMarker } from '@slowwave/engine';
+import type { IndexMarker } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { checkVector } from '../../vectors/check-vector.ts';
 import { compactFile } from '../compact.ts';
 import { BUSY_TIMEOUT_MS, type Sql } from '../ledger/sql.ts';

@@ -1,12 +1,5 @@
-import {
-  type Contradiction,
-  type Millis,
-  type OrphanKind,
-  ofNoSpace,
-  type ParkedBatches,
-  type Suspects,
-  type TenantId,
-} from '@slowwave/engine';
+import type { Contradiction, Millis, OrphanKind, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
+import { ofNoSpace } from '@slowwave/engine/storing';
 import {
   CONTRADICTORY,
   COUNT_MEMORIES,

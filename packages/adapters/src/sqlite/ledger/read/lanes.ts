@@ -1,12 +1,5 @@
-import {
-  type DueMark,
-  type Lane,
-  type LaneId,
-  type Nudge,
-  type Owner,
-  ofNoSpace,
-  type TenantId,
-} from '@slowwave/engine';
+import type { DueMark, Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { ofNoSpace } from '@slowwave/engine/storing';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 

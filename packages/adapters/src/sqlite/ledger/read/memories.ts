@@ -1,15 +1,5 @@
-import {
-  type LaneId,
-  type Memory,
-  type MemoryEvent,
-  type Owner,
-  ownerOf,
-  type Page,
-  type Paged,
-  type Scope,
-  type TenantId,
-  type Tombstone,
-} from '@slowwave/engine';
+import type { LaneId, Memory, MemoryEvent, Owner, Page, Paged, Scope, TenantId, Tombstone } from '@slowwave/engine';
+import { ownerOf } from '@slowwave/engine/storing';
 import { pageOf, readCursor } from '../../../ledger/cursor.ts';
 import { newestFirst, where } from '../../../ledger/page.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';

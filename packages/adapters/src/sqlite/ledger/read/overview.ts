@@ -1,18 +1,16 @@
-import {
-  type BatchCounts,
-  type BatchState,
-  DAY_MS,
-  dayOf,
-  type LaneId,
-  type Millis,
-  type OwnerSummary,
-  ofNoSpace,
-  type Page,
-  type Paged,
-  type TenantId,
-  type UsageOfModel,
-  type UsageTotals,
+import type {
+  BatchCounts,
+  BatchState,
+  LaneId,
+  Millis,
+  OwnerSummary,
+  Page,
+  Paged,
+  TenantId,
+  UsageOfModel,
+  UsageTotals,
 } from '@slowwave/engine';
+import { DAY_MS, dayOf, ofNoSpace } from '@slowwave/engine/storing';
 import {
   batchCountsFrom,
   type Counters,

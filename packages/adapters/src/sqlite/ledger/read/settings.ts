@@ -1,4 +1,5 @@
-import { DEFAULT_SETTINGS, type TenantId, type TenantSettings } from '@slowwave/engine';
+import type { TenantId, TenantSettings } from '@slowwave/engine';
+import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
 import type { Sql } from '../sql.ts';
 
 /** What an earlier release did not know of is as by default. */

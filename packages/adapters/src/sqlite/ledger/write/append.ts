@@ -1,4 +1,5 @@
-import { type Appended, type DuePolicy, type LaneId, type NewBatch, type NewMessage, ownerOf } from '@slowwave/engine';
+import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage } from '@slowwave/engine';
+import { ownerOf } from '@slowwave/engine/storing';
 import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';

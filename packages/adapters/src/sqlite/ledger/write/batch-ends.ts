@@ -1,4 +1,5 @@
-import { batchNotice, type TenantId } from '@slowwave/engine';
+import type { TenantId } from '@slowwave/engine';
+import { batchNotice } from '@slowwave/engine/storing';
 import { getBatch } from '../read/batches.ts';
 import type { Sql } from '../sql.ts';
 import { tellWebhooks } from './webhooks.ts';

@@ -1,4 +1,5 @@
-import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@slowwave/engine';
+import type { LaneId, SummaryCall, TenantId } from '@slowwave/engine';
+import { dayOf, payerOf } from '@slowwave/engine/storing';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 

@@ -1,11 +1,5 @@
-import {
-  type Memory,
-  type MemoryChange,
-  type MemoryEvent,
-  memoryNotices,
-  type TenantId,
-  type Tombstone,
-} from '@slowwave/engine';
+import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@slowwave/engine';
+import { memoryNotices } from '@slowwave/engine/storing';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { isStanding } from '../read/erasures.ts';

@@ -1,4 +1,5 @@
-import { type DuePolicy, FAILURES_KEPT, type Failed, type Failure, type Turn } from '@slowwave/engine';
+import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
+import { FAILURES_KEPT } from '@slowwave/engine/storing';
 import { finish, release as giveBack, retry, split } from '../../../ledger/lane-life.ts';
 import { type LaneRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import { afterFailure } from '../../../ledger/turn.ts';

@@ -1,4 +1,5 @@
-import { type LaneId, type Nudge, type Owner, replayPriority, type TenantId } from '@slowwave/engine';
+import type { LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import { replayPriority } from '@slowwave/engine/storing';
 import { flush as makeDue } from '../../../ledger/lane-life.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfOwner, loadLane, recounted, saveLane } from './lanes.ts';

@@ -1,14 +1,5 @@
-import {
-  type LaneId,
-  type NewReplay,
-  type Nudge,
-  type Owner,
-  type Replay,
-  type ReplayCreated,
-  type ReplayStep,
-  type TenantId,
-  withoutOwner,
-} from '@slowwave/engine';
+import type { LaneId, NewReplay, Nudge, Owner, Replay, ReplayCreated, ReplayStep, TenantId } from '@slowwave/engine';
+import { withoutOwner } from '@slowwave/engine/storing';
 import { where } from '../../../ledger/page.ts';
 import {
   createdBefore,

@@ -1,4 +1,5 @@
-import { type HistoryRemoval, isTelling, type TenantId } from '@slowwave/engine';
+import type { HistoryRemoval, TenantId } from '@slowwave/engine';
+import { isTelling } from '@slowwave/engine/storing';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { REVISE, tellHearers } from '../../../ledger/speech.ts';

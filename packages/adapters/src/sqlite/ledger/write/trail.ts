@@ -1,4 +1,5 @@
-import { type NewTrailEntry, withoutErased } from '@slowwave/engine';
+import type { NewTrailEntry } from '@slowwave/engine';
+import { withoutErased } from '@slowwave/engine/storing';
 import type { ErasureRow } from '../../../ledger/erasing.ts';
 import * as rows from '../../../ledger/rows/trail.ts';
 import { insertInto } from '../insert.ts';

@@ -1,4 +1,5 @@
-import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave/engine';
+import type { TenantId, Undoing, Undone } from '@slowwave/engine';
+import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
 import { requireLane } from '../../../ledger/turn.ts';

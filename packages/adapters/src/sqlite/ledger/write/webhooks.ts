@@ -1,14 +1,14 @@
-import {
-  type Attempted,
-  type ClaimedDelivery,
-  isWanted,
-  type NewWebhook,
-  type Notice,
-  type TenantId,
-  type Webhook,
-  type WebhookChanges,
-  type WebhookStore,
+import type {
+  Attempted,
+  ClaimedDelivery,
+  NewWebhook,
+  Notice,
+  TenantId,
+  Webhook,
+  WebhookChanges,
+  WebhookStore,
 } from '@slowwave/engine';
+import { isWanted } from '@slowwave/engine/storing';
 import * as rows from '../../../ledger/rows/webhook.ts';
 import { getWebhook } from '../read/webhooks.ts';
 import type { Sql } from '../sql.ts';

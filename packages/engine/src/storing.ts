@@ -1,0 +1,29 @@
+/**
+ * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
+ * this file instead of the whole engine, which would cost each of them more time than all of its own code.
+ */
+export { EngineError } from './errors.ts';
+export { FAILURES_KEPT } from './ports/ledger/batches.ts';
+export { InvalidCursorError } from './ports/ledger/page.ts';
+export { isTelling, REMOVED } from './ports/ledger/retention.ts';
+export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export { SHELVES } from './ports/search-index.ts';
+export { ofNoSpace, payerOf } from './replays/space.ts';
+export { withoutOwner } from './replays/without-owner.ts';
+export { DAY_MS, dayOf } from './rules/budget.ts';
+export { profileRank } from './rules/context/profile-rank.ts';
+export { liveVersion } from './rules/evolve.ts';
+export { fold, sameFolded } from './rules/filter/fold.ts';
+export { withoutErased } from './rules/forget-subject.ts';
+export { historyFrom } from './rules/former.ts';
+export { replayPriority } from './rules/replay-priority.ts';
+export { shownPart } from './rules/shown-part.ts';
+export { foundVersions } from './rules/standing.ts';
+export { UNDONE_NOTE } from './rules/undone.ts';
+export { visible } from './rules/visible.ts';
+export { DEFAULT_SETTINGS } from './settings.ts';
+export { bm25 } from './text/bm25.ts';
+export { TERMS_VERSION } from './text/terms.ts';
+export { cosineOf, dot, lengthOf } from './text/vectors.ts';
+export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
+export { compareSaid, ownerOf } from './words.ts';

@@ -1,6 +1,13 @@
-import { type BrowserPage, freePort, type Service, spawnService, startBrowser, tempDir } from '@slowwave/testkit';
+import {
+  type BrowserPage,
+  COMPILE_CACHE,
+  freePort,
+  type Service,
+  spawnService,
+  startBrowser,
+  tempDir,
+} from '@slowwave/testkit';
 import { expect, it } from 'vitest';
-import { FAST } from './warm-start.ts';
 
 const KEY = 'a-key-of-enough-letters';
 const WITHIN_MS = 120_000;
@@ -17,7 +24,12 @@ it(
     const folder = await tempDir();
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
-    const env = { ...FAST, SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: folder.path, SLOWWAVE_API_KEY: KEY };
+    const env = {
+      ...COMPILE_CACHE,
+      SLOWWAVE_PORT: String(port),
+      SLOWWAVE_DATA_DIR: folder.path,
+      SLOWWAVE_API_KEY: KEY,
+    };
     const main = new URL('../src/main.ts', import.meta.url);
     const [service, browser] = await Promise.all([
       spawnService({ main, env, ready: { url: `${at}/readyz` } }) as Promise<Service>,

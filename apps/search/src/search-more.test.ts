@@ -122,7 +122,6 @@ test('a plain search reads the index alone', async () => {
 });
 
 test.each([
-  ['relations, which nothing keeps yet', { include: ['relations'] }, 'include'],
   ['neighbours without sources', { before: 2 }, 'before'],
   ['too many neighbours', { include: ['sources'], after: 21 }, 'after'],
   ['no time at all', { timeout_ms: 0 }, 'timeout_ms'],

@@ -6,7 +6,9 @@ import { type Deadline, deadlineOf } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { find } from './find.ts';
 import { ranked } from './rank.ts';
+import { relationsFor } from './relations.ts';
 import { reranked, rerankerFor } from './rerank.ts';
+import { relationView } from './views.ts';
 
 export interface Question {
   readonly tenant: TenantId;
@@ -34,14 +36,19 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
 async function answered(deps: SearchDeps, question: Question, deadline: Deadline) {
   const { body } = question;
   const reranker = rerankerFor(deps, question);
-  const [found, state] = await Promise.all([find(deps, question, deadline), deps.indexState()]);
-  const { memories: best, messages } = ranked(deps, question, found);
+  const [found, graph, state] = await Promise.all([
+    find(deps, question, deadline),
+    relationsFor(deps, question, deadline),
+    deps.indexState(),
+  ]);
+  const { memories: best, messages } = ranked(deps, question, { found, relations: graph.relations });
   const ordered = await reranked(deps, { question, deadline, reranker }, best);
   const shown = { memories: ordered.hits.slice(0, body.top_k), messages: messages.slice(0, body.top_k) };
   const { missing, ...answer } = await addTo(deps, { question, deadline }, shown);
   return {
     ...answer,
-    degraded: [...(state === null ? [] : [state]), ...found.missing, ...ordered.missing, ...missing],
+    ...(graph.asked && { relations: graph.relations.map(relationView) }),
+    degraded: [...(state === null ? [] : [state]), ...found.missing, ...graph.missing, ...ordered.missing, ...missing],
   };
 }
 

@@ -2,17 +2,20 @@ import {
   type HistoryEvent,
   type MemoryView,
   type MessageHit,
+  type RelationHit,
   type SourceView,
   textOf,
   type UserView,
 } from '@slowwave/contracts';
 import {
+  type FoundRelation,
   type IndexHit,
   isoOf,
   isoOrNull,
   type MemoryEvent,
   type Message,
   type OwnerSummary,
+  relationText,
   type Scope,
   scopeView,
 } from '@slowwave/engine';
@@ -76,4 +79,16 @@ export const userView = ({ owner, ...summary }: OwnerSummary): z.infer<typeof Us
   pending: summary.pending,
   created_at: isoOf(summary.createdAt),
   updated_at: isoOf(summary.updatedAt),
+});
+
+export const relationView = (relation: FoundRelation): z.infer<typeof RelationHit> => ({
+  id: relation.id,
+  source: { id: relation.source, name: relation.sourceName },
+  relationship: relation.relationship,
+  destination: { id: relation.destination, name: relation.destinationName },
+  text: relationText(relation),
+  valid_from: isoOf(relation.validFrom),
+  invalid_at: isoOrNull(relation.invalidAt),
+  score: relation.score,
+  memory_ids: [...relation.memoryIds],
 });

@@ -49,7 +49,7 @@ export const EntityView = OwnerView.extend({
 }).meta({ id: 'Entity' });
 export type EntityView = z.infer<typeof EntityView>;
 
-const End = z.object({ id: z.string(), name: z.string() });
+export const End = z.object({ id: z.string(), name: z.string() });
 
 export const RelationView = OwnerView.extend({
   id: z.string(),

@@ -90,7 +90,7 @@ export { Citation, PostRecall, RecallResult } from './recall.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
-export { MessageHit, PostSearch, SearchHit, SearchMode, SearchResult } from './search.ts';
+export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
 export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
 export {
   DependentView,

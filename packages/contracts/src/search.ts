@@ -3,6 +3,7 @@ import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
+import { End } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
 
 export const QUERY_MAX = 20_000;
@@ -33,12 +34,8 @@ export const PostSearch = z
     include: z
       .array(z.enum(INCLUDES))
       .max(INCLUDES.length)
-      .refine(
-        (include) => !include.includes('relations'),
-        'relations are not kept yet: there is no graph; leave it out',
-      )
       .default([])
-      .describe('What comes with the results. "relations" is refused until there is a graph.'),
+      .describe('What comes with the results. "relations": those of the graph that the query is about.'),
     before: Neighbours.describe('Messages before each source; with include: ["sources"].'),
     after: Neighbours.describe('Messages after each source; with include: ["sources"].'),
     rerank: z
@@ -91,9 +88,24 @@ export const MessageHit = ScopeView.extend({
   scores: Scores.optional(),
 }).meta({ id: 'MessageHit' });
 
+export const RelationHit = z
+  .object({
+    id: z.string(),
+    source: End,
+    relationship: z.string().describe('General and timeless, like works_at.'),
+    destination: End,
+    text: z.string().describe('How it reads: "Ana works at Acme".'),
+    valid_from: z.string(),
+    invalid_at: z.string().nullable().describe('When it ended; null while it holds.'),
+    score: z.number().describe('0 to 1. Orders the relations of one query.'),
+    memory_ids: z.array(z.string()).describe('Memories that came from the same messages.'),
+  })
+  .meta({ id: 'RelationHit' });
+
 export const SearchResult = z
   .object({
     results: z.array(SearchHit),
+    relations: z.array(RelationHit).optional().describe('With include: ["relations"]: best first, at most top_k.'),
     messages: z.array(MessageHit).optional().describe('With include: ["messages"]: what was said, best first.'),
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),

@@ -13,9 +13,13 @@ export { svgOf } from './graph/draw/svg.ts';
 export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export { endsOf, type Following, followingOf, graphOf } from './graph/follow.ts';
 export type { KnownEntity } from './graph/known-entity.ts';
+export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type { GraphAsked } from './graph/query/looking.ts';
 export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/neighbourhood.ts';
 export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from './graph/query/query-graph.ts';
+export { boostRelated } from './graph/read/boost.ts';
+export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
+export type { FoundRelation } from './graph/read/seen.ts';
 export {
   type SettledRelation,
   sameFollowing,

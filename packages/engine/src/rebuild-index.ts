@@ -1,4 +1,5 @@
 import { EngineError } from './errors.ts';
+import { embedGraph, fillGraph } from './graph/index-pass.ts';
 import { type IndexPage, type IndexPageRequest, memoryPage, speechPage } from './index-page.ts';
 import type { BuildNote, IndexBuild } from './ports/index-build.ts';
 import type { IndexLane } from './ports/search-index.ts';
@@ -44,6 +45,7 @@ const CLOCKS_APART_MS = 300_000;
  *   changes       what was changed since the beginning, so that little is left to do after the move
  *   take over     whoever has another embedder is refused from here on, and waits
  *   last changes  what was written to the old index while `changes` ran
+ *   graph         all that counts; its vectors were made before the move
  *   finish        only now the new index is believed
  *
  * Nothing that others write meanwhile is missed: a change is in the ledger before any index is told of it. What was in
@@ -59,10 +61,14 @@ export async function rebuildIndex(deps: RebuildDeps, build: IndexBuild, how: Re
   const all = await walk(start, { pass: 'all', changedSince: null });
   const changesFrom = tools.now();
   const changed = await walk(all, { pass: 'changes', changedSince: start.startedAt - CLOCKS_APART_MS });
+  await embedGraph(deps, how.cancel);
+  refuseIfStopped(how.cancel);
   await build.takeOver();
   const last = await walk(changed, { pass: 'last changes', changedSince: changesFrom - CLOCKS_APART_MS });
+  const inGraph = await fillGraph(deps, build, how.cancel);
+  refuseIfStopped(how.cancel);
   await build.finish(markerOf(deps));
-  return { memories: all.memories, points: last.points, resumed: known !== null };
+  return { memories: all.memories, points: last.points + inGraph, resumed: known !== null };
 }
 
 interface Pass {

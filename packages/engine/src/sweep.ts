@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import { projectGraph } from './graph/project.ts';
 import type { DueMark } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
@@ -15,6 +16,8 @@ const BACKFILL_PATIENCE_MS = 10 * 60_000;
 const OUTBOX_MAX = 100;
 /** Batches whose messages are: a batch may have two thousand. */
 const BATCHES_MAX = 20;
+/** Entities and relations that are: short texts, most of them embedded before. */
+const GRAPH_MAX = 200;
 
 interface Known {
   readonly turn: Nudge;
@@ -79,5 +82,7 @@ export async function sweepOutbox(deps: ProjectDeps, cancel: Cancellation): Prom
   const entries = await deps.ledger.outbox.pending(OUTBOX_MAX);
   const batches = await deps.ledger.speech.untold(BATCHES_MAX);
   await project(deps, { entries, batches }, cancel);
-  return entries.length + batches.length;
+  const tellings = await deps.ledger.graph.untold(GRAPH_MAX);
+  await projectGraph(deps, tellings, cancel);
+  return entries.length + batches.length + tellings.length;
 }

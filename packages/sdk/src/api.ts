@@ -1,5 +1,35 @@
 // Made by packages/sdk/codegen from the API's own description; ./scripts/sdk-types makes it anew.
 
+export type AuditEntry = {
+  readonly id: string;
+  /** When the request came. */
+  readonly at: string;
+  readonly tenant: string;
+  /** The id of a key; operator: the static key; loopback: none was needed; offline: the command line, on the ledger itself; nobody: no key, or none that is known. */
+  readonly by: string;
+  /** From a page that somebody had signed in to. */
+  readonly session: boolean;
+  /** Method and route, e.g. DELETE /v1/memories/{id}. */
+  readonly action: string;
+  /** Whom or what it was about: user, agent, run, memory, batch, key, …. Where the owner was erased: the erasure. null: the tenant as a whole, or nothing there is. */
+  readonly subject: {
+    readonly kind: string;
+    readonly id: string;
+  } | null;
+  /** done: a status below 400; refused: 401, 403 or 429; failed: any other. */
+  readonly outcome: 'done' | 'refused' | 'failed';
+  readonly status: number;
+  /** Of the problem that was answered. */
+  readonly code: string | null;
+  /** As in the header x-request-id. null: forgotten with an erased owner. */
+  readonly request_id: string | null;
+};
+
+export type AuditList = {
+  readonly results: readonly AuditEntry[];
+  readonly next_cursor: string | null;
+};
+
 export type Batch = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -223,6 +253,37 @@ export type Dependent = {
   readonly memory_ids: readonly string[];
 };
 
+export type Entity = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly id: string;
+  /** As it was first called. */
+  readonly name: string;
+  /** What an entity is; what is none of the others is a thing. */
+  readonly kind: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing';
+  /** The owner's own entity: I, the user. */
+  readonly self: boolean;
+  /** Its other names, those of entities that were merged into it among them. */
+  readonly aliases: readonly string[];
+  /** The entity it is the same as; null: it stands for itself. */
+  readonly merged_into: string | null;
+  readonly created_at: string;
+};
+
+export type EntityList = {
+  readonly results: readonly Entity[];
+  readonly next_cursor: string | null;
+};
+
+export type EntityNeighbourhood = {
+  readonly entities: readonly Entity[];
+  readonly relations: readonly Relation[];
+  /** There is more: ask for a larger limit, or page through GET /v1/relations. */
+  readonly truncated: boolean;
+  readonly entity: Entity;
+};
+
 export type Erasure = {
   readonly id: string;
   /** requested: stored, nothing of the user is consolidated or written any more; erasing: rows go; compacting: they are gone, and files are rewritten; erased: over. */
@@ -287,6 +348,27 @@ export type Forgetting = {
   readonly unconfirmed_days?: number | null | undefined;
   /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
   readonly max_memories?: number | null | undefined;
+};
+
+export type Graph = {
+  readonly entities: readonly Entity[];
+  readonly relations: readonly Relation[];
+  /** There is more: ask for a larger limit, or page through GET /v1/relations. */
+  readonly truncated: boolean;
+};
+
+export type GraphMatch = {
+  /** Of match: what each variable stands for, by its name without "?". Of path: from and to. */
+  readonly entities: Readonly<Record<string, Entity>>;
+  /** Of match: one for each pattern. Of path: in the order of the way. */
+  readonly relations: readonly Relation[];
+};
+
+export type GraphMatches = {
+  readonly results: readonly GraphMatch[];
+  readonly next_cursor: string | null;
+  /** The question reaches more relations than one answer looks at; there may be more matches. Say more. */
+  readonly truncated: boolean;
 };
 
 export type History = {
@@ -504,6 +586,58 @@ export type PostFlush = {
   readonly run_id?: string | undefined;
 };
 
+export type PostGraphQuery = {
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  /** Relations that fit all of these together; a variable stands for the same entity everywhere. */
+  readonly match?: readonly ({
+    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
+    readonly source?: string | {
+      readonly id: string;
+    } | {
+      readonly name: string;
+    } | {
+      readonly self: true;
+    } | undefined;
+    /** Left out: any. */
+    readonly relationship?: string | undefined;
+    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
+    readonly destination?: string | {
+      readonly id: string;
+    } | {
+      readonly name: string;
+    } | {
+      readonly self: true;
+    } | undefined;
+  })[] | undefined;
+  /** Ways from one entity to another, shortest first. */
+  readonly path?: {
+    readonly from: {
+      readonly id: string;
+    } | {
+      readonly name: string;
+    } | {
+      readonly self: true;
+    };
+    readonly to: {
+      readonly id: string;
+    } | {
+      readonly name: string;
+    } | {
+      readonly self: true;
+    };
+    /** Relations in a row, in either direction. */
+    readonly max_hops?: number | undefined;
+  } | undefined;
+  /** What held then, instead of what holds now. */
+  readonly as_of?: string | undefined;
+  /** true: also what is over. Not with as_of. */
+  readonly ended?: boolean | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+
 export type PostKey = {
   /** What people call it. */
   readonly name: string;
@@ -651,7 +785,7 @@ export type PostSearch = {
   readonly as_of?: string | undefined;
   /** false: every version of each memory, former and deleted ones too; with as_of, those begun by then. */
   readonly latest_only?: boolean | undefined;
-  /** What comes with the results. "relations" is refused until there is a graph. */
+  /** What comes with the results. "relations": those of the graph that the query is about. */
   readonly include?: readonly ('sources' | 'scores' | 'history' | 'messages' | 'relations')[] | undefined;
   /** Messages before each source; with include: ["sources"]. */
   readonly before?: number | undefined;
@@ -700,6 +834,16 @@ export type Problem = {
   }[] | undefined;
   /** Of has_dependents: what would have to be undone as well. */
   readonly dependents?: readonly Dependent[] | undefined;
+};
+
+export type ProposalList = {
+  readonly results: readonly {
+    readonly source: Entity;
+    readonly destination: Entity;
+    /** 0 to 1. */
+    readonly likeness: number;
+  }[];
+  readonly next_cursor: string | null;
 };
 
 export type PutSettings = {
@@ -779,6 +923,64 @@ export type RecallResult = {
   readonly remarks?: readonly string[] | undefined;
   /** Why the answer is less than what was asked for. */
   readonly degraded?: readonly string[] | undefined;
+};
+
+export type Relation = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly id: string;
+  readonly source: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** General and timeless, like works_at. */
+  readonly relationship: string;
+  readonly destination: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** How it reads: "Ana works at Acme". */
+  readonly text: string;
+  readonly valid_from: string;
+  /** When it ended; null: it holds. */
+  readonly invalid_at: string | null;
+  readonly said_at: string;
+  /** How often it was said again. */
+  readonly confirmations: number;
+  /** The words that say it; null where somebody wrote it without any. */
+  readonly quote: string | null;
+  /** Memories that came from the same messages. */
+  readonly memory_ids: readonly string[];
+  readonly message_ids: readonly string[];
+};
+
+export type RelationHit = {
+  readonly id: string;
+  readonly source: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** General and timeless, like works_at. */
+  readonly relationship: string;
+  readonly destination: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** How it reads: "Ana works at Acme". */
+  readonly text: string;
+  readonly valid_from: string;
+  /** When it ended; null while it holds. */
+  readonly invalid_at: string | null;
+  /** 0 to 1. Orders the relations of one query. */
+  readonly score: number;
+  /** Memories that came from the same messages. */
+  readonly memory_ids: readonly string[];
+};
+
+export type RelationList = {
+  readonly results: readonly Relation[];
+  readonly next_cursor: string | null;
 };
 
 export type Replay = {
@@ -989,6 +1191,8 @@ export type SearchHit = {
 
 export type SearchResult = {
   readonly results: readonly SearchHit[];
+  /** With include: ["relations"]: best first, at most top_k. */
+  readonly relations?: readonly RelationHit[] | undefined;
   /** With include: ["messages"]: what was said, best first. */
   readonly messages?: readonly MessageHit[] | undefined;
   readonly took_ms: number;
@@ -1050,6 +1254,35 @@ export type Source = {
 
 export type SourceList = {
   readonly results: readonly Source[];
+  readonly next_cursor: string | null;
+};
+
+export type Statement = {
+  readonly id: string;
+  readonly kind: 'holds' | 'ended' | 'denied' | 'same' | 'apart' | 'named';
+  /** false: it was undone. */
+  readonly counts: boolean;
+  readonly source: string;
+  readonly relationship: string | null;
+  readonly destination: string | null;
+  /** Of named: how the entity is also called. */
+  readonly name: string | null;
+  /** Of holds: from when on. */
+  readonly valid_from: string | null;
+  /** Of holds told of the past, and of ended: until when. */
+  readonly until: string | null;
+  readonly reason: string | null;
+  readonly quote: string | null;
+  readonly actor: 'api' | 'study';
+  readonly consolidation_id: string | null;
+  readonly message_ids: readonly string[];
+  readonly memory_ids: readonly string[];
+  readonly said_at: string;
+  readonly recorded_at: string;
+};
+
+export type StatementList = {
+  readonly results: readonly Statement[];
   readonly next_cursor: string | null;
 };
 
@@ -1300,6 +1533,52 @@ export interface Operations {
   'GET /v1/stats': {
     answer: Stats;
   };
+  /** An owner's graph, as JSON, Graphviz, Mermaid or a picture. */
+  'GET /v1/graph': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; as_of?: string | undefined; ended?: 'true' | 'false' | undefined; format?: 'json' | 'dot' | 'mermaid' | 'svg' | undefined; limit?: number | undefined; };
+    answer: Graph;
+  };
+  /** Relations that fit patterns, or ways between two entities. */
+  'POST /v1/graph/query': {
+    body: PostGraphQuery;
+    answer: GraphMatches;
+  };
+  /** Entities that may be one, for a person to decide. */
+  'GET /v1/graph/proposals': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; };
+    answer: ProposalList;
+  };
+  /** The entities of an owner's graph, by name. */
+  'GET /v1/entities': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; like?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: EntityList;
+  };
+  /** An entity and what is around it. */
+  'GET /v1/entities/{id}': {
+    params: { id: string; };
+    query?: { as_of?: string | undefined; ended?: 'true' | 'false' | undefined; depth?: number | undefined; format?: 'json' | 'dot' | 'mermaid' | 'svg' | undefined; limit?: number | undefined; };
+    answer: EntityNeighbourhood;
+  };
+  /** What was said of an entity. */
+  'GET /v1/entities/{id}/history': {
+    params: { id: string; };
+    answer: StatementList;
+  };
+  /** The relations of an owner's graph, those that began first come first. */
+  'GET /v1/relations': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; as_of?: string | undefined; ended?: 'true' | 'false' | undefined; relationship?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: RelationList;
+  };
+  /** One relation. */
+  'GET /v1/relations/{id}': {
+    params: { id: string; };
+    answer: Relation;
+  };
+  /** What was said of a relation. */
+  'GET /v1/relations/{id}/history': {
+    params: { id: string; };
+    answer: StatementList;
+  };
   /** Bring a version of a memory back. */
   'POST /v1/memories/{id}/restore': {
     params: { id: string; };
@@ -1468,6 +1747,11 @@ export interface Operations {
     params: { id: string; };
     body: RotateKey;
     answer: KeyWithSecret;
+  };
+  /** Who did what, newest first. */
+  'GET /v1/audit': {
+    query?: { tenant?: string | undefined; by?: string | undefined; subject?: string | undefined; action?: string | undefined; outcome?: 'done' | 'refused' | 'failed' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: AuditList;
   };
   /** Whether every promise holds, and what to run where one does not. */
   'GET /v1/doctor': {

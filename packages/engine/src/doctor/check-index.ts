@@ -1,6 +1,7 @@
 import type { PointPage } from '../ports/search-index.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
 import type { TenantId } from '../words.ts';
+import { graphPointsOf } from './expected-graph.ts';
 import { expectedOf, nameOf } from './expected-points.ts';
 import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
 
@@ -15,8 +16,9 @@ export async function checkIndex(examining: Examining): Promise<Checked> {
   if (!sameMarker(marker, markerOf(deps))) return { looked: 0, findings: [foreign(marker !== null)] };
   const counted = await miscounted(deps);
   if (depth === 'quick') return { looked: 0, findings: counted };
+  const graph = await miscountedGraph(deps);
   const { looked, findings } = await comparePoints(examining);
-  return { looked, findings: [...counted, ...findings] };
+  return { looked, findings: [...counted, ...graph, ...findings] };
 }
 
 const error = (what: string, examples: readonly string[], count: number): Finding => ({
@@ -43,11 +45,40 @@ async function miscounted(deps: DoctorDeps): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const tenant of await deps.ledger.audit.tenants()) {
     const counts = await settledCounts(deps, tenant);
-    for (const { points, expected, of } of counts ?? []) {
-      if (points === expected) continue;
-      const what = `tenant ${tenant}: the index has ${points} points for ${expected} ${of}`;
-      findings.push(error(what, [], Math.abs(points - expected)));
+    for (const counted of counts ?? []) findings.push(...differing(tenant, counted));
+  }
+  return findings;
+}
+
+interface Counted {
+  readonly points: number;
+  readonly expected: number;
+  readonly of: string;
+}
+
+function differing(tenant: TenantId, { points, expected, of }: Counted): Finding[] {
+  if (points === expected) return [];
+  const what = `tenant ${tenant}: the index has ${points} points for ${expected} ${of}`;
+  return [error(what, [], Math.abs(points - expected))];
+}
+
+/** The graph has no figures at hand: all of it is counted, and again where it changed meanwhile. */
+async function miscountedGraph(deps: DoctorDeps): Promise<Finding[]> {
+  let findings: Finding[] = [];
+  for (let tries = 0; tries < COUNTS_MAX; tries += 1) {
+    const expected = await graphPointsOf(deps);
+    if (expected === null) continue;
+    findings = [];
+    for (const tenant of await deps.ledger.audit.tenants()) {
+      const { entities, relations } = expected.get(tenant) ?? { entities: 0, relations: 0 };
+      const counts = {
+        entities: await deps.index.count(tenant, 'entities'),
+        relations: await deps.index.count(tenant, 'relations'),
+      };
+      findings.push(...differing(tenant, { points: counts.entities, expected: entities, of: 'entities' }));
+      findings.push(...differing(tenant, { points: counts.relations, expected: relations, of: 'relations' }));
     }
+    if (findings.length === 0) return [];
   }
   return findings;
 }
@@ -87,7 +118,13 @@ async function comparePoints({ deps, depth, cancel, onProgress }: Examining): Pr
     findings: [
       ...(stale.length === 0
         ? []
-        : [error(`${stale.length} points of memories, versions or messages that do not exist`, stale, stale.length)]),
+        : [
+            error(
+              `${stale.length} points of memories, versions, messages or relations that do not exist`,
+              stale,
+              stale.length,
+            ),
+          ]),
       ...(different.length === 0
         ? []
         : [error(`${different.length} points that say something else than the ledger`, different, different.length)]),

@@ -129,7 +129,7 @@ describe('the doctor', () => {
     if (point !== undefined) state.points.set('x', { ...point, memoryId: 'mem_gone' });
     expect(await whats()).toEqual([
       'index error: tenant default: the index has 4 points for 3 versions of memories',
-      'index error: 1 points of memories, versions or messages that do not exist',
+      'index error: 1 points of memories, versions, messages or relations that do not exist',
     ]);
   });
 
@@ -141,7 +141,7 @@ describe('the doctor', () => {
     if (missing !== undefined) state.points.set('y', { ...missing, memoryId: 'msg_gone too' });
     expect(await whats()).toEqual([
       'index error: tenant default: the index has 4 points for 3 messages',
-      'index error: 2 points of memories, versions or messages that do not exist',
+      'index error: 2 points of memories, versions, messages or relations that do not exist',
       'index error: 1 points that say something else than the ledger',
     ]);
   });

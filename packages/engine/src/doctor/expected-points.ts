@@ -6,6 +6,7 @@ import { pointsOf } from '../rules/standing.ts';
 import { heard } from '../steps/heard.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory } from '../words.ts';
+import { expectedOfGraph } from './expected-graph.ts';
 import type { DoctorDeps } from './findings.ts';
 
 /** What the ledger says of some points of the index. */
@@ -25,16 +26,18 @@ export async function expectedOf(deps: DoctorDeps, points: readonly ShownPoint[]
   const shelves = Map.groupBy(points, ({ shelf }) => shelf);
   const memories = await memoriesOf(deps, shelves.get('memories') ?? []);
   const batches = await batchesOf(deps, shelves.get('messages') ?? []);
-  const made = [...(await remembered(deps, memories)), ...batches.flatMap((batch) => pointsOfBatch(batch, NO_VECTORS))];
+  const graph = await expectedOfGraph(deps, [...(shelves.get('entities') ?? []), ...(shelves.get('relations') ?? [])]);
+  const spoken = batches.flatMap((batch) => pointsOfBatch(batch, NO_VECTORS));
+  const made = [...(await remembered(deps, memories)), ...spoken, ...graph.points];
   const expected = new Map(made.map((point) => [nameOf(point), { revision: point.revision, text: textOf(point) }]));
-  const revisions = revisionsOf(memories, batches);
+  const revisions = new Map([...revisionsOf(memories, batches), ...graph.revisions]);
   return {
     says: (point) => expected.get(nameOf(point))?.text === canonical(point),
     has: (point) => expected.has(nameOf(point)),
     isOlderThan: (point) => point.revision > (revisions.get(point.memoryId) ?? point.revision),
     onTheirWay: async () => {
       const entries = await deps.ledger.outbox.ofMemories(memories.map(({ id }) => id));
-      const ids = new Set(entries.map(({ memoryId }) => memoryId));
+      const ids = new Set([...entries.map(({ memoryId }) => memoryId), ...(await graph.onTheirWay())]);
       const again = await deps.ledger.speech.batches(batches.map(({ id }) => id));
       for (const { messages } of again.filter(({ told }) => !told))
         for (const { message } of messages) ids.add(message.id);

@@ -38,6 +38,7 @@ export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryIndex } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
 export { type Recorded, recordingMeter, silentMeter } from './meters.ts';
+export { type SaidRelation, sayGraph } from './said-graph.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';
 export { echoExtract, keyedDecide } from './scripts.ts';
 export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';

@@ -1,0 +1,129 @@
+import {
+  asEngineError,
+  type Filter,
+  type FoundRelation,
+  filterableOf,
+  type GraphQuestion,
+  type Memory,
+  matches,
+  ownerOf,
+  readGraph,
+  scopeOf,
+} from '@slowwave/engine';
+import { type Deadline, deadlineOf, LATE } from './deadline.ts';
+import type { SearchDeps } from './deps.ts';
+import { wordsOf } from './find.ts';
+import { lateNote } from './late-note.ts';
+import type { Question } from './search.ts';
+
+/** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
+const RELATIONS_LIMIT_MS = 2_000;
+/** Of relations that are narrowed down more are found, so that enough are left. */
+const NARROWED_FACTOR = 5;
+
+export interface Related {
+  readonly asked: boolean;
+  readonly relations: readonly FoundRelation[];
+  /** Why some are missing. */
+  readonly missing: readonly string[];
+}
+
+/** The relations that a search asks for, while the memories are looked for. Where it asks for none nothing is read. */
+export async function relationsFor(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Related> {
+  if (!question.body.include.includes('relations')) return { asked: false, relations: [], missing: [] };
+  const limit = Math.min(RELATIONS_LIMIT_MS, question.body.timeout_ms ?? RELATIONS_LIMIT_MS);
+  const own = deadlineOf(limit, deadline.signal);
+  try {
+    const relations = await own.within((signal) => read(deps, question, signal));
+    if (relations === LATE) return without(lateNote('reading the relations'));
+    return { asked: true, relations, missing: [] };
+  } catch (error) {
+    deps.log.warn({ err: error }, 'relations were not read');
+    return without(`the relations could not be read (${asEngineError(error).code}) and are left out`);
+  } finally {
+    own.end();
+  }
+}
+
+const without = (reason: string): Related => ({ asked: true, relations: [], missing: [reason] });
+
+async function read(deps: SearchDeps, question: Question, signal: AbortSignal): Promise<readonly FoundRelation[]> {
+  const { top_k: limit } = question.body;
+  const narrow = narrowingOf(question);
+  if (narrow === null) return readGraph(deps, graphQuestion(deps, { question, signal, limit }));
+  const found = await readGraph(deps, graphQuestion(deps, { question, signal, limit: limit * NARROWED_FACTOR }));
+  return (await narrowed(deps, { found, question, narrow })).slice(0, limit);
+}
+
+interface Reading {
+  readonly question: Question;
+  readonly signal: AbortSignal;
+  readonly limit: number;
+}
+
+function graphQuestion(deps: SearchDeps, { question, signal, limit }: Reading): GraphQuestion {
+  const { tenant, body } = question;
+  return {
+    tenant,
+    owner: ownerOf(scopeOf(body)),
+    text: body.query,
+    terms: wordsOf(body.query),
+    vector: body.mode === 'keyword' ? Promise.resolve(null) : vectorOf(deps, question, signal),
+    at: body.as_of === undefined ? null : Date.parse(body.as_of),
+    ever: body.latest_only === false,
+    now: deps.tools.now(),
+    limit,
+  };
+}
+
+/** The same that the memories are looked for with. Where there is none the memories say so, and words are left. */
+const vectorOf = (
+  { embedQuery }: SearchDeps,
+  { tenant, body }: Question,
+  signal: AbortSignal,
+): Promise<Float32Array | null> => embedQuery({ tenant, text: body.query }, signal).catch(() => null);
+
+/** Which memories a relation has to come from; null: from any. */
+interface Narrowing {
+  fits(memory: Memory): boolean;
+}
+
+/**
+ * A relation is its owner's, and knows nothing of the other ids, or of what a filter asks for: its memories do. One is
+ * enough. What somebody wrote without any memory is not shown then.
+ */
+function narrowingOf({ body, where }: Question): Narrowing | null {
+  const owner = ownerOf(scopeOf(body));
+  const { agentId, runId, appId } = scopeOf(body);
+  const ids = {
+    agentId: owner.kind === 'user' ? agentId : null,
+    runId: owner.kind === 'run' ? null : runId,
+    appId,
+  };
+  if (where === null && Object.values(ids).every((id) => id === null)) return null;
+  return {
+    fits: (memory) =>
+      memory.owner.kind === owner.kind &&
+      memory.owner.id === owner.id &&
+      (ids.agentId === null || memory.scope.agentId === ids.agentId) &&
+      (ids.runId === null || memory.scope.runId === ids.runId) &&
+      (ids.appId === null || memory.scope.appId === ids.appId) &&
+      passes(where, memory),
+  };
+}
+
+const passes = (where: Filter | null, memory: Memory): boolean =>
+  where === null || (memory.versions.length > 0 && matches(where, filterableOf(memory)));
+
+interface Narrowed {
+  readonly found: readonly FoundRelation[];
+  readonly question: Question;
+  readonly narrow: Narrowing;
+}
+
+async function narrowed({ ledger }: SearchDeps, { found, question, narrow }: Narrowed): Promise<FoundRelation[]> {
+  const ids = [...new Set(found.flatMap(({ memoryIds }) => memoryIds))];
+  const memories = ids.length === 0 ? [] : await ledger.memories.many(question.tenant, ids);
+  const fitting = new Set(memories.filter(narrow.fits).map(({ id }) => id));
+  return found.filter(({ memoryIds }) => memoryIds.some((id) => fitting.has(id)));
+}

@@ -54,9 +54,12 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
   const { turn, rules } = gathered;
   if (turn.settings.infer) await afford(deps, { tenant: turn.tenant, lane: turn.lane, rules });
   const extracted = await watch.time('extract', () => extract(deps, gathered, cancel));
+  await deps.tools.breathe();
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
+  await deps.tools.breathe();
   const decided = await watch.time('decide', () => decide(deps, recalled, cancel));
   const guarded = judge(deps, decided);
+  await deps.tools.breathe();
   return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
 }
 

@@ -34,6 +34,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const found = await deps.ledger.memories.many(turn.tenant, ids);
+  await deps.tools.breathe();
   const memories = new Map(found.filter(isSaid).map((memory) => [memory.id, memory]));
   const candidates = candidatesOf(facts, neighbours, memories);
   // What somebody wants forgotten need not share a word with the wish: whatever was recalled is looked at.
@@ -43,6 +44,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   );
   const tellings = facts.filter((fact) => !isWishToForget(fact));
   const repeats = repeatsOf(tellings, candidates, memories);
+  await deps.tools.breathe();
   return {
     ...extracted,
     spoken: new Map(passing.map((text) => [text, vectorOf(text)])),

@@ -22,7 +22,10 @@ import {
   fakeEmbedder,
   keyedDecide,
   NEVER,
+  newEntity,
+  statementsBy,
 } from '@slowwave/engine/testing';
+import { systemTools } from '../src/system/index.ts';
 
 /** In everything that is of the user who is erased, and in nothing else. */
 export const MARKER = 'Xyzzy';
@@ -75,6 +78,12 @@ export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): 
     },
     filter: { states: ['parked'], userId: USER },
   });
+  for (const [userId, word] of [
+    [USER, MARKER],
+    ['bob', 'plain'],
+  ] as const) {
+    await aGraph(stores.ledger, userId, word);
+  }
   await bench.post([`waits: ${MARKER}`], { userId: USER, flush: false });
   await recordRequests(bench.deps);
   return bench;
@@ -105,6 +114,40 @@ export async function subjectsInTrail({ deps }: EngineBench): Promise<Readonly<R
     cursor = page.nextCursor;
   }
   return counts;
+}
+
+/** A graph of a user with a word wherever there can be one: written explicitly and by a study, with one that is parked. */
+async function aGraph({ lanes, thoughts, graph }: Ledger, userId: string, word: string): Promise<void> {
+  const lane = (await lanes.find(TENANT, { kind: 'user', id: userId }))?.id;
+  if (lane === undefined) throw new Error(`expected a lane of ${userId}`);
+  const { holds, ended, named, same } = statementsBy(systemTools);
+  const upTo = Array.from({ length: POSTS }, (_, i) => `ent_${word}_${i}`);
+  const entities = upTo.map((id) => newEntity(id, { name: `${word} ${id}` }));
+  const statements = upTo.flatMap((id, i) => [
+    holds(`${id} likes_${word} ${upTo[(i + 1) % POSTS]}`, { quote: `${word} said so` }),
+    named(id, `also ${word} ${i}`),
+  ]);
+  const now = systemTools.now();
+  await graph.write(TENANT, lane, { entities, statements, now });
+  const { results } = await thoughts.list(TENANT, { state: 'applied', userId }, { limit: 2, cursor: null });
+  for (const { id } of results) await graph.request(TENANT, id, now);
+  const claim = await graph.claim(lane, { now, holdMs: 1 });
+  if (claim.kind !== 'claimed') throw new Error('expected a study');
+  const { consolidationId } = claim.study;
+  const [one = '', two = '', three = ''] = upTo;
+  const said = [same(one, two, { reason: word }), ended(`${two} likes_${word} ${three}`, { reason: word })];
+  await graph.apply(
+    claim.study,
+    {
+      ...{ consolidationId, entities: [], remarks: [{ asked: word, did: word }], prompts: [], usage: {} },
+      statements: said.map((statement) => ({ ...statement, consolidationId })),
+      proposals: [{ source: one, destination: three, likeness: 0.8 }],
+    },
+    now,
+  );
+  const next = await graph.claim(lane, { now, holdMs: 1 });
+  if (next.kind === 'claimed')
+    await graph.fail(next.study, { failure: { code: 'x', message: word, at: now }, retryAt: null });
 }
 
 /** Erases the marked user, as a worker does. Answers null where somebody is in the way of compacting. */

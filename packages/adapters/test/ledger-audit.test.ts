@@ -6,7 +6,7 @@ import {
   ORPHAN_KINDS,
   type OrphanKind,
 } from '@slowwave/engine';
-import { added, deleted, home, newBatch, user } from '@slowwave/engine/testing';
+import { added, deleted, home, newBatch, newEntity, statementsBy, user } from '@slowwave/engine/testing';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemTools } from '../src/system/index.ts';
@@ -30,6 +30,11 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'batch in no window': "UPDATE batches SET state = 'consolidating', consolidation_id = 'con_none'",
   'batch that never ends':
     "UPDATE batches SET state = 'consolidating', outcome = 'empty', consolidation_id = 'con_none', told_revision = 1",
+  'statement that counts wrongly': `
+    INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at)
+    VALUES ('con_undone', 'default', 'lane_none', 1, 'undone', '[]', 0, 1);
+    UPDATE graph_statements SET consolidation_id = 'con_undone'`,
+  'relation that does not follow': 'UPDATE graph_relations SET confirmations = 9',
 };
 
 interface Opened {
@@ -75,6 +80,11 @@ async function onPostgres(): Promise<Opened> {
 }
 
 const TABLES = [
+  'graph_names',
+  'graph_relations',
+  'graph_statements',
+  'graph_entities',
+  'consolidations',
   'plans',
   'outbox',
   'tombstones',
@@ -96,6 +106,9 @@ async function filled(ledger: Ledger): Promise<Ledger> {
   await ledger.memories.write(DEFAULT_TENANT, { changes: [one], tombstones: [], now });
   const gone = deleted(systemTools, one.memory);
   await ledger.memories.write(DEFAULT_TENANT, { changes: [gone], tombstones: [tombstone], now });
+  const { holds } = statementsBy(systemTools);
+  const entities = [newEntity('ent_ana'), newEntity('ent_tea')];
+  await ledger.graph.write(DEFAULT_TENANT, lane, { entities, statements: [holds('ent_ana likes ent_tea')], now });
   await ledger.batches.append(newBatch(systemTools), { tokens: 1_000, idleMs: 60_000, maxAgeMs: 60_000 });
   return ledger;
 }

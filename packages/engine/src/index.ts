@@ -5,13 +5,12 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erase.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type ExportPart, exportOf } from './export.ts';
-export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
 export { dotOf } from './graph/draw/dot.ts';
 export { mermaidOf } from './graph/draw/mermaid.ts';
 export type { Picture } from './graph/draw/picture.ts';
 export { svgOf } from './graph/draw/svg.ts';
 export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
-export { endsOf, type Following, followingOf, graphOf } from './graph/follow.ts';
+export type { Following } from './graph/follow.ts';
 export type { KnownEntity } from './graph/known-entity.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type { GraphAsked } from './graph/query/looking.ts';
@@ -20,14 +19,8 @@ export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from '
 export { boostRelated } from './graph/read/boost.ts';
 export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
 export type { FoundRelation } from './graph/read/seen.ts';
-export {
-  type SettledRelation,
-  sameFollowing,
-  sameRelation,
-  settleEntities,
-  settleRelations,
-} from './graph/settle.ts';
-export { type Recorded, takenBackBy } from './graph/taken-back.ts';
+export type * from './graph/open-proposals.ts';
+export type { SettledRelation } from './graph/settle.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export type { Reader } from './inquiry/ask-reading.ts';

@@ -3,6 +3,12 @@
  * this file instead of the whole engine, which would cost each of them more time than all of its own code.
  */
 export { EngineError } from './errors.ts';
+export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
+export { foldRelations, inOrder, standingOf } from './graph/fold.ts';
+export { aliasesOf, endsOf, graphOf } from './graph/follow.ts';
+export { openProposals } from './graph/open-proposals.ts';
+export { sameFollowing, sameRelation, settleEntities, settleRelations } from './graph/settle.ts';
+export { takenBackBy } from './graph/taken-back.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { isTelling, REMOVED } from './ports/ledger/retention.ts';
@@ -23,6 +29,7 @@ export { UNDONE_NOTE } from './rules/undone.ts';
 export { visible } from './rules/visible.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 export { bm25 } from './text/bm25.ts';
+export { normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';

@@ -39,7 +39,10 @@ export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
 
 const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.id AND b.state = 'pending')`;
 
-export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
+/** What no single statement can find: it is folded again, by graph/audit.ts. */
+export const FOLDED = 'relation that does not follow';
+
+export const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audit>> = {
   'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.erasure IS NULL AND x.pending <> ${WAITING}` },
   'lane in a wrong state': {
     id: 'x.id',
@@ -59,6 +62,12 @@ export const CONTRADICTORY: Readonly<Record<Contradiction, Audit>> = {
       AND NOT EXISTS (
         SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
       AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
+  },
+  'statement that counts wrongly': {
+    id: 'x.id',
+    from: `graph_statements x JOIN consolidations y ON y.id = x.consolidation_id
+      WHERE (x.counts = 1) <> (y.state = 'applied')
+        AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
   },
 };
 

@@ -19,6 +19,16 @@ const pick = (table: string, id = 'id'): string =>
  */
 export const ERASING: readonly Erasing[] = [
   { pick: pick('webhook_deliveries'), deletes: [['webhook_deliveries', 'id IN :ids']] },
+  { pick: pick('graph_relations'), deletes: [['graph_relations', 'id IN :ids']] },
+  { pick: pick('graph_statements'), deletes: [['graph_statements', 'id IN :ids']] },
+  {
+    pick: pick('graph_entities'),
+    deletes: [
+      ['graph_names', 'entity IN :ids'],
+      ['graph_entities', 'id IN :ids'],
+    ],
+  },
+  { pick: pick('graph_turns', 'lane'), deletes: [['graph_turns', 'lane = @lane AND lane IN :ids']] },
   {
     pick: pick('memories'),
     deletes: [
@@ -33,6 +43,8 @@ export const ERASING: readonly Erasing[] = [
   {
     pick: pick('consolidations'),
     deletes: [
+      ['graph_proposals', 'consolidation_id IN :ids'],
+      ['graph_studies', 'consolidation_id IN :ids'],
       ['answers', 'consolidation_id IN :ids'],
       ['plans', 'consolidation_id IN :ids'],
       ['reviews', 'consolidation_id IN :ids'],

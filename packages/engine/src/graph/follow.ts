@@ -24,7 +24,7 @@ export function graphOf(
 }
 
 /** What follows for one entity, of the ones that were merged into it and all statements that count and name any of them. */
-export function followingOf(
+function followingOf(
   entity: Called,
   given: { readonly merged: readonly Called[]; readonly counting: readonly Statement[]; readonly standing: Standing },
 ): Following {
@@ -49,8 +49,12 @@ export function renamed(statement: Statement, nameOf: (id: string) => string): S
     : { ...statement, source };
 }
 
-/** Its other names in the order they were said, then what the others were first called; each once, however it is written. */
-function aliasesOf(entity: Called, merged: readonly Called[], counting: readonly Statement[]): readonly string[] {
+/** An entity's other names in the order they were said, then what the others were first called; each once, however it is written. */
+export function aliasesOf(
+  entity: Called,
+  merged: readonly Called[],
+  counting: readonly Statement[],
+): readonly string[] {
   const ids = new Set([entity, ...merged].map(({ id }) => id));
   const said = inOrder(counting).flatMap((one) => (one.kind === 'named' && ids.has(one.source) ? [one.name] : []));
   const first = merged.toSorted((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => id !== entity.id);

@@ -8,7 +8,6 @@ import { ANN, apply, type Bench, expectKind, nextTurn, store, TENANT } from './l
 
 /** Longer than any study of a test takes. */
 export const HOLD_MS = 60_000;
-export const EVER = { at: 'ever', limit: 100 } as const;
 
 /** The lane of an owner, made if missing. */
 export const graphLane = (b: Bench, owner = ANN): Promise<LaneId> =>

@@ -72,6 +72,15 @@ function contradictionsOf(state: State): Record<Contradiction, () => string[]> {
         .map(({ id }) => id),
     'batch that never ends': () =>
       open.filter((one) => one.outcome !== null && !untold.has(one.consolidationId)).map(({ id }) => id),
+    'statement that counts wrongly': () =>
+      [...state.graph.statements.values()]
+        .filter(({ statement: { consolidationId }, counts }) => {
+          const consolidation = state.consolidations.get(consolidationId ?? '');
+          return consolidation !== undefined && counts !== (consolidation.state === 'applied');
+        })
+        .map(({ statement }) => statement.id),
+    // All of it is folded anew with every change.
+    'relation that does not follow': () => [],
   };
 }
 

@@ -1,5 +1,6 @@
 import { inOrder } from '../graph/fold.ts';
 import { endsOf } from '../graph/follow.ts';
+import { type OpenProposal, openProposals } from '../graph/open-proposals.ts';
 import type { Entity, KeptRelation } from '../graph/words.ts';
 import type { Around, GraphStore } from '../ports/ledger/graph.ts';
 import { normaliseText } from '../text/normalise.ts';
@@ -102,26 +103,13 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
 const byWeight = (a: RelationRow, b: RelationRow): number =>
   b.confirmations - a.confirmations || compareSaid(b.saidAt, a.saidAt) || byId(a, b);
 
-/** As pairs of what the two stand for by now, each once, the most alike first. */
-function proposalsOf(state: State, lane: LaneId | undefined) {
+function proposalsOf(state: State, lane: LaneId | undefined): readonly OpenProposal[] {
   const { proposals, entities, statements } = state.graph;
-  const apart = [...statements.values()].filter((row) => row.counts && row.statement.kind === 'apart');
-  const standing = (id: string): EntityRow => {
-    const row = rowOf(entities, id);
-    return row.mergedInto === null ? row : rowOf(entities, row.mergedInto);
-  };
-  const pairs = new Map<string, { source: Entity; destination: Entity; likeness: number }>();
-  for (const one of proposals.toSorted((a, b) => b.likeness - a.likeness)) {
-    if (one.lane !== lane || state.consolidations.get(one.consolidationId)?.state !== 'applied') continue;
-    const ends = [one.source, one.destination];
-    const [source, destination] = [standing(one.source), standing(one.destination)];
-    const isDecided = apart.some(
-      ({ statement, recordedAt }) => ends.includes(statement.source) && recordedAt >= one.recordedAt,
-    );
-    if (isDecided || source.id === destination.id || !source.counts || !destination.counts) continue;
-    const key = [source.id, destination.id].sort().join(' ');
-    if (pairs.has(key)) continue;
-    pairs.set(key, { source: entityOf(source), destination: entityOf(destination), likeness: one.likeness });
-  }
-  return [...pairs.values()];
+  const proposed = proposals.filter(
+    (one) => one.lane === lane && state.consolidations.get(one.consolidationId)?.state === 'applied',
+  );
+  const apart = [...statements.values()].flatMap(({ statement, counts, recordedAt }) =>
+    counts && statement.kind === 'apart' ? [{ source: statement.source, recordedAt }] : [],
+  );
+  return openProposals(proposed, apart, new Map([...entities].map(([id, row]) => [id, entityOf(row)])));
 }

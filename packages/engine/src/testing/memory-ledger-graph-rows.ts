@@ -15,7 +15,7 @@ export interface EntityRow extends Mutable<Entity>, Telling {}
 
 export interface RelationRow extends Mutable<SettledRelation>, Telling, Pick<KeptRelation, 'tenant' | 'lane'> {}
 
-export interface StatementRow extends Recorded {
+interface StatementRow extends Recorded {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly statement: Statement;
@@ -43,7 +43,7 @@ export interface GraphTurnRow {
   heldUntil: Millis;
 }
 
-export interface ProposalRow extends MergeProposal {
+interface ProposalRow extends MergeProposal {
   readonly lane: LaneId;
   readonly consolidationId: string;
   readonly recordedAt: Millis;

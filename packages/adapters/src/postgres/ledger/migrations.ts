@@ -14,6 +14,7 @@ import { SCHEMA_13 } from './schema-13.ts';
 import { SCHEMA_14 } from './schema-14.ts';
 import { SCHEMA_15 } from './schema-15.ts';
 import { SCHEMA_16 } from './schema-16.ts';
+import { SCHEMA_17 } from './schema-17.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_14,
   SCHEMA_15,
   SCHEMA_16,
+  SCHEMA_17,
 ];
 
 /** The newest schema. */

@@ -1,12 +1,12 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
-import { noGraph } from '../../ledger/no-graph.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { type Access, accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
+import { graphStore } from './graph-store.ts';
 import { keyStore } from './key-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
@@ -106,7 +106,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     webhooks: webhookStore(access),
-    graph: noGraph(),
+    graph: graphStore(access),
     trail: trailStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
-import { noGraph } from '../../ledger/no-graph.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
+import { graphStore } from './graph-store.ts';
 import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
@@ -99,7 +99,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     webhooks: webhookStore(access),
-    graph: noGraph(),
+    graph: graphStore(access),
     trail: trailStore(access),
     check: () => check(access, { writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

@@ -25,6 +25,10 @@ export const CONTRADICTIONS = [
   'batch in no window',
   /** Everything it led to is in the index, but it never came to its end. */
   'batch that never ends',
+  /** Of a consolidation that is undone, or not counting though its consolidation counts. */
+  'statement that counts wrongly',
+  /** A relation, or a name or a merge of an entity, is not what the statements that count come to. */
+  'relation that does not follow',
 ] as const;
 export type Contradiction = (typeof CONTRADICTIONS)[number];
 

@@ -1,3 +1,4 @@
+import type { OpenProposal } from '../../graph/open-proposals.ts';
 import type { Entity, GraphPlan, KeptRelation, NewEntity, Statement } from '../../graph/words.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
@@ -129,10 +130,7 @@ export interface GraphStore {
    * Pairs that studies found to be alike and nobody has decided on: they are one by now, or one of them was said to stand
    * apart since.
    */
-  proposals(
-    tenant: TenantId,
-    owner: Owner,
-  ): Promise<readonly { source: Entity; destination: Entity; likeness: number }[]>;
+  proposals(tenant: TenantId, owner: Owner): Promise<readonly OpenProposal[]>;
 
   /** What the index has not been told of yet, oldest change first. After a refill: all that counts. */
   untold(limit: number): Promise<readonly GraphTelling[]>;

@@ -4,12 +4,15 @@ import {
   COUNT_MEMORIES,
   countOf,
   examplesOf,
+  FOLDED,
   ORPHANS,
   OVERDUE,
   SELECT_SAMPLE,
   SELECT_TENANTS,
 } from '../../../ledger/audit.ts';
+import { strayRelations } from '../../../ledger/graph/audit.ts';
 import type { Access } from '../access.ts';
+import { runScript } from '../script.ts';
 import type { Params, Sql } from '../sql.ts';
 
 export function auditStore({ read, snapshot }: Access): AuditStore {
@@ -19,7 +22,8 @@ export function auditStore({ read, snapshot }: Access): AuditStore {
     memories: () => read(async (sql) => (await sql.get<{ count: number }>(COUNT_MEMORIES))?.count ?? 0),
     sample: (limit) => read((sql) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit })),
     orphans: (kind) => snapshot((sql) => suspects(sql, ORPHANS[kind])),
-    contradictions: (kind) => snapshot((sql) => suspects(sql, CONTRADICTORY[kind])),
+    contradictions: (kind) =>
+      snapshot((sql) => (kind === FOLDED ? runScript(sql, strayRelations()) : suspects(sql, CONTRADICTORY[kind]))),
     overdue: (before) => snapshot((sql) => suspects(sql, OVERDUE, { before })),
     parked: () => read((sql) => sql.all<ParkedBatches>(COUNT_PARKED)),
   };

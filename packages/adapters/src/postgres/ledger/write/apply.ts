@@ -1,6 +1,8 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
@@ -18,6 +20,8 @@ export async function apply(
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   await writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
   await openReviews(sql, turn, application);
+  const { tenant, lane: laneId, consolidationId: id } = turn;
+  if (application.graph) await runScript(sql, openStudy({ tenant, lane: laneId, id, now }));
   await endConsolidation(sql, turn, application);
   const lane = await lockLane(sql, turn.lane); // again: the changes have touched it
   if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);

@@ -30,6 +30,7 @@ export async function removePlans(sql: Sql, { now, ...which }: Removal): Promise
   for (const table of ['answers', 'plans']) {
     await sql.run(`DELETE FROM ${table} WHERE consolidation_id = ANY(@ids::text[])`, { ids });
   }
+  await sql.run('UPDATE graph_studies SET plan = NULL WHERE consolidation_id = ANY(@ids::text[])', { ids });
   const text = 'UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id = ANY(@ids::text[])';
   await sql.run(text, { ids, now });
   return ids.length;

@@ -7,13 +7,17 @@ import { laneOfTurn } from './lanes.ts';
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
 export async function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: StoredAnswer }): Promise<Stored> {
   if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
-  const { usage, ...columns } = answer;
-  const id = turn.consolidationId;
-  const added = await sql.run(INSERT_ANSWER, { ...columns, ...usage, id });
-  if (added === 0) return { kind: 'stored' };
-  if (answer.step.startsWith('extract')) await setStage(sql, id, 'decide');
-  await countCall(sql, turn, { ...answer, failed: false });
+  const isNew = await keepAnswer(sql, turn, answer);
+  if (isNew && answer.step.startsWith('extract')) await setStage(sql, turn.consolidationId, 'decide');
   return { kind: 'stored' };
+}
+
+/** Answers whether it was not there yet. */
+export async function keepAnswer(sql: Sql, by: Caller, answer: StoredAnswer): Promise<boolean> {
+  const { usage, ...columns } = answer;
+  const added = await sql.run(INSERT_ANSWER, { ...columns, ...usage, id: by.consolidationId });
+  if (added > 0) await countCall(sql, by, { ...answer, failed: false });
+  return added > 0;
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */

@@ -1,8 +1,11 @@
 import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave/engine';
+import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
 import { requireLane } from '../../../ledger/turn.ts';
 import { standingLanes } from '../read/erasures.ts';
+import { undosOfLane } from '../read/undos.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { lockLane } from './lanes.ts';
@@ -33,6 +36,7 @@ export async function writeUndo(
   await sql.run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE });
   await forgetSummaries(sql, lane);
   await sql.run(INSERT_UNDO, undoColumns(undo, tenant));
+  await runScript(sql, retakeGraph(tenant, undoing, await undosOfLane(sql, lane)));
   return { kind: 'written' };
 }
 

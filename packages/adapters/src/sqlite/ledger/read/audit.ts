@@ -5,11 +5,14 @@ import {
   COUNT_MEMORIES,
   countOf,
   examplesOf,
+  FOLDED,
   ORPHANS,
   OVERDUE,
   SELECT_SAMPLE,
   SELECT_TENANTS,
 } from '../../../ledger/audit.ts';
+import { strayRelations } from '../../../ledger/graph/audit.ts';
+import { runScript } from '../script.ts';
 import type { Params, Sql } from '../sql.ts';
 
 /** What a ledger says of its own soundness, by the names that the store asks by. */
@@ -22,7 +25,8 @@ export const AUDITS = {
   memories: (sql: Sql): number => sql.get<{ count: number }>(COUNT_MEMORIES)?.count ?? 0,
   sample: (sql: Sql, limit: number) => sql.all<{ tenant: TenantId; id: string }>(SELECT_SAMPLE, { limit }),
   orphans: (sql: Sql, kind: OrphanKind): Suspects => suspects(sql, ORPHANS[kind]),
-  contradictions: (sql: Sql, kind: Contradiction): Suspects => suspects(sql, CONTRADICTORY[kind]),
+  contradictions: (sql: Sql, kind: Contradiction): Suspects =>
+    kind === FOLDED ? runScript(sql, strayRelations()) : suspects(sql, CONTRADICTORY[kind]),
   overdue: (sql: Sql, before: Millis): Suspects => suspects(sql, OVERDUE, { before }),
   parked: (sql: Sql) => sql.all<ParkedBatches>(COUNT_PARKED),
 } as const;

@@ -1,6 +1,8 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
@@ -15,6 +17,8 @@ export function apply(sql: Sql, { turn, application }: { turn: Turn; application
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
   openReviews(sql, turn, application);
+  if (application.graph)
+    runScript(sql, openStudy({ tenant: turn.tenant, lane: turn.lane, id: turn.consolidationId, now }));
   endConsolidation(sql, turn, application);
   const lane = loadLane(sql, turn.lane);
   if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);

@@ -5,6 +5,17 @@ import { claim } from './claim.ts';
 import { eraseSlice, finishErasures, forgetOwner, requestErasure } from './erasures.ts';
 import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
+import {
+  applyStudy,
+  claimStudy,
+  failStudy,
+  refillGraph,
+  releaseStudy,
+  requestStudy,
+  storeStudyAnswer,
+  tellGraph,
+  writeGraph,
+} from './graph.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
@@ -31,9 +42,11 @@ export const WRITES = {
   append,
   appendTrail,
   apply,
+  applyStudy,
   changeWebhook,
   claim,
   claimDeliveries,
+  claimStudy,
   clearOutbox,
   countFailedCall,
   countSummaryCall,
@@ -43,6 +56,7 @@ export const WRITES = {
   dropOldTrail,
   eraseSlice,
   fail,
+  failStudy,
   finishErasures,
   flush,
   forgetDeliveries,
@@ -56,9 +70,11 @@ export const WRITES = {
   proveWritable,
   putSettings,
   raiseLane,
+  refillGraph,
   refillOutbox,
   refillSpeech,
   release,
+  releaseStudy,
   removeHistories,
   removeMessages,
   removePlans,
@@ -66,16 +82,20 @@ export const WRITES = {
   replay,
   replayDeliveries,
   requestErasure,
+  requestStudy,
   revokeKey,
   rotateKey,
   settleDelivery,
   settleReview,
   storeAnswer,
   storePlan,
+  storeStudyAnswer,
   storeSummary,
   storeVectors,
   takeReplay,
+  tellGraph,
   write,
+  writeGraph,
   writeUndo,
 } as const;
 

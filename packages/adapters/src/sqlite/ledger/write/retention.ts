@@ -29,6 +29,7 @@ export function removePlans(sql: Sql, { now, ...which }: Removal): number {
   const picked = sql.all<{ id: string }>(PICK_PLANS, { ...which });
   const ids = JSON.stringify(picked.map(({ id }) => id));
   for (const table of ['answers', 'plans']) sql.run(`DELETE FROM ${table} WHERE consolidation_id IN ${IDS}`, { ids });
+  sql.run(`UPDATE graph_studies SET plan = NULL WHERE consolidation_id IN ${IDS}`, { ids });
   sql.run(`UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN ${IDS}`, { ids, now });
   return picked.length;
 }

@@ -6,14 +6,20 @@ import { laneOfTurn } from './lanes.ts';
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
 export function storeAnswer(sql: Sql, { turn, answer }: { turn: Turn; answer: StoredAnswer }): Stored {
   if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
-  const { usage, truncated, ...columns } = answer;
-  const id = turn.consolidationId;
-  const added = sql.run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
-  if (added === 0) return { kind: 'stored' };
-  const { step, model, at } = answer;
-  countCall(sql, turn, { step, model, failed: false, usage, at });
-  if (step.startsWith('extract')) setStage(sql, id, 'decide');
+  const isNew = keepAnswer(sql, turn, answer);
+  if (isNew && answer.step.startsWith('extract')) setStage(sql, turn.consolidationId, 'decide');
   return { kind: 'stored' };
+}
+
+/** Answers whether it was not there yet. */
+export function keepAnswer(sql: Sql, by: Caller, answer: StoredAnswer): boolean {
+  const { usage, truncated, ...columns } = answer;
+  const id = by.consolidationId;
+  const added = sql.run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
+  if (added === 0) return false;
+  const { step, model, at } = answer;
+  countCall(sql, by, { step, model, failed: false, usage, at });
+  return true;
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */

@@ -1,0 +1,131 @@
+import type { Entity, EntityKind, KeptRelation, LaneId, SettledRelation, Statement, TenantId } from '@slowwave/engine';
+import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
+import type { Value } from './script.ts';
+
+export interface EntityRow {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly name: string;
+  readonly kind: EntityKind;
+  readonly self: 0 | 1;
+  readonly aliases: string;
+  readonly merged_into: string | null;
+  readonly counts: 0 | 1;
+  readonly revision: number;
+  readonly created_at: number;
+}
+
+/** Entities of owners that are not being erased, with their owner's columns; add a WHERE on `e`. */
+export const SELECT_ENTITIES = `
+  SELECT e.*, l.owner_kind, l.owner_id FROM graph_entities e JOIN lanes l ON l.id = e.lane AND l.erasure IS NULL`;
+
+/** An entity that is shown. */
+export const SHOWN = 'e.counts = 1 AND e.merged_into IS NULL';
+
+export const entityFrom = (row: EntityRow & OwnerColumns): Entity => ({
+  id: row.id,
+  tenant: row.tenant,
+  lane: row.lane,
+  owner: ownerFrom(row),
+  name: row.name,
+  kind: row.kind,
+  self: row.self === 1,
+  aliases: JSON.parse(row.aliases),
+  mergedInto: row.merged_into,
+  counts: row.counts === 1,
+  revision: row.revision,
+  createdAt: row.created_at,
+});
+
+export interface RelationRow {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly source: string;
+  readonly relationship: string;
+  readonly destination: string;
+  readonly valid_from: number;
+  readonly invalid_at: number | null;
+  readonly ended_by: string | null;
+  readonly said_at: number;
+  readonly said_seq: number;
+  readonly confirmations: number;
+  readonly message_ids: string;
+  readonly memory_ids: string;
+  readonly quote: string | null;
+  readonly revision: number;
+  readonly counts: 0 | 1;
+  readonly recorded_at: number;
+  readonly updated_at: number;
+}
+
+interface NamesOfEnds extends OwnerColumns {
+  readonly source_name: string;
+  readonly destination_name: string;
+}
+
+/** Relations of owners that are not being erased, with what is shown beside; add a WHERE on `r`. */
+export const SELECT_RELATIONS = `
+  SELECT r.*, s.name AS source_name, d.name AS destination_name, l.owner_kind, l.owner_id
+  FROM graph_relations r JOIN lanes l ON l.id = r.lane AND l.erasure IS NULL
+  JOIN graph_entities s ON s.id = r.source JOIN graph_entities d ON d.id = r.destination`;
+
+export const settledFrom = (row: RelationRow): SettledRelation => ({
+  id: row.id,
+  source: row.source,
+  relationship: row.relationship,
+  destination: row.destination,
+  validFrom: row.valid_from,
+  invalidAt: row.invalid_at,
+  endedBy: row.ended_by,
+  saidAt: { at: row.said_at, seq: row.said_seq },
+  confirmations: row.confirmations,
+  messageIds: JSON.parse(row.message_ids),
+  memoryIds: JSON.parse(row.memory_ids),
+  quote: row.quote === null ? null : JSON.parse(row.quote),
+  revision: row.revision,
+  counts: row.counts === 1,
+  recordedAt: row.recorded_at,
+  updatedAt: row.updated_at,
+});
+
+export const relationFrom = (row: RelationRow & NamesOfEnds): KeptRelation => ({
+  ...settledFrom(row),
+  tenant: row.tenant,
+  lane: row.lane,
+  owner: ownerFrom(row),
+  sourceName: row.source_name,
+  destinationName: row.destination_name,
+});
+
+export const relationColumns = (relation: SettledRelation): Readonly<Record<keyof RelationColumns, Value>> => ({
+  id: relation.id,
+  source: relation.source,
+  relationship: relation.relationship,
+  destination: relation.destination,
+  valid_from: relation.validFrom,
+  invalid_at: relation.invalidAt,
+  ended_by: relation.endedBy,
+  said_at: relation.saidAt.at,
+  said_seq: relation.saidAt.seq,
+  confirmations: relation.confirmations,
+  message_ids: JSON.stringify(relation.messageIds),
+  memory_ids: JSON.stringify(relation.memoryIds),
+  // As JSON: a row travels as JSON, in which SQLite would end a text at a character of zero.
+  quote: relation.quote === null ? null : JSON.stringify(relation.quote),
+  revision: relation.revision,
+  counts: relation.counts ? 1 : 0,
+  recorded_at: relation.recordedAt,
+  updated_at: relation.updatedAt,
+});
+
+type RelationColumns = Omit<RelationRow, 'tenant' | 'lane'>;
+
+export interface StatementRow {
+  readonly id: string;
+  readonly statement: string;
+  readonly counts: 0 | 1;
+}
+
+export const statementFrom = ({ statement }: Pick<StatementRow, 'statement'>): Statement => JSON.parse(statement);

@@ -1,0 +1,210 @@
+import type {
+  Failure,
+  GraphPlan,
+  LaneId,
+  MergeProposal,
+  Millis,
+  Study,
+  StudyClaim,
+  StudyState,
+  StudyView,
+  TenantId,
+} from '@slowwave/engine';
+import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
+import { changeGraph } from './changes.ts';
+import { all, first, insert, run, type Script, type Table } from './script.ts';
+
+/** The study that an applied consolidation asks for. */
+export function* openStudy(of: { tenant: TenantId; lane: LaneId; id: string; now: Millis }): Script<void> {
+  yield* run(INSERT_STUDY, of);
+}
+
+export function* claimStudy({ lane, now, holdMs }: { lane: LaneId; now: Millis; holdMs: number }): Script<StudyClaim> {
+  const next = yield* first<NextRow>(SELECT_NEXT, { lane });
+  if (next === null) return { kind: 'none' };
+  const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
+  if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
+  if (next.not_before > now) return { kind: 'later', at: next.not_before };
+  const { tenant, consolidation_id: consolidationId, attempts } = next;
+  const epoch = (turn?.epoch ?? 0) + 1;
+  yield* run(HOLD, { lane, epoch, held: consolidationId, until: now + holdMs });
+  const [owner, scope] = [ownerFrom(next), scopeFrom(next)];
+  return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
+}
+
+/** Whether a study still has its lane: nobody claimed it since, and its consolidation counts. */
+export function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {
+  return (yield* first(SELECT_HELD, { lane, consolidationId, epoch })) !== null;
+}
+
+export function* applyStudy(input: {
+  readonly study: Study;
+  readonly plan: GraphPlan;
+  readonly now: Millis;
+}): Script<{ kind: 'applied' | 'fenced' }> {
+  const { study, plan, now } = input;
+  if (!(yield* holdsStudy(study))) return { kind: 'fenced' };
+  const { tenant, lane, consolidationId } = study;
+  yield* changeGraph({ tenant, lane, now }, plan);
+  yield* insert(
+    PROPOSALS,
+    uniquePairs(plan.proposals).map((one) => ({
+      ...{ lane, source: one.source, destination: one.destination, likeness: one.likeness },
+      ...{ consolidation_id: consolidationId, recorded_at: now },
+    })),
+  );
+  yield* run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) });
+  yield* run(FREE, { lane });
+  return { kind: 'applied' };
+}
+
+export function* failStudy(input: {
+  readonly study: Study;
+  readonly failure: Failure;
+  readonly retryAt: Millis | null;
+}): Script<{ kind: 'noted' | 'fenced' }> {
+  const { study, failure, retryAt } = input;
+  if (!(yield* holdsStudy(study))) return { kind: 'fenced' };
+  const state: StudyState = retryAt === null ? 'parked' : 'pending';
+  const { consolidationId, lane } = study;
+  yield* run(FAIL_STUDY, { consolidationId, state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at });
+  yield* run(FREE, { lane });
+  return { kind: 'noted' };
+}
+
+export function* releaseStudy({ study, notBefore }: { study: Study; notBefore: Millis }): Script<void> {
+  if (!(yield* holdsStudy(study))) return;
+  const { consolidationId, lane } = study;
+  yield* run('UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId', {
+    consolidationId,
+    notBefore,
+  });
+  yield* run(FREE, { lane });
+}
+
+export function* requestStudy(input: {
+  readonly tenant: TenantId;
+  readonly consolidationId: string;
+  readonly now: Millis;
+}): Script<LaneId | null> {
+  const { tenant, consolidationId: id, now } = input;
+  const found = yield* first<{ lane: LaneId; state: StudyState | null }>(SELECT_REQUESTED, { tenant, id });
+  if (found === null || (found.state !== null && found.state !== 'parked')) return null;
+  if (found.state === null) yield* openStudy({ tenant, lane: found.lane, id, now });
+  else yield* run(REOPEN_STUDY, { id, now });
+  return found.lane;
+}
+
+/** By their first study, which must be due: the others wait for it. */
+export function* dueStudies({ now, limit }: { now: Millis; limit: number }): Script<readonly LaneId[]> {
+  return (yield* all<{ lane: LaneId }>(SELECT_DUE, { now, limit })).map(({ lane }) => lane);
+}
+
+export function* viewStudy(tenant: TenantId, consolidationId: string): Script<StudyView | null> {
+  const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
+  if (row === null) return null;
+  const { state, attempts, failure, plan, requested_at: requestedAt, applied_at: appliedAt } = row;
+  return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
+}
+
+export function* countStudies(): Script<Record<'pending' | 'parked', number>> {
+  const pending = (yield* first<{ count: number }>(COUNT_WAITING))?.count ?? 0;
+  const parked = (yield* first<{ count: number }>(COUNT_PARKED))?.count ?? 0;
+  return { pending, parked };
+}
+
+const parsed = <T>(json: string | null): T | null => (json === null ? null : JSON.parse(json));
+
+const uniquePairs = (proposals: readonly MergeProposal[]): readonly MergeProposal[] => [
+  ...new Map(proposals.map((one) => [JSON.stringify([one.source, one.destination]), one])).values(),
+];
+
+interface NextRow extends OwnerColumns, ScopeColumns {
+  readonly tenant: TenantId;
+  readonly consolidation_id: string;
+  readonly attempts: number;
+  readonly not_before: number;
+}
+
+interface TurnRow {
+  readonly epoch: number;
+  readonly held: string | null;
+  readonly held_until: number;
+}
+
+interface StudyRow {
+  readonly state: StudyState;
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly plan: string | null;
+  readonly requested_at: number;
+  readonly applied_at: number | null;
+}
+
+/** Studies that wait to be made: not while their consolidation is undone. */
+const WAITING = `
+  graph_studies s JOIN consolidations c ON c.id = s.consolidation_id AND c.state = 'applied'
+  JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL`;
+
+const INSERT_STUDY = `
+  INSERT INTO graph_studies (consolidation_id, tenant, lane, state, attempts, not_before, requested_at)
+  VALUES (@id, @tenant, @lane, 'pending', 0, @now, @now) ON CONFLICT (consolidation_id) DO NOTHING`;
+
+const SELECT_NEXT = `
+  SELECT s.tenant, s.consolidation_id, s.attempts, s.not_before, l.owner_kind, l.owner_id,
+    o.user_id, o.agent_id, o.run_id, o.app_id
+  FROM ${WAITING} JOIN scopes o ON o.id = c.scope
+  WHERE s.lane = @lane AND s.state = 'pending' ORDER BY s.seq LIMIT 1`;
+
+const SELECT_HELD = `
+  SELECT 1 AS found FROM ${WAITING} JOIN graph_turns t ON t.lane = s.lane
+  WHERE s.consolidation_id = @consolidationId AND s.lane = @lane AND s.state = 'pending'
+    AND t.epoch = @epoch AND t.held = s.consolidation_id`;
+
+const HOLD = `
+  INSERT INTO graph_turns (lane, epoch, held, held_until) VALUES (@lane, @epoch, @held, @until)
+  ON CONFLICT (lane) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, held_until = excluded.held_until`;
+
+const FREE = 'UPDATE graph_turns SET held = NULL, held_until = 0 WHERE lane = @lane';
+
+const END_STUDY = `
+  UPDATE graph_studies SET state = 'applied', plan = @plan, failure = NULL, applied_at = @now
+  WHERE consolidation_id = @consolidationId`;
+
+const FAIL_STUDY = `
+  UPDATE graph_studies SET state = @state, attempts = attempts + 1, failure = @failure, not_before = @retryAt
+  WHERE consolidation_id = @consolidationId`;
+
+const SELECT_REQUESTED = `
+  SELECT c.lane, s.state FROM consolidations c JOIN lanes l ON l.id = c.lane AND l.erasure IS NULL
+  LEFT JOIN graph_studies s ON s.consolidation_id = c.id
+  WHERE c.id = @id AND l.tenant = @tenant AND c.state = 'applied'`;
+
+const REOPEN_STUDY = `
+  UPDATE graph_studies SET state = 'pending', attempts = 0, not_before = @now WHERE consolidation_id = @id`;
+
+const SELECT_DUE = `
+  SELECT s.lane FROM ${WAITING} LEFT JOIN graph_turns t ON t.lane = s.lane
+  WHERE s.state = 'pending' AND s.not_before <= @now AND coalesce(t.held_until, 0) <= @now
+    AND NOT EXISTS (
+      SELECT 1 FROM graph_studies e JOIN consolidations d ON d.id = e.consolidation_id AND d.state = 'applied'
+      WHERE e.lane = s.lane AND e.state = 'pending' AND e.seq < s.seq)
+  ORDER BY s.seq LIMIT @limit`;
+
+const SELECT_STUDY = 'SELECT * FROM graph_studies WHERE tenant = @tenant AND consolidation_id = @id';
+
+const COUNT_WAITING = `SELECT count(*) AS count FROM ${WAITING} WHERE s.state = 'pending'`;
+const COUNT_PARKED = "SELECT count(*) AS count FROM graph_studies WHERE state = 'parked'";
+
+const PROPOSALS: Table<'lane' | 'source' | 'destination' | 'likeness' | 'consolidation_id' | 'recorded_at'> = {
+  name: 'graph_proposals',
+  columns: {
+    lane: 'text',
+    source: 'text',
+    destination: 'text',
+    likeness: 'real',
+    consolidation_id: 'text',
+    recorded_at: 'integer',
+  },
+  onConflict: '',
+};

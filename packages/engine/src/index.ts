@@ -12,6 +12,7 @@ export { svgOf } from './graph/draw/svg.ts';
 export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export type { Following } from './graph/follow.ts';
 export type { KnownEntity } from './graph/known-entity.ts';
+export type * from './graph/open-proposals.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type { GraphAsked } from './graph/query/looking.ts';
 export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/neighbourhood.ts';
@@ -19,7 +20,6 @@ export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from '
 export { boostRelated } from './graph/read/boost.ts';
 export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
 export type { FoundRelation } from './graph/read/seen.ts';
-export type * from './graph/open-proposals.ts';
 export type { SettledRelation } from './graph/settle.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';

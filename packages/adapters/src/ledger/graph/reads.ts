@@ -1,4 +1,14 @@
-import type { Entity, KeptRelation, LaneId, OpenProposal, Owner, Proposed, SaidApart, Statement, TenantId } from '@slowwave/engine';
+import type {
+  Entity,
+  KeptRelation,
+  LaneId,
+  OpenProposal,
+  Owner,
+  Proposed,
+  SaidApart,
+  Statement,
+  TenantId,
+} from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
 import type { OwnerColumns } from '../rows/scope.ts';
 import { mergedInto } from './merges.ts';

@@ -72,6 +72,16 @@ test('a what-if tells what another model would have remembered, and life does no
   expect(calls, 'what a space asks is paid for by its tenant').toBe(done.result.life.calls + done.result.what_if.calls);
 });
 
+test('it tells webhooks nothing', async () => {
+  const { engine, finish, send } = await lived();
+  const events = ['memory.added', 'memory.updated', 'memory.deleted', 'batch.consolidated'];
+  const { id } = (await send('POST', '/v1/webhooks', { url: 'https://receiver.example/', events })).json();
+  expect(await finish({ filter: { user_id: 'ann' }, model: OTHER_MODEL })).toMatchObject({ consolidated: 3 });
+  const { webhooks } = engine.deps.ledger;
+  expect((await webhooks.deliveries(DEFAULT_TENANT, id, {}, ALL)).results).toEqual([]);
+  expect(await webhooks.backlog()).toMatchObject({ waiting: 0, failed: 0 });
+});
+
 test('it is readable by people', async () => {
   const { app, finish } = await lived();
   const { id } = await finish({ filter: { user_id: 'ann' }, model: OTHER_MODEL });

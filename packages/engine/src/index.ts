@@ -133,6 +133,7 @@ export { FORGET_CATEGORY } from './rules/forget.ts';
 export { type ErasedOwner, withoutErased } from './rules/forget-subject.ts';
 export { historyFrom } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
+export { isWorthReading } from './rules/messages.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { markerOf, sameMarker } from './rules/own-index.ts';
 export { maskPersonal } from './rules/personal/personal.ts';

@@ -2,6 +2,7 @@ import type { Citation, MessageHit, PostRecall, PostSearch, SearchHit } from '@s
 import {
   EngineError,
   type Filter,
+  isWorthReading,
   type Library,
   ownerOf,
   type Readable,
@@ -56,7 +57,9 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, cancel }: Who
       const reach = { before: REACH, after: REACH, appId: body.app_id ?? null };
       const near = await deps.ledger.lookups.around(of, reach);
       const until = body.as_of === undefined ? Number.POSITIVE_INFINITY : Date.parse(body.as_of);
-      const messages = [...near.values()].flat().filter(({ saidAt }) => saidAt.at <= until);
+      const messages = [...near.values()]
+        .flat()
+        .filter((message) => message.saidAt.at <= until && isWorthReading(message));
       return messages.map((message) => keep(citedMessage(sourceView(message, true))));
     },
     citationOf: (key) => handedOut.get(key) ?? null,

@@ -74,6 +74,15 @@ test('whatever the model searches for, it sees one owner alone', async () => {
   expect(JSON.stringify(read.map(({ memories, messages }) => [memories, messages]))).not.toContain('Rome');
 });
 
+test('what was not stored is not read around a memory as if it had been said', async () => {
+  const { ask, chat, engine } = await bench((_input, nth) => (nth === 1 ? { around: ['0'] } : { answer: null }));
+  await engine.post(['[dropped: email]', 'Ann lives in Berlin too']);
+  await engine.run();
+  await ask();
+  expect(chat.calls.length).toBeGreaterThan(1);
+  expect(JSON.stringify(chat.calls.map(({ user }) => user))).not.toContain('[dropped');
+});
+
 test('with as_of it reads nothing that was said later', async () => {
   const { ask, chat } = await bench(() => ({ answer: 'Unknown.', cites: [] }));
   expect(await ask({ as_of: '2025-06-01T00:00:00Z' })).toMatchObject({ answer: null, citations: [] });

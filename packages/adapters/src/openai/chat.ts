@@ -5,6 +5,7 @@ import { connect, type OpenaiOptions } from './client.ts';
 import type { Complaint } from './complaint.ts';
 import { exchange } from './exchange.ts';
 import { rejection } from './failure.ts';
+import { unquoted } from './unquoted.ts';
 
 /** A chat model behind any OpenAI-compatible API. */
 export function openaiChat(options: OpenaiOptions): ChatModel {
@@ -22,9 +23,9 @@ export function openaiChat(options: OpenaiOptions): ChatModel {
       if ('body' in outcome)
         return told(options.log, call, readChatAnswer(outcome.body, call.system + call.user, place));
       const lesser = withoutRefused(tried, outcome.complaint);
-      if (lesser === null) throw rejection(outcome.complaint, place);
+      if (lesser === null) throw rejection(outcome.complaint, place, [call.user]);
       manners = combine(manners, lesser);
-      warn(options, { tried, lesser, complaint: outcome.complaint });
+      warn(options, { tried, lesser, complaint: unquoted(outcome.complaint, [call.user]) });
     }
   };
   return { name: options.model, ask };

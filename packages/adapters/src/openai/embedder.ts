@@ -11,6 +11,7 @@ import {
 } from './embedding-request.ts';
 import { exchange } from './exchange.ts';
 import { rejection } from './failure.ts';
+import { unquoted } from './unquoted.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';
@@ -104,9 +105,9 @@ async function requestInputs(server: Server, inputs: readonly string[], cancel: 
     const outcome = await exchange({ place, cancel }, (signal) => client.embeddings.create(body, { signal }));
     if ('body' in outcome) return readVectors(outcome.body, inputs, place);
     const lesser = withoutRefused(tried, outcome.complaint);
-    if (lesser === null) throw rejection(outcome.complaint, place);
+    if (lesser === null) throw rejection(outcome.complaint, place, inputs);
     server.manners = lesser;
-    const reason = outcome.complaint.text;
+    const reason = unquoted(outcome.complaint, inputs).text;
     options.log.warn(
       { model: options.model, tried, now: lesser, reason },
       'the embedding model refuses a setting; going on without it',

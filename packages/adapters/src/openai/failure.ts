@@ -2,6 +2,7 @@ import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError } from 'openai';
 import type { Place } from './client.ts';
 import type { Complaint } from './complaint.ts';
+import { unquoted } from './unquoted.ts';
 
 const TOO_LONG =
   /context.?length|context.?(window|size)|maximum (context|input|sequence)|too many tokens|(prompt|input) (is )?too (long|large)|reduce the length/iu;
@@ -17,15 +18,16 @@ export const MISCONFIGURED = {
   retryAfterMs: 30_000,
 } as const;
 
-/** Decides what a server's complaint means for the work at hand. */
-export function rejection(complaint: Complaint, place: Place): EngineError {
+/** Decides what a server's complaint about what it was sent means for the work at hand. */
+export function rejection(complaint: Complaint, place: Place, sent: readonly string[]): EngineError {
   const { code, retryable, advice } = verdictOn(complaint);
+  const { text, cause } = unquoted(complaint, sent);
   const where = `${place.baseUrl} (model ${place.model})`;
-  const said = complaint.text === '' ? 'no explanation' : `"${withoutSecret(complaint.text, place.secret)}"`;
+  const said = text === '' ? 'no explanation' : `"${withoutSecret(text, place.secret)}"`;
   const message = `expected an answer from ${where}, got status ${complaint.status} and ${said}; ${advice}`;
   const later = complaint.retryAfterMs === null ? {} : { retryAfterMs: complaint.retryAfterMs };
   const waits = code === 'model_misconfigured' ? MISCONFIGURED : {};
-  return new EngineError(message, { code, retryable, cause: complaint.cause, ...waits, ...(retryable ? later : {}) });
+  return new EngineError(message, { code, retryable, cause, ...waits, ...(retryable ? later : {}) });
 }
 
 /** What it means that no answer came at all. */

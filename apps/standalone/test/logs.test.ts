@@ -1,7 +1,6 @@
-import { freePort, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { call, post } from './client.ts';
-import { FAST } from './warm-start.ts';
 
 const WITHIN_MS = 120_000;
 /** No word of any language, and in no program. */
@@ -22,7 +21,12 @@ it(
       main: new URL('../src/main.ts', import.meta.url),
       ready: { url: `${at}/readyz` },
       env: {
-        ...{ ...FAST, SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: folder.path, SLOWWAVE_LOG_LEVEL: 'debug' },
+        ...{
+          ...COMPILE_CACHE,
+          SLOWWAVE_PORT: String(port),
+          SLOWWAVE_DATA_DIR: folder.path,
+          SLOWWAVE_LOG_LEVEL: 'debug',
+        },
         ...{ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin', SLOWWAVE_BATCH_IDLE_MS: '200' },
         ...{ SLOWWAVE_RETRY_DELAY_MS: '20', SLOWWAVE_MAX_ATTEMPTS: '2' },
       },

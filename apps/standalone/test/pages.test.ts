@@ -47,7 +47,8 @@ it(
       await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('consolidate');
       expect(await page.cookies()).toMatchObject([{ name: 'slowwave_session', httpOnly: true, sameSite: 'Strict' }]);
       expect(await page.read('document.cookie')).toBe('');
-      await page.open(`${at}/docs/`);
+      await page.open(`${at}/`);
+      expect(await page.read('location.pathname')).toBe('/docs/');
       await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('/v1/batches');
       // Words of the page's own policy: whatever else it would have liked to load or to run.
       expect(page.complaints.filter((text) => /policy|refused/i.test(text))).toEqual([]);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
-import { freePort, spawnService, startRedis, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, spawnService, startRedis, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { post } from './client.ts';
-import { FAST } from './warm-start.ts';
 
 const WITHIN_MS = 120_000;
 const LATER_MS = 60_000;
@@ -61,7 +60,12 @@ it(
         main: new URL(`../../${app}/src/main.ts`, import.meta.url),
         ready: { url: `http://127.0.0.1:${ports[app]}/readyz` },
         env: {
-          ...{ ...FAST, SLOWWAVE_PORT: String(ports[app]), SLOWWAVE_DATA_DIR: folder.path, REDIS_URL: redis.url },
+          ...{
+            ...COMPILE_CACHE,
+            SLOWWAVE_PORT: String(ports[app]),
+            SLOWWAVE_DATA_DIR: folder.path,
+            REDIS_URL: redis.url,
+          },
           SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1',
         },
       });

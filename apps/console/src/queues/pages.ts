@@ -9,11 +9,16 @@ import { withoutForeignLinks } from './page.ts';
 
 const BASE_PATH = '/queues';
 
-/** What else there is for people, from the menu of the board. */
-const LINKS = [
-  { text: 'API', url: '/docs/' },
-  { text: 'Sign in or out', url: '/login' },
-];
+const BOARD = {
+  // What a queue knows of its workers and its server depends on where it runs: in process it would say that there are none.
+  showWorkers: false,
+  hideRedisDetails: true,
+  /** What else there is for people. */
+  miscLinks: [
+    { text: 'API', url: '/docs/' },
+    { text: 'Sign in or out', url: '/login' },
+  ],
+};
 
 /** bull-board under /queues: everything can be looked at, and the one thing to do is to try failed turns again. */
 export const queuePages =
@@ -32,7 +37,7 @@ function board(deps: ConsoleDeps): FastifyAdapter {
   createBullBoard({
     queues: deps.queues.map((queue) => new BullMQAdapter(queue)),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, miscLinks: LINKS } },
+    options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, ...BOARD } },
   });
   // The board's own handler would tell the caller what went wrong inside.
   return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {

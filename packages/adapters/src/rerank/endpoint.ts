@@ -35,12 +35,9 @@ async function exchange(options: RerankOptions, body: string, cancel: Cancellati
     if (error instanceof EngineError) throw error;
     if (cancel.aborted) throw failure('cancelled', 'the question was cancelled', error);
     if (signal.aborted) throw failure('model_timeout', `got no answer within ${options.timeoutMs} ms`, error);
-    const unreadable = error instanceof SyntaxError;
-    throw failure(
-      unreadable ? 'model_server_error' : 'model_unreachable',
-      unreadable ? 'got no JSON' : 'got no connection',
-      error,
-    );
+    // What cannot be read is quoted in its error: it may be what was sent.
+    if (error instanceof SyntaxError) throw failure('model_server_error', 'got no JSON');
+    throw failure('model_unreachable', 'got no connection', error);
   } finally {
     cancel.removeEventListener('abort', hangUp);
   }

@@ -35,8 +35,14 @@ const docsPages: Routes = async (app) => {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { validatorUrl: null, deepLinking: true },
+    theme: { title: 'Slowwave API', css: [{ filename: 'slowwave.css', content: WITHOUT_BAR }] },
   });
+  // Who opens the server in a browser wants to know what it is.
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/'));
 };
+
+/** The bar at the top offers descriptions of other services, under another's name. */
+const WITHOUT_BAR = '.swagger-ui .topbar { display: none }';
 
 type Described = ReturnType<typeof jsonSchemaTransform>;
 

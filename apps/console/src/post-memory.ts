@@ -1,6 +1,6 @@
 import { MemoryView, PostMemory } from '@slowwave/contracts';
 import { type JsonObject, memoryView, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, concerns, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
 import { metadataAllowed, textKept } from './text-kept.ts';
@@ -23,6 +23,7 @@ export function postMemory(app: App, { ledger, writer }: ConsoleDeps): void {
     const metadata = await metadataAllowed(ledger, tenant, (request.body.metadata ?? {}) as JsonObject);
     const result = await writer.add(tenant, newMemory({ ...request.body, memory: text, metadata }));
     const { memory, searchable } = written(result, null);
+    concerns(request, { kind: 'memory', id: memory.id });
     return reply
       .code(searchable ? 201 : 202)
       .header('location', `/v1/memories/${memory.id}`)

@@ -4,6 +4,7 @@ import {
   type App,
   type Bounds,
   checkImages,
+  concerns,
   idempotencyOf,
   KeyHeader,
   mayKnow,
@@ -48,6 +49,7 @@ export function postBatch(app: App, deps: IngestDeps): void {
     const { due, personalData } = await policyOf(tenant);
     const stored = await append({ ...deps, due }, withPolicy(batch, personalData));
     if (!stored.repeated) pressure.accepted(tenant);
+    concerns(request, { kind: 'batch', id: stored.id });
     tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
     reply.header('location', statusUrl(stored.id));
     if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));

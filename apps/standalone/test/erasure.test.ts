@@ -24,6 +24,12 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
     return body.batch_id;
   };
 
+  /** What the audit log has of a user, or of an erasure. */
+  const actionsOn = async (id: string): Promise<string[]> => {
+    const { results } = (await get(`${setup.console}/v1/audit?subject=${id}`)).body;
+    return results.map(({ action }: { action: string }) => action);
+  };
+
   it('is gone to the last byte, though the process is killed midway; what is said meanwhile stays', async () => {
     const batch = await post1(`My name is ${MARKER} and I live in Oslo.`);
     await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said('bob', 'I live in Rome.'), flush: true });
@@ -31,6 +37,7 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
     expect(memory.memory).toContain('Oslo');
     const exported = await (await fetch(`${setup.console}/v1/users/${USER}/export`)).text();
     expect(exported).toContain('"type":"end"');
+    await expect.poll(() => actionsOn(USER)).toEqual(['GET /v1/users/{id}/export']);
     const { status, body } = await call('DELETE', `${setup.console}/v1/users/${USER}`);
     expect(status).toBe(202);
     await setup.crash();
@@ -38,8 +45,7 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
     const erasure = await untilErased(`${setup.console}${body.status_url}`);
     expect(erasure).toMatchObject({ state: 'erased', remains: [], counts: { batches: 1 } });
     expect(await filesWithMarker(setup.dataDir)).toEqual([]);
-    const told = (await get(`${setup.console}/v1/audit?subject=${body.erasure_id}`)).body.results;
-    expect(told.map(({ action }: { action: string }) => action)).toContain('POST /v1/batches');
+    expect(await actionsOn(body.erasure_id)).toContain('GET /v1/users/{id}/export');
     for (const url of [`/v1/memories/${memory.id}`, `/v1/batches/${batch}`]) {
       expect((await get(`${setup.search}${url}`)).status).toBe(404);
     }

@@ -1,5 +1,5 @@
 import { batchesOf } from './groups/batches.ts';
-import { keysOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
+import { auditOf, keysOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
 import { memoriesOf } from './groups/memories.ts';
 import { consolidationsOf, replaysOf, reviewsOf } from './groups/repair.ts';
 import { usersOf } from './groups/users.ts';
@@ -20,6 +20,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     replays: replaysOf(send),
     settings: settingsGroupOf(send),
     keys: keysOf(send),
+    audit: auditOf(send),
     /** Any operation of the API by its method and path, with its types. */
     send,
   };

@@ -119,6 +119,7 @@ test('who is refused is told of once a minute, a key that has ended by its id, a
   const { ask, entries } = await start();
   for (let i = 0; i < 3; i += 1) {
     for (const key of ['sw_revoked', 'sw_guessed', null]) await ask(key, 'GET /v1/keys');
+    await ask('sw_guessed', `DELETE /v1/memories/${MEMORY}${i}`);
     await ask('sw_chat', `DELETE /v1/memories/${MEMORY}`);
     await ask('sw_chat', 'POST /v1/batches', { user_id: 'bob' });
     await ask('sw_chat', 'POST /v1/search', { user_id: 'bob' });
@@ -126,6 +127,7 @@ test('who is refused is told of once a minute, a key that has ended by its id, a
   expect(entries.map(({ tenant, by, action, code, subject }) => [tenant, by, action, code, subject?.id])).toEqual([
     ['acme', 'key_old', 'GET /v1/keys', 'unauthorized', undefined],
     ['default', 'nobody', 'GET /v1/keys', 'unauthorized', undefined],
+    ['default', 'nobody', 'DELETE /v1/memories/{id}', 'unauthorized', undefined],
     ['acme', 'key_chat', 'DELETE /v1/memories/{id}', 'scope_missing', MEMORY],
     ['acme', 'key_chat', 'POST /v1/batches', 'key_bound', 'bob'],
     ['acme', 'key_chat', 'POST /v1/search', 'key_bound', 'bob'],

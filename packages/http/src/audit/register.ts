@@ -16,7 +16,8 @@ export function registerAudit(app: App, sink: AuditSink): void {
       const { method, problemCode: code } = request;
       const { tenant, by } = whoIn(request);
       const action = `${method} ${templateOf(templates, request.routeOptions.url ?? '')}`;
-      const subject = subjectOf(request);
+      // Who has no key could name ever others, and fill a disk with them.
+      const subject = request.principal === null ? null : subjectOf(request);
       const about = code === 'too_many_requests' ? '' : (subject?.id ?? '');
       if (!isRefusal(code) || isNew(JSON.stringify([by, action, code, about]))) {
         const came = { status: reply.statusCode, code, requestId: request.id, tookMs: reply.elapsedTime };

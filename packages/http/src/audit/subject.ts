@@ -2,7 +2,7 @@ import { ExternalId } from '@slowwave/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Subject } from './entry.ts';
 
-/** For routes that make something: whom the entry is about is known only then. */
+/** For routes that make something: that is what the entry is about. */
 export function concerns(request: FastifyRequest, subject: Subject): void {
   request.subject = subject;
 }

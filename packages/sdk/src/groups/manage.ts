@@ -1,7 +1,9 @@
 import type { PostFlush, PostKey, PutSettings, RotateKey } from '../api.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
-import type { Send } from '../send.ts';
+import type { Given, Send } from '../send.ts';
+
+type AuditQuery = NonNullable<Given<'GET /v1/audit'>['query']>;
 
 export const settingsGroupOf = (send: Send) => ({
   get: (options?: CallOptions) => send('GET /v1/settings', {}, options),
@@ -16,6 +18,12 @@ export const keysOf = (send: Send) => ({
   revoke: (id: string, options?: CallOptions) => send('DELETE /v1/keys/{id}', { params: { id } }, options),
   rotate: (id: string, body: RotateKey = {}, options?: CallOptions) =>
     send('POST /v1/keys/{id}/rotate', { params: { id }, body }, options),
+});
+
+export const auditOf = (send: Send) => ({
+  /** Who did what, newest first. */
+  each: (query: Omit<AuditQuery, 'cursor'> = {}, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/audit', { query: { ...query, cursor } }, options)),
 });
 
 export const wholeOf = (send: Send) => ({

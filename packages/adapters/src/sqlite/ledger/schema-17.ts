@@ -18,9 +18,8 @@ CREATE TABLE trail (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trail_by_actor ON trail (tenant, actor, at, id);
 CREATE INDEX trail_by_subject ON trail (tenant, subject_id, at, id) WHERE subject_id IS NOT NULL;
-CREATE INDEX trail_by_action ON trail (tenant, action, at, id);
+CREATE INDEX trail_by_action ON trail (tenant, action, at, id) WHERE action <> 'POST /v1/batches';
 CREATE INDEX trail_failed ON trail (tenant, at, id) WHERE status >= 400;
-CREATE INDEX trail_age ON trail (at);
 CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail
 WHEN NEW.subject_kind IS NOT 'erasure'
   OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)

@@ -1,4 +1,4 @@
-import type { Ledger, SearchIndex } from '@slowwave/engine';
+import type { Embedder, Ledger, SearchIndex, Tools } from '@slowwave/engine';
 
 /**
  * Parts of the product itself, for what is measured without HTTP between. Loaded by their path: the packages they are in
@@ -15,20 +15,16 @@ export const product = {
   },
   openLedger: async (path: string): Promise<Ledger> => {
     const { openSqliteLedger } = await load<SqliteParts>('sqlite');
-    const { systemTools } = await load<{ systemTools: unknown }>('system');
-    return openSqliteLedger({ path, tools: systemTools });
+    return openSqliteLedger({ path, tools: await product.tools() });
   },
+  tools: async (): Promise<Tools> => (await load<{ systemTools: Tools }>('system')).systemTools,
   keys: (): Promise<KeyParts> => load<KeyParts>('keys'),
-  embedder: async (): Promise<BuiltinEmbedder> => (await load<BuiltinParts>('builtin')).builtinEmbedder(),
+  embedder: async (): Promise<Embedder> => (await load<BuiltinParts>('builtin')).builtinEmbedder(),
 };
 
 interface IndexSpace {
   readonly fingerprint: string;
   readonly dimensions: number;
-}
-
-interface BuiltinEmbedder extends IndexSpace {
-  embed(texts: readonly string[], cancel: AbortSignal): Promise<{ readonly vectors: readonly Float32Array[] }>;
 }
 
 export interface KeyParts {
@@ -43,7 +39,7 @@ export interface KeyParts {
 
 interface SqliteParts {
   openSqliteIndex(options: IndexSpace & { readonly path: string }): Promise<SearchIndex>;
-  openSqliteLedger(options: { readonly path: string; readonly tools: unknown }): Promise<Ledger>;
+  openSqliteLedger(options: { readonly path: string; readonly tools: Tools }): Promise<Ledger>;
 }
 
 interface QdrantParts {
@@ -51,7 +47,7 @@ interface QdrantParts {
 }
 
 interface BuiltinParts {
-  builtinEmbedder(): BuiltinEmbedder;
+  builtinEmbedder(): Embedder;
 }
 
 const nothing = (): void => {};

@@ -84,7 +84,7 @@ async function tell(
 export const laneOf = (telling: GraphTelling): LaneId =>
   telling.kind === 'relation' ? telling.relation.lane : telling.entity.lane;
 
-export function toldOf(telling: GraphTelling): ToldOfGraph {
+function toldOf(telling: GraphTelling): ToldOfGraph {
   const { id, revision } = telling.kind === 'relation' ? telling.relation : telling.entity;
   return { kind: telling.kind, id, revision };
 }

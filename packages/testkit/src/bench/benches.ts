@@ -2,6 +2,7 @@ import type { Bench } from './bench.ts';
 import { cost } from './cost.ts';
 import { fleet } from './fleet.ts';
 import { fresh } from './fresh.ts';
+import { graph } from './graph.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { keys } from './keys.ts';
@@ -19,6 +20,7 @@ export const BENCHES: readonly Bench[] = [
   provider,
   search,
   growth,
+  graph,
   mixed,
   fresh,
   cost,

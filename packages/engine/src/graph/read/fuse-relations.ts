@@ -1,8 +1,7 @@
 import type { IndexHit } from '../../ports/search-index.ts';
 import { fuse } from '../../rules/fuse.ts';
-import { terms } from '../../text/terms.ts';
 import { compareSaid } from '../../words.ts';
-import { relationText } from '../words.ts';
+import type { Wording } from './coverage.ts';
 import { type FoundRelation, type SeenRelation, seenIn } from './seen.ts';
 
 /**
@@ -17,6 +16,7 @@ const LEAST = 0.05;
 
 export interface Evidence {
   readonly question: readonly string[];
+  readonly wording: Wording;
   /** What was read around where the question begins. */
   readonly around: readonly SeenRelation[];
   /** The worth of the best path to each, by id. */
@@ -27,11 +27,11 @@ export interface Evidence {
 
 /** Everything that was found in one order, best first. */
 export function fuseRelations(evidence: Evidence, limit: number): readonly FoundRelation[] {
-  const { question, around, paths, hits } = evidence;
+  const { question, wording, around, paths, hits } = evidence;
   const text = new Map(fuse(hits, 'hybrid').map(({ hit, score }) => [hit.point.memoryId, score]));
   // What the ledger says is newer than what the index says.
   const all = new Map([...hits.map(({ point }) => seenIn(point)), ...around].map((one) => [one.id, one]));
-  const words = sharesOf(question, [...all.values()]);
+  const words = sharesOf(question, wording, [...all.values()]);
   const { path, text: byText, words: byWords } = paths.size === 0 ? WITHOUT_PATH : SHARES;
   return [...all.values()]
     .map((relation) => {
@@ -45,11 +45,15 @@ export function fuseRelations(evidence: Evidence, limit: number): readonly Found
 }
 
 /** Of the question's words that any of the relations has, the part that each has. */
-function sharesOf(question: readonly string[], relations: readonly SeenRelation[]): ReadonlyMap<string, number> {
+function sharesOf(
+  question: readonly string[],
+  wording: Wording,
+  relations: readonly SeenRelation[],
+): ReadonlyMap<string, number> {
   const asked = new Set(question);
   const having = relations.map((relation) => ({
     id: relation.id,
-    words: new Set(terms(relationText(relation)).filter((term) => asked.has(term))),
+    words: new Set(wording.terms(relation).filter((term) => asked.has(term))),
   }));
   const known = new Set(having.flatMap(({ words }) => [...words]));
   return new Map(having.map(({ id, words }) => [id, known.size === 0 ? 0 : words.size / known.size]));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { terms } from '../../text/terms.ts';
-import { wantedOf } from './coverage.ts';
+import { wantedOf, wordingFor } from './coverage.ts';
 import { walkPaths } from './paths.ts';
 import type { SeenRelation } from './seen.ts';
 
@@ -24,7 +24,9 @@ const FAMILY = [
 
 const best = (question: string, seed: string, relations: readonly SeenRelation[] = FAMILY): string | undefined => {
   const wanted = wantedOf(terms(question), new Set(terms(seed)));
-  const { scores } = walkPaths([{ id: seed, weight: 1, terms: terms(seed) }], relations, { wanted });
+  const { scores } = walkPaths([{ id: seed, weight: 1, terms: terms(seed) }], relations, {
+    wording: wordingFor(wanted),
+  });
   return [...scores].sort((a, b) => b[1] - a[1])[0]?.[0];
 };
 
@@ -47,13 +49,13 @@ describe('paths through a graph', () => {
 
   test('go no further than three relations, and never around in a ring', () => {
     const ring = ['a knows b', 'b knows c', 'c knows a', 'c knows d', 'd knows e', 'e knows f'].map(relation);
-    const { scores } = walkPaths([{ id: 'a', weight: 1, terms: [] }], ring, { wanted: [] });
+    const { scores } = walkPaths([{ id: 'a', weight: 1, terms: [] }], ring, { wording: wordingFor([]) });
     expect([...scores.keys()].sort()).toEqual(['a knows b', 'b knows c', 'c knows a', 'c knows d', 'd knows e']);
   });
 
   test('nearer relations are worth more where nothing else tells them apart', () => {
-    const { scores } = walkPaths([{ id: 'Ana', weight: 1, terms: [] }], FAMILY, { wanted: ['zebra'] });
+    const { scores } = walkPaths([{ id: 'Ana', weight: 1, terms: [] }], FAMILY, { wording: wordingFor(['zebra']) });
     expect(scores.get('Bea sister_of Ana')).toBeGreaterThanOrEqual(scores.get('Acme makes umbrellas') ?? 1);
-    expect(walkPaths([], FAMILY, { wanted: [] }).scores.size).toBe(0);
+    expect(walkPaths([], FAMILY, { wording: wordingFor([]) }).scores.size).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { type Cover, coverOf, joined, sum } from './coverage.ts';
+import { type Cover, joined, sum, type Wording, withoutIdle } from './coverage.ts';
 import type { Seed } from './seeds.ts';
 import type { SeenRelation } from './seen.ts';
 
@@ -34,13 +34,12 @@ export interface Walked {
 export function walkPaths(
   seeds: readonly Seed[],
   relations: readonly SeenRelation[],
-  { wanted, steps = STEPS_MAX }: { readonly wanted: readonly string[]; readonly steps?: number },
+  { wording, steps = STEPS_MAX }: { readonly wording: Wording; readonly steps?: number },
 ): Walked {
-  const map = mapOf(relations, wanted);
+  const map = mapOf(relations, wording);
   const scores = new Map<string, number>();
-  const none = wanted.map(() => 0);
   let paths: readonly Path[] = seeds.map(({ id, weight }) => ({
-    ...{ entity: id, passed: [id], cover: none, worth: weight },
+    ...{ entity: id, passed: [id], cover: map.none, worth: weight },
   }));
   for (let step = 0; step < steps; step += 1) {
     const further = paths.flatMap((path) => continued(path, map, scores));
@@ -55,22 +54,26 @@ interface Known {
 }
 
 interface RelationMap {
+  /** A cover that has nothing. */
+  readonly none: Cover;
   readonly around: ReadonlyMap<string, readonly Known[]>;
   /** All that any of the relations together have of the question. */
   readonly most: number;
 }
 
-function mapOf(relations: readonly SeenRelation[], wanted: readonly string[]): RelationMap {
+function mapOf(relations: readonly SeenRelation[], wording: Wording): RelationMap {
   const around = new Map<string, Known[]>();
-  let all: Cover = wanted.map(() => 0);
-  for (const relation of relations) {
-    const known = { relation, cover: coverOf(wanted, relation) };
-    all = joined(all, known.cover);
+  const covers = withoutIdle(relations.map(wording.cover));
+  for (const [i, relation] of relations.entries()) {
+    const known = { relation, cover: covers[i] ?? [] };
     for (const end of new Set([relation.source, relation.destination])) {
-      around.set(end, [...(around.get(end) ?? []), known]);
+      const others = around.get(end) ?? [];
+      others.push(known);
+      around.set(end, others);
     }
   }
-  return { around, most: sum(all) };
+  const none = (covers[0] ?? []).map(() => 0);
+  return { none, around, most: sum(covers.reduce(joined, none)) };
 }
 
 /** The path with each relation that goes on from its end; what those are worth is noted. */

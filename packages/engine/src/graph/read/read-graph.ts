@@ -2,7 +2,7 @@ import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, IndexQuery, SearchIndex, Visibility } from '../../ports/search-index.ts';
 import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
-import { wantedOf } from './coverage.ts';
+import { type Wording, wantedOf, wordingFor } from './coverage.ts';
 import { fuseRelations } from './fuse-relations.ts';
 import { isAboutSelf, mentionsIn } from './mentions.ts';
 import { STEPS_MAX, walkPaths } from './paths.ts';
@@ -49,11 +49,11 @@ export async function readGraph(deps: GraphDeps, question: GraphQuestion): Promi
   asking.catch(() => {});
   const named = await seedsNamed(deps.ledger.graph, question, lane);
   const seeds = named.length > 0 ? named : await seedsBeside(deps.ledger.graph, lane, await asking);
-  const wanted = wantedOf(question.terms, new Set(seeds.flatMap((seed) => seed.terms)));
-  const around = await neighbourhood(deps.ledger.graph, { ...question, lane }, { seeds, wanted });
-  const { scores: paths } = walkPaths(seeds, around, { wanted });
+  const wording = wordingFor(wantedOf(question.terms, new Set(seeds.flatMap((seed) => seed.terms))));
+  const around = await neighbourhood(deps.ledger.graph, { ...question, lane }, { seeds, wording });
+  const { scores: paths } = walkPaths(seeds, around, { wording });
   const { relations: hits } = await asking;
-  return fuseRelations({ question: question.terms, around, paths, hits }, question.limit);
+  return fuseRelations({ question: question.terms, wording, around, paths, hits }, question.limit);
 }
 
 const laneOf = async ({ ledger }: GraphDeps, { tenant, owner }: GraphQuestion): Promise<LaneId | null> =>
@@ -103,14 +103,14 @@ async function seedsBeside(graph: GraphStore, lane: LaneId, { entities }: Hits):
 
 interface Beginning {
   readonly seeds: readonly Seed[];
-  readonly wanted: readonly string[];
+  readonly wording: Wording;
 }
 
 /** Relations around the seeds, then around those entities that the best paths have come to. */
 async function neighbourhood(
   graph: GraphStore,
   question: GraphQuestion & { readonly lane: LaneId },
-  { seeds, wanted }: Beginning,
+  { seeds, wording }: Beginning,
 ): Promise<readonly SeenRelation[]> {
   const known = new Map<string, SeenRelation>();
   const looked = new Set<string>();
@@ -120,7 +120,7 @@ async function neighbourhood(
     if (entities.length === 0) break;
     for (const id of entities) looked.add(id);
     for (const relation of await around(graph, question, entities)) known.set(relation.id, relation);
-    next = walkPaths(seeds, [...known.values()], { wanted, steps: step }).ends;
+    next = walkPaths(seeds, [...known.values()], { wording, steps: step }).ends;
   }
   return [...known.values()];
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markerOf, type SearchIndex } from '@slowwave/engine';
+import { type Ledger, markerOf, type SearchIndex } from '@slowwave/engine';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { freePort } from '../../ports.ts';
 import { spawnService } from '../../process.ts';
@@ -17,6 +17,8 @@ export interface Filling {
   readonly words: Vocabulary;
   /** Of a Qdrant, for the index; null: it is in a file. */
   readonly qdrantUrl: string | null;
+  /** What else is put into both stores. */
+  readonly more?: (stores: { readonly ledger: Ledger; readonly index: SearchIndex }) => Promise<void>;
 }
 
 /** A filled index, and a search process that serves it. */
@@ -25,6 +27,7 @@ export interface Filled {
   readonly index: SearchIndex;
   /** Where it is: the path of its file, or the URL of its server and its name there. */
   readonly place: readonly string[];
+  readonly ledgerPath: string;
   readonly searchUrl: string;
   readonly searchPid: number;
   /** On the disk; 0 with the index on a server. */
@@ -64,11 +67,13 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
   const index = await product.openIndex(place);
   try {
     await fillIndex(index, filling, progress);
-    await claim(index, folder);
+    const ledgerPath = join(folder.path, 'ledger.db');
+    await claim(index, ledgerPath, filling.more);
     const settings = qdrantUrl === null ? {} : { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias };
     const { url, service } = await startSearch(folder, settings);
     try {
-      return await work({ index, place, searchUrl: url, searchPid: service.pid, indexBytes: () => bytesIn(folder) });
+      const filled = { index, place, ledgerPath, searchUrl: url, searchPid: service.pid };
+      return await work({ ...filled, indexBytes: () => bytesIn(folder) });
     } finally {
       await service.stop();
     }
@@ -79,9 +84,10 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
 }
 
 /** As a worker does with a new index: without it, search says that the index is being built. */
-async function claim(index: SearchIndex, folder: TempDir): Promise<void> {
-  const ledger = await product.openLedger(join(folder.path, 'ledger.db'));
+async function claim(index: SearchIndex, ledgerPath: string, more: Filling['more']): Promise<void> {
+  const ledger = await product.openLedger(ledgerPath);
   try {
+    await more?.({ ledger, index });
     const settings = { messagesInIndex: 'hybrid' as const };
     await index.stamp(markerOf({ ledger, embedder: await product.embedder(), settings }));
   } finally {

@@ -121,7 +121,7 @@ async function aGraph({ lanes, thoughts, graph }: Ledger, userId: string, word: 
   const lane = (await lanes.find(TENANT, { kind: 'user', id: userId }))?.id;
   if (lane === undefined) throw new Error(`expected a lane of ${userId}`);
   const { holds, ended, named, same } = statementsBy(systemTools);
-  const upTo = Array.from({ length: POSTS }, (_, i) => `ent_${word}_${i}`);
+  const upTo = Array.from({ length: POSTS }, (_, i) => `ent_${word === MARKER ? 1 : 2}_${i}`); // ids are nobody's words
   const entities = upTo.map((id) => newEntity(id, { name: `${word} ${id}` }));
   const statements = upTo.flatMap((id, i) => [
     holds(`${id} likes_${word} ${upTo[(i + 1) % POSTS]}`, { quote: `${word} said so` }),

@@ -121,7 +121,7 @@ CREATE TABLE graph_proposals (
 CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 ALTER TABLE graph_entities ALTER name SET STATISTICS 0, ALTER name_key SET STATISTICS 0, ALTER aliases SET STATISTICS 0;
 ALTER TABLE graph_names ALTER name SET STATISTICS 0;
-ALTER TABLE graph_statements ALTER statement SET STATISTICS 0;
+ALTER TABLE graph_statements ALTER statement SET STATISTICS 0, ALTER relationship SET STATISTICS 0;
 ALTER TABLE graph_relations ALTER quote SET STATISTICS 0, ALTER relationship SET STATISTICS 0;
 ALTER TABLE graph_studies ALTER failure SET STATISTICS 0, ALTER plan SET STATISTICS 0;
 `;

@@ -31,6 +31,7 @@ import { postUndo } from './post-undo.ts';
 import { putSettings } from './put-settings.ts';
 import { queuePages } from './queues/pages.ts';
 import { rotateKey } from './rotate-key.ts';
+import { studies } from './studies.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 export type { ConsoleDeps } from './deps.ts';
@@ -55,6 +56,7 @@ const manageRoutes =
     deleteMemories(app, deps);
     listConsolidations(app, deps);
     getConsolidation(app, deps);
+    studies(app, deps);
     postPreview(app, deps);
     postUndo(app, deps);
     postRollback(app, deps);

@@ -10,6 +10,7 @@ const ROUTES = [
   '/v1/consolidations',
   '/v1/consolidations/{id}',
   '/v1/consolidations/{id}/undo',
+  '/v1/consolidations/{id}/graph',
   '/v1/consolidations/preview',
   '/v1/doctor',
   '/v1/replays',

@@ -7,7 +7,14 @@ import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
 import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
-import { measureDoctor, measureLedger, measureQueue, measureWebhooks, startWork } from '@slowwave/worker';
+import {
+  measureDoctor,
+  measureLedger,
+  measureQueue,
+  measureStudies,
+  measureWebhooks,
+  startWork,
+} from '@slowwave/worker';
 
 /** What is to be told of a server that has started. */
 interface Told {
@@ -28,8 +35,9 @@ export async function compose(config: Config): Promise<Service & Told> {
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const attempted = measureWebhooks(observer.registry, engine.deps);
+  const studied = measureStudies(observer.registry, engine.deps);
   const { concurrency, takeOverMs, webhookDays, auditDays } = config;
-  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted };
+  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted, studied };
   const work = await startWork(engine.deps, place);
   const manage = manageDeps(engine);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };

@@ -24,6 +24,8 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/consolidations': 'manage',
   'console GET /v1/consolidations/{id}': 'manage',
   'console POST /v1/consolidations/{id}/undo': 'manage',
+  'console GET /v1/consolidations/{id}/graph': 'manage',
+  'console POST /v1/consolidations/{id}/graph': 'manage',
   'console POST /v1/consolidations/preview': 'manage',
   'console GET /v1/reviews': 'manage',
   'console POST /v1/reviews/{id}': 'manage',

@@ -6,6 +6,7 @@ import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } fro
 import { measureDoctor } from './measure-doctor.ts';
 import { measureLedger } from './measure-ledger.ts';
 import { measureQueue } from './measure-queue.ts';
+import { measureStudies } from './measure-studies.ts';
 import { measureWebhooks } from './measure-webhooks.ts';
 import { startWork } from './work.ts';
 
@@ -18,8 +19,9 @@ export async function compose(config: Config): Promise<Service> {
   measureDoctor(observer.registry, engine.deps);
   measureQueue(observer.registry, engine.schedule);
   const attempted = measureWebhooks(observer.registry, engine.deps);
+  const studied = measureStudies(observer.registry, engine.deps);
   const { concurrency, takeOverMs, webhookDays, auditDays } = config;
-  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted };
+  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted, studied };
   const work = await startWork(engine.deps, place);
   const auth = {
     apiKey: config.apiKey,

@@ -4,6 +4,7 @@ import {
   openFollowUps,
   type QueueConnection,
   startErasureWorker,
+  startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
 } from '@slowwave/adapters/bullmq';
@@ -18,10 +19,13 @@ import {
   type Nudge,
   refreshSummary,
   type Schedule,
+  type StudyOutcome,
+  studyLane,
   sweepErasures,
   sweepOutbox,
   sweepReplays,
   sweepRetention,
+  sweepStudies,
   takeTurn,
   turnDueAt,
   type WebhookSender,
@@ -35,8 +39,9 @@ const SWEEP_MS = 1_000;
 /** What is kept for days needs no haste, and looking for it reads every memory of a tenant that forgets. */
 const RETENTION_MS = 3_600_000;
 
-/** Nobody waits for a summary: most of the models' time is for turns. */
+/** Nobody waits for a summary or a study: most of the models' time is for turns. */
 const TURNS_PER_SUMMARY = 4;
+const TURNS_PER_STUDY = 2;
 
 /** Between its calls a turn reads and writes: others keep the models busy meanwhile. One in two more was found to do. */
 const CALLS_PER_SPARE_TURN = 2;
@@ -52,6 +57,8 @@ interface Workplace {
   readonly auditDays: number;
   /** An attempt to tell a webhook is over. */
   readonly attempted: (attempted: Attempted) => void;
+  /** A try to study is over. */
+  readonly studied: (outcome: StudyOutcome) => void;
 }
 
 export interface Work {
@@ -89,6 +96,7 @@ export async function startWork(
     repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
     repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
     repeat(deps, stopping.signal, async () => void (await sweepErasures(deps, erasures))),
+    repeat(deps, stopping.signal, async () => void (await sweepStudies(deps, followUps))),
     repeat(
       deps,
       stopping.signal,
@@ -107,6 +115,13 @@ export async function startWork(
       log,
     }),
     startSummaryWorker({ connection, concurrency: summaries, takeOverMs, handler: refreshSummary(deps), log }),
+    startStudyWorker({
+      connection,
+      concurrency: Math.ceil(concurrency / TURNS_PER_STUDY),
+      takeOverMs,
+      handler: studyLane({ ...deps, studied: place.studied }),
+      log,
+    }),
     // One at a time: the next may be compacted together with it.
     startErasureWorker({
       connection,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
-import type { LaneId, SummaryHandler } from '@slowwave/engine';
+import type { LaneId, StudyHandler, SummaryHandler } from '@slowwave/engine';
 import { describeFollowUps, recordingLog } from '@slowwave/engine/testing';
 import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -11,6 +11,7 @@ import {
   type QueueConnection,
   queueFor,
   redisConnection,
+  startStudyWorker,
   startSummaryWorker,
 } from '../src/bullmq/index.ts';
 
@@ -34,12 +35,15 @@ async function openOn(connection: QueueConnection) {
   const log = recordingLog();
   const followUps = await openFollowUps({ connection, log });
   const queue = queueFor(connection, QUEUES.summarize.name);
+  const studies = queueFor(connection, QUEUES.study.name);
   await vi.waitFor(() => queue.obliterate({ force: true }), PATIENCE);
+  await vi.waitFor(() => studies.obliterate({ force: true }), PATIENCE);
   const startWorker = (handler: SummaryHandler) => startSummaryWorker({ connection, concurrency: 1, handler, log });
+  const startStudies = (handler: StudyHandler) => startStudyWorker({ connection, concurrency: 1, handler, log });
   const close = async () => {
-    await Promise.all([followUps.close(), queue.close()]);
+    await Promise.all([followUps.close(), queue.close(), studies.close()]);
   };
-  return { followUps, queue, startWorker, close };
+  return { followUps, queue, startWorker, startStudies, close };
 }
 
 describeFollowUps('on Redis', () => openOn(redisConnection(redis.url)));

@@ -114,9 +114,21 @@ export const PostBatch = makesSense(
         'backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order ' +
           'with what the same owner says meanwhile.',
       ),
+    graph: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether relations between people, places and things are kept of it, beside its memories. Left out: as the settings ' +
+          'of the tenant say. What is stored word for word (infer: false) and procedures have none.',
+      ),
     idempotency_key: z.string().min(1).max(256).optional(),
   }),
-).meta({ id: 'PostBatch', examples: BATCHES });
+)
+  .refine((batch) => batch.graph !== true || (batch.infer && batch.memory_type === undefined), {
+    message: 'relations are read from what is inferred; leave graph out, or infer: false and memory_type',
+    path: ['graph'],
+  })
+  .meta({ id: 'PostBatch', examples: BATCHES });
 export type PostBatch = z.infer<typeof PostBatch>;
 
 /** A batch that is only thought about. */

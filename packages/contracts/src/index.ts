@@ -49,6 +49,7 @@ export {
   StatementView,
 } from './graph.ts';
 export { GraphMatches, KnownEntity, PostGraphQuery } from './graph-query.ts';
+export { StudyView } from './graph-study.ts';
 export {
   ChangedRelation,
   type EntityGiven,

@@ -24,6 +24,12 @@ export const QUEUES = {
     /** Longer than one model call with its time limit and one repair call. */
     timeoutMs: 250_000,
   },
+  study: {
+    name: 'study',
+    payload: z.object({ lane: z.string().min(1) }),
+    /** Longer than two model calls with their time limits and one repair call. */
+    timeoutMs: 300_000,
+  },
   erase: {
     name: 'erase',
     payload: z.object({ erasure: z.string().min(1) }),

@@ -131,6 +131,10 @@ export const PutSettings = z
       'Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a ' +
         'message that holds any, and refuses such a memory. Counts within a second.',
     ),
+    graph: z
+      .boolean()
+      .default(false)
+      .describe('Relations between people, places and things are kept of all batches that do not say otherwise.'),
   })
   .meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -167,6 +171,7 @@ export const SettingsView = z
       max_memories: z.number().nullable(),
     }),
     personal_data: PersonalData,
+    graph: z.boolean(),
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;

@@ -21,6 +21,7 @@ export { boostRelated } from './graph/read/boost.ts';
 export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
 export type { FoundRelation } from './graph/read/seen.ts';
 export type { SettledRelation } from './graph/settle.ts';
+export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export type { Reader } from './inquiry/ask-reading.ts';

@@ -126,4 +126,6 @@ export interface Plan {
   /** In the currency of the tenant's prices; null when a model that was asked has no price. */
   readonly cost: number | null;
   readonly timings: Readonly<Record<string, number>>;
+  /** Whether the graph has a study of it to make, once it is applied. Missing: no. */
+  readonly graph?: boolean;
 }

@@ -27,6 +27,8 @@ export interface TenantSettings {
   readonly forgetting: ForgettingPolicy;
   /** What becomes of personal data in what is posted, before it is stored. */
   readonly personalData: PersonalPolicy;
+  /** Relations are kept of batches that do not say themselves whether. */
+  readonly graph: boolean;
 }
 
 /** off: it is stored as it is. mask: its kind stands in its place. drop: nothing of the message is stored. */
@@ -77,6 +79,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   retention: { messagesDays: null, plansDays: null, historyDays: null },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
   personalData: 'off',
+  graph: false,
 };
 
 /** When the tenant's lanes are due: its own word where it has one, else the process's. */

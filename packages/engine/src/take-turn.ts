@@ -1,11 +1,13 @@
 import { consolidate } from './consolidate.ts';
 import type { EngineDeps } from './deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+import { askForStudy } from './graph/study/study-lane.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
 import type { TurnOutcome } from './ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { depsOf } from './replays/turn-in-space.ts';
+import { retryDelay } from './rules/retry-delay.ts';
 import { duePolicy } from './settings.ts';
 import { doubt } from './steps/doubt.ts';
 import { askForSummary } from './summarize.ts';
@@ -50,7 +52,9 @@ async function runTurn(
     const next = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
-    void askForSummary(deps, deps.followUps, turn); // nobody waits for what comes later
+    // Nobody waits for what comes later.
+    void askForSummary(deps, deps.followUps, turn);
+    void askForStudy(deps, deps.followUps, turn);
     return { kind: 'done', next };
   } catch (error) {
     if (error instanceof FencedError) {
@@ -144,11 +148,4 @@ function measure(deps: EngineDeps, turn: Turn, { outcome, reason = null }: Endin
 interface Ending {
   readonly outcome: TurnOutcome;
   readonly reason?: EngineErrorCode | null;
-}
-
-/** Doubles with every try; lanes that failed together come back apart. What the provider asked for goes first. */
-function retryDelay({ settings, tools }: EngineDeps, attempts: number, error: EngineError): number {
-  const doubled = Math.min(settings.retryDelayMs * 2 ** attempts, settings.retryDelayMaxMs);
-  const spread = Number.parseInt(tools.hash(tools.id('con')).slice(0, 4), 16) / 0xffff;
-  return Math.max(error.retryAfterMs ?? 0, Math.round(doubled * (0.5 + spread / 2)));
 }

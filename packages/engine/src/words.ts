@@ -92,6 +92,8 @@ export interface BatchSettings {
   readonly excludes: string | null;
   readonly memoryType: 'procedural' | null;
   readonly expiresAt: Millis | null;
+  /** Whether relations are kept of it. Missing: as the tenant's settings say. */
+  readonly graph?: boolean;
 }
 
 /** What goes first: what is being said now, or old conversations that are brought in. */

@@ -552,6 +552,8 @@ export type PostBatch = {
   readonly flush?: boolean | undefined;
   /** backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order with what the same owner says meanwhile. */
   readonly priority?: 'live' | 'backfill' | undefined;
+  /** Whether relations between people, places and things are kept of it, beside its memories. Left out: as the settings of the tenant say. What is stored word for word (infer: false) and procedures have none. */
+  readonly graph?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
 };
 
@@ -889,6 +891,8 @@ export type PutSettings = {
   readonly forgetting?: Forgetting | undefined;
   /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Counts within a second. */
   readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
+  /** Relations between people, places and things are kept of all batches that do not say otherwise. */
+  readonly graph?: boolean | undefined;
 };
 
 export type Ready = {
@@ -1237,6 +1241,7 @@ export type Settings = {
     readonly max_memories: number | null;
   };
   readonly personal_data: 'off' | 'mask' | 'drop';
+  readonly graph: boolean;
 };
 
 export type Source = {

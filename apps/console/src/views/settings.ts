@@ -34,6 +34,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       max_memories: settings.forgetting.maxMemories,
     },
     personal_data: settings.personalData,
+    graph: settings.graph,
   };
 };
 
@@ -62,6 +63,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     retention: retentionFrom(body.retention),
     forgetting: forgettingFrom(body.forgetting),
     personalData: body.personal_data,
+    graph: body.graph,
   };
 };
 

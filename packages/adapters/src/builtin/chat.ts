@@ -9,6 +9,8 @@ import {
 } from '@slowwave/engine';
 import { decideOperations } from './decide/decide.ts';
 import { extractFacts } from './extract/extract.ts';
+import { decideGraph } from './graph/decide-graph.ts';
+import { extractGraph } from './graph/extract-graph.ts';
 import { summarizeProcedure } from './procedure.ts';
 import { inputOf } from './question.ts';
 import { objectOf, textOf } from './shapes.ts';
@@ -22,6 +24,8 @@ type Answer = (input: JsonObject) => JsonObject;
 const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['extract_facts', extractFacts],
   ['decide_operations', decideOperations],
+  ['extract_graph', extractGraph],
+  ['decide_graph', decideGraph],
   ['refresh_summary', refreshSummary],
   ['summarize_procedure', summarizeProcedure],
   ['repair_output', repair],

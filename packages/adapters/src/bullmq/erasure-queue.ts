@@ -30,7 +30,8 @@ export async function openErasureQueue(options: {
 }): Promise<OpenedErasureQueue> {
   const { connection, log } = options;
   const open = (name: string): Promise<OpenedQueue> => openToWrite(connection, { name, log });
-  const queues = await Promise.all([QUEUES.erase.name, QUEUES.consolidate.name, QUEUES.summarize.name].map(open));
+  const names = [QUEUES.erase, QUEUES.consolidate, QUEUES.summarize, QUEUES.study].map(({ name }) => name);
+  const queues = await Promise.all(names.map(open));
   const [erasures, ...ofLanes] = queues;
   return {
     erase: async (ids) => {

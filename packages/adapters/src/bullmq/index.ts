@@ -7,8 +7,10 @@ export { redisConnection } from './redis-connection.ts';
 export { type OpenedSchedule, openSchedule } from './schedule.ts';
 export {
   type ErasureWorkerOptions,
+  type StudyWorkerOptions,
   type SummaryWorkerOptions,
   startErasureWorker,
+  startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
   type TurnWorkerOptions,

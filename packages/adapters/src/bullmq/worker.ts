@@ -3,6 +3,7 @@ import type {
   Log,
   Millis,
   Nudge,
+  StudyHandler,
   SummaryHandler,
   TurnHandler,
   TurnName,
@@ -14,6 +15,7 @@ import { workErasure } from './erasure.ts';
 import { findPlace } from './find-place.ts';
 import { type JobWorkerOptions, startJobWorker } from './job-worker.ts';
 import { workRefresh } from './refresh.ts';
+import { workStudy } from './study.ts';
 import { workTurn } from './turn.ts';
 import { addTurns } from './turns.ts';
 import { callQueue } from './unavailable.ts';
@@ -26,6 +28,10 @@ export interface TurnWorkerOptions extends JobWorkerOptions {
 
 export interface SummaryWorkerOptions extends JobWorkerOptions {
   readonly handler: SummaryHandler;
+}
+
+export interface StudyWorkerOptions extends JobWorkerOptions {
+  readonly handler: StudyHandler;
 }
 
 export interface ErasureWorkerOptions extends JobWorkerOptions {
@@ -55,6 +61,15 @@ export function startSummaryWorker(options: SummaryWorkerOptions): { close(): Pr
   return startJobWorker(options, {
     name: 'summarize',
     run: (taken, { isClosing }) => workRefresh(taken, { handler, isClosing, log }),
+  });
+}
+
+/** Takes studies of lanes. */
+export function startStudyWorker(options: StudyWorkerOptions): { close(): Promise<void> } {
+  const { handler, log } = options;
+  return startJobWorker(options, {
+    name: 'study',
+    run: (taken, { isClosing }) => workStudy(taken, { handler, isClosing, log }),
   });
 }
 

@@ -50,10 +50,15 @@ export interface SummaryRefresh {
 export interface FollowUps {
   /** Idempotent per (lane, scope, upTo). */
   summarize(refresh: SummaryRefresh): Promise<void>;
+  /** The graph's studies of these lanes. Idempotent per lane while it has a job. */
+  study(lanes: readonly LaneId[]): Promise<void>;
 }
 
 /** Throws when the refresh should be tried again; an EngineError that is not retryable ends it. */
 export type SummaryHandler = (refresh: SummaryRefresh, cancel: Cancellation) => Promise<void>;
+
+/** Makes a lane's next study. Answers when to come back; null: nothing is left to do. Whatever it throws, it is tried again. */
+export type StudyHandler = (lane: LaneId, cancel: Cancellation) => Promise<Millis | null>;
 
 export type TurnHandler = (turn: TurnName, cancel: Cancellation) => Promise<Verdict>;
 

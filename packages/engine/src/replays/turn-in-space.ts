@@ -23,7 +23,7 @@ export async function depsOf(deps: TurnDeps, turn: Pick<Turn, 'tenant'>): Promis
     settings: changedSettings(settings, changes),
     ledger: { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
     meter: paidCalls(deps.meter),
-    followUps: { summarize: async () => {} },
+    followUps: { summarize: async () => {}, study: async () => {} },
   };
 }
 

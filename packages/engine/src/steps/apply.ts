@@ -29,7 +29,7 @@ export async function apply(deps: EngineDeps, planned: Planned): Promise<Applied
     tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
     reviews: plan.held,
     batches: endings(planned),
-    graph: false,
+    graph: plan.graph === true,
     timings: plan.timings,
     now,
     policy: duePolicy(rules, settings.due),

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
+import { isStudied } from '../graph/study/is-studied.ts';
 import type { Plan } from '../plan.ts';
 import { costOf, usesOf } from '../prices.ts';
 import type { Guarded, Planned } from './values.ts';
@@ -38,6 +39,7 @@ export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Pro
     },
     cost: costOf(models),
     timings: told.timings,
+    ...(isStudied(turn, rules) && { graph: true }),
   };
 }
 

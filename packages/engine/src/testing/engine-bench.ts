@@ -107,7 +107,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     log: recordingLog(),
     meter: options.meter ?? silentMeter,
     settings: { ...SETTINGS, ...options.settings },
-    followUps: options.followUps ?? { summarize: async () => {} },
+    followUps: options.followUps ?? { summarize: async () => {}, study: async () => {} },
   };
   await index.stamp(markerOf(deps));
   const memories = async (userId = 'ann'): Promise<readonly Memory[]> => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
+import type { FollowUps, StudyHandler, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 
@@ -7,6 +7,7 @@ import type { LaneId } from '../words.ts';
 export interface FollowUpsFixture {
   readonly followUps: FollowUps;
   startWorker(handler: SummaryHandler): { close(): Promise<void> };
+  startStudies(handler: StudyHandler): { close(): Promise<void> };
   /** Called after the workers are closed. */
   close(): Promise<void>;
 }
@@ -74,6 +75,35 @@ export function describeFollowUps(name: string, open: () => Promise<FollowUpsFix
       start();
       await untilWorked(2);
       expect(worked).toEqual([refresh(20), refresh(20)]);
+    });
+
+    const study = (handler: StudyHandler): void => void workers.push(fixture.startStudies(handler));
+    const asked = (lane: string): readonly LaneId[] => [lane as LaneId];
+
+    test('studies asked for are made lane by lane, those asked for twice once', async () => {
+      const studied: string[] = [];
+      await fixture.followUps.study([...asked('lane_a'), ...asked('lane_b')]);
+      await fixture.followUps.study(asked('lane_a'));
+      study(async (lane) => {
+        studied.push(lane);
+        return null;
+      });
+      await vi.waitFor(() => expect(studied.length).toBeGreaterThanOrEqual(2), PATIENCE);
+      expect(studied.sort()).toEqual(['lane_a', 'lane_b']);
+    });
+
+    test('a lane comes back when its study says so, and can be asked for again once it is done', async () => {
+      let tries = 0;
+      study(async () => {
+        tries += 1;
+        return tries === 1 ? vi.getRealSystemTime() + 50 : null;
+      });
+      await fixture.followUps.study(asked('lane_a'));
+      await vi.waitFor(() => expect(tries).toBe(2), PATIENCE);
+      await vi.waitFor(async () => {
+        await fixture.followUps.study(asked('lane_a'));
+        expect(tries).toBeGreaterThan(2);
+      }, PATIENCE);
     });
   });
 }

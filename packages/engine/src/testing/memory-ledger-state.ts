@@ -197,6 +197,7 @@ export const settingsKey = (settings: BatchSettings): string =>
     settings.excludes,
     settings.memoryType,
     settings.expiresAt,
+    settings.graph ?? null,
   ]);
 
 /** The row, which must exist: another row of the state names it. */

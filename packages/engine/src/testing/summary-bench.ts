@@ -17,7 +17,7 @@ export async function summaryBench(options: Omit<BenchOptions, 'followUps'>): Pr
     asked.push(refresh);
     waiting.push(refresh);
   };
-  const bench = await engineBench({ ...options, followUps: { summarize } });
+  const bench = await engineBench({ ...options, followUps: { summarize, study: async () => {} } });
   const refresh = refreshSummary(bench.deps);
   const settled = async (): Promise<void> => {
     await turnsOfTheLoop();

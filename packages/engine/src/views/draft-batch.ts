@@ -40,6 +40,7 @@ const settingsOf = (body: Posted['body']): BatchSettings => ({
   excludes: body.excludes ?? null,
   memoryType: body.memory_type ?? null,
   expiresAt: momentOf(body.expires_at),
+  ...(body.graph !== undefined && { graph: body.graph }),
 });
 
 const newMessage = (id: string, message: MessageBody, batchAt: Millis | null): NewMessage => ({

@@ -59,6 +59,8 @@ const settingsText = (settings: BatchSettings): string =>
     excludes: settings.excludes,
     memoryType: settings.memoryType,
     expiresAt: settings.expiresAt,
+    // Left out where it is: batches of releases without it are equal to such.
+    ...(settings.graph !== undefined && { graph: settings.graph }),
   } satisfies BatchSettings);
 
 /** A batch as it is accepted, at the end of its lane. */

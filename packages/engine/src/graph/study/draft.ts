@@ -1,0 +1,141 @@
+import type { EngineDeps } from '../../deps.ts';
+import type { PromptUse } from '../../plan.ts';
+import { usesOf } from '../../prices.ts';
+import { DECIDE_GRAPH } from '../../prompts/decide-graph.ts';
+import { EXTRACT_GRAPH } from '../../prompts/extract-graph.ts';
+import { promptUse } from '../../steps/prompt-use.ts';
+import type { JsonObject } from '../../words.ts';
+import { isMutual } from '../relationships.ts';
+import type { EndedStatement, Ends, GraphPlan, NewEntity, SameStatement, Statement } from '../words.ts';
+import { namings } from './namings.ts';
+import type { Settled } from './settle.ts';
+import { STEP } from './steps.ts';
+import type { Told } from './values.ts';
+
+/** The whole outcome of a study: what it makes and says, and what it cost. */
+export async function draft(deps: EngineDeps, settled: Settled): Promise<GraphPlan> {
+  const { study, proposals, remarks } = settled;
+  const saying = sayingIn(deps, settled);
+  const statements: Statement[] = [
+    ...settled.told.flatMap((told) => statementOf(settled, told, saying) ?? []),
+    ...settled.ends.map(
+      (end): EndedStatement => ({
+        ...saying(end.by),
+        ...endsOf(settled, end.relation),
+        kind: 'ended',
+        at: end.by.at,
+        reason: end.reason,
+      }),
+    ),
+    ...merged(settled, saying),
+  ];
+  const namedIds = idsIn(statements);
+  const named = namings(settled, namedIds).map((naming) => ({
+    ...saying(naming),
+    kind: 'named' as const,
+    source: naming.source,
+    name: naming.name,
+  }));
+  const all = inThisOrder([...named, ...statements]);
+  return {
+    consolidationId: study.consolidationId,
+    entities: newEntities(settled, idsIn(all)),
+    statements: all,
+    proposals: proposals.filter(({ source, destination }) => source !== destination && namedIds.has(source)),
+    remarks,
+    prompts: promptsOf(deps, settled),
+    usage: await usageOf(deps, settled),
+  };
+}
+
+/** Of what was said in one moment the earlier id comes first: ids made in one millisecond are in no order. */
+function inThisOrder(statements: readonly Statement[]): readonly Statement[] {
+  const ids = statements.map(({ id }) => id).sort();
+  return statements.map((statement, i) => ({ ...statement, id: ids[i] ?? statement.id }));
+}
+
+type Saying = Pick<Told, 'saidAt' | 'messageIds' | 'quote'>;
+type Say = ReturnType<typeof sayingIn>;
+
+/** What every statement has. */
+function sayingIn({ tools }: EngineDeps, { study, plan }: Settled) {
+  const recordedAt = tools.now();
+  const { consolidationId } = study;
+  const memoriesOf = (messageIds: readonly string[]): readonly string[] => [
+    ...new Set(
+      (plan?.events ?? [])
+        .filter(({ sourceIds }) => sourceIds.some((id) => messageIds.includes(id)))
+        .map(({ memoryId }) => memoryId),
+    ),
+  ];
+  return ({ saidAt, messageIds, quote }: Saying) => ({
+    ...{
+      id: tools.id('sta'),
+      saidAt,
+      recordedAt,
+      consolidationId,
+      messageIds,
+      memoryIds: memoriesOf(messageIds),
+      quote,
+    },
+  });
+}
+
+function statementOf(settled: Settled, told: Told, say: Say): Statement | null {
+  const [source, destination] = [settled.places[told.source]?.id, settled.places[told.destination]?.id];
+  // Two names that turned out to be of one.
+  if (source === undefined || destination === undefined || source === destination) return null;
+  const said = { ...say(told), ...endsOf(settled, { source, relationship: told.relationship, destination }) };
+  if (told.said === 'denied') return { ...said, kind: 'denied' };
+  if (told.said === 'ended') return { ...said, kind: 'ended', at: told.validFrom, reason: 'it is said' };
+  const { validFrom, until, single } = told;
+  return { ...said, kind: 'holds', validFrom, until, single };
+}
+
+/** What holds from both ends is kept from one: from the owner's, else as it is kept already, else from the older one's. */
+function endsOf({ self, mentions, places, neighbours }: Settled, ends: Ends): Ends {
+  const { source, relationship, destination } = ends;
+  if (!isMutual(relationship)) return { source, relationship, destination };
+  const selfId = self?.id ?? places[mentions.findIndex((mention) => mention.self)]?.id;
+  const isKept = (from: string, to: string): boolean =>
+    neighbours.some((one) => one.relationship === relationship && one.source === from && one.destination === to);
+  const asIs =
+    source === selfId ||
+    (destination !== selfId && (isKept(source, destination) || (!isKept(destination, source) && source < destination)));
+  return asIs ? { source, relationship, destination } : { source: destination, relationship, destination: source };
+}
+
+function merged({ merges, spoken, mentions }: Settled, say: Say): readonly SameStatement[] {
+  return merges.flatMap(({ source, destination, mention, reason }) => {
+    const { name = '' } = mentions[mention] ?? {};
+    const message = spoken.findLast(({ text }) => text.includes(name))?.message ?? spoken.at(-1)?.message;
+    if (message === undefined) return [];
+    const said = say({ saidAt: message.saidAt, messageIds: [message.id], quote: null });
+    return [{ ...said, kind: 'same' as const, source, destination, reason }];
+  });
+}
+
+const idsIn = (statements: readonly Statement[]): ReadonlySet<string> =>
+  new Set(statements.flatMap((one) => ('destination' in one ? [one.source, one.destination] : [one.source])));
+
+function newEntities({ mentions, places }: Settled, ids: ReadonlySet<string>): readonly NewEntity[] {
+  const made = new Map<string, NewEntity>();
+  for (const [i, { name, kind, self }] of mentions.entries()) {
+    const place = places[i];
+    if (place?.isNew && ids.has(place.id) && !made.has(place.id))
+      made.set(place.id, { id: place.id, name, kind, self });
+  }
+  return [...made.values()];
+}
+
+const promptsOf = (deps: EngineDeps, { asked, decided }: Settled): readonly PromptUse[] => [
+  ...(asked ? [promptUse(deps, EXTRACT_GRAPH)] : []),
+  ...(decided ? [promptUse(deps, DECIDE_GRAPH)] : []),
+];
+
+/** Of all calls for this study, those without use included. */
+async function usageOf({ ledger }: EngineDeps, { study, gathered }: Settled): Promise<JsonObject> {
+  const answers = (await ledger.thoughts.answers(study.consolidationId)).filter(({ step }) => step.startsWith(STEP));
+  const models = usesOf(answers, gathered.rules.prices);
+  return { calls: answers.length, models: models.map((use) => ({ ...use })) };
+}

@@ -1,0 +1,80 @@
+import type { EngineDeps } from '../../deps.ts';
+import { graphIn } from '../../parse/graph.ts';
+import type { Cancellation } from '../../ports/tools.ts';
+import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../prompts/extract-graph.ts';
+import { idleReason } from '../../rules/junk.ts';
+import { type Part, partsOf } from '../../rules/parts.ts';
+import { ask } from '../../steps/ask.ts';
+import { contextOf } from '../../steps/extract/context.ts';
+import { messageShown } from '../../steps/extract/infer.ts';
+import type { JsonObject } from '../../words.ts';
+import type { Entity } from '../words.ts';
+import { admitGraph, type FoundGraph } from './admit.ts';
+import { KNOWN_MAX, namedIn } from './read.ts';
+import { STEP } from './steps.ts';
+import type { Admitted, Read } from './values.ts';
+
+/** What a part repeats of the one before it, in tokens: the last exchange. */
+const OVERLAP_TOKENS = 500;
+
+/** Finds entities and relations: one call, or one for each part of a window that is too long for one; none where nothing was said. */
+export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancellation): Promise<Admitted> {
+  const { gathered, spoken } = read;
+  const whose = { agent: gathered.turn.scope.agentId !== null };
+  if (spoken.every((one) => idleReason(one, whose) !== null))
+    return { ...read, mentions: [], told: [], remarks: [], asked: false };
+  const known = knownOf(read);
+  const limits = { tokens: deps.settings.partTokens, overlap: OVERLAP_TOKENS, count: deps.tokenizer.count };
+  const found: FoundGraph[] = [];
+  for (const [i, part] of partsOf(spoken, limits).entries()) {
+    const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
+    const raw = await ask(
+      { deps, turn: gathered.turn, cancel },
+      {
+        step: i === 0 ? `${STEP}extract` : `${STEP}extract:${i + 1}`,
+        prompt: EXTRACT_GRAPH,
+        ask: 'Find the entities and relations.',
+        input: inputOf(read, { part, known, recentMessages: deps.settings.recentMessages }) as unknown as JsonObject,
+        shape: graphIn,
+      },
+    );
+    found.push({ raw, shown });
+  }
+  return {
+    ...read,
+    ...admitGraph(found, { known, names: read.around.flatMap((one) => [one.sourceName, one.destinationName]) }),
+    asked: true,
+  };
+}
+
+/** The owner, and whom the messages or what was said just before name, under the ids of the call. */
+function knownOf({ self, entities, spoken, gathered }: Read): ReadonlyMap<string, Entity> {
+  const texts = [
+    ...gathered.recent.map(({ content }) => (typeof content === 'string' ? content : '')),
+    ...spoken.map(({ text }) => text),
+  ];
+  const named = namedIn(entities, texts.join('\n')).slice(0, KNOWN_MAX);
+  return new Map([...(self === null ? [] : [self]), ...named].map((entity, i) => [`e${i}`, entity]));
+}
+
+interface Showing {
+  readonly part: Part;
+  readonly known: ReadonlyMap<string, Entity>;
+  readonly recentMessages: number;
+}
+
+function inputOf({ gathered, around }: Read, { part, known, recentMessages }: Showing): ExtractGraphInput {
+  const { summary, recent, now, instructions } = contextOf(gathered, {
+    spoken: part.messages,
+    before: part.before,
+    count: recentMessages,
+  });
+  return {
+    context: { summary, recent, now, instructions },
+    known: {
+      entities: [...known].map(([id, { name, kind, aliases }]) => ({ id, name, kind, aliases })),
+      relations: around.map((one) => `${one.sourceName} ${one.relationship} ${one.destinationName}`),
+    },
+    messages: part.messages.map((message, n) => messageShown(`m${n}`, message)),
+  };
+}

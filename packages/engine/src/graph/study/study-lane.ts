@@ -1,0 +1,128 @@
+import type { EngineDeps } from '../../deps.ts';
+import { asEngineError, EngineError, FencedError } from '../../errors.ts';
+import type { Study } from '../../ports/ledger/graph.ts';
+import type { Turn } from '../../ports/ledger/lanes.ts';
+import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
+import type { Cancellation } from '../../ports/tools.ts';
+import { retryDelay } from '../../rules/retry-delay.ts';
+import type { LaneId, Millis } from '../../words.ts';
+import { isStudied } from './is-studied.ts';
+import { study } from './study.ts';
+
+/**
+ * How long a claimed study is held against others. One lane has one job, so that this counts only where a worker died or lost
+ * its job: then another one goes on after it, and who was there before is fenced.
+ */
+const HOLD_MS = 60_000;
+/** What waits without losing tries does not ask again after the first, shortest pause. */
+const SOME_ATTEMPTS = 3;
+/** Lanes that are looked at in one pass of the sweep; the oldest come first. */
+const LANES_MAX = 200;
+
+/** How one try to study ended. `waits`: only too early, no try was counted. */
+export type StudyOutcome = 'applied' | 'waits' | 'given_back' | 'retry' | 'parked' | 'fenced';
+
+export interface StudyDeps extends EngineDeps {
+  readonly studied: (outcome: StudyOutcome) => void;
+}
+
+/**
+ * What a worker does with one job: makes the lane's first pending study. Tries, waits and parking are the ledger's. Answers
+ * when to come back; null: nothing is left.
+ */
+export const studyLane =
+  (deps: StudyDeps): StudyHandler =>
+  async (lane, cancel) => {
+    const now = deps.tools.now();
+    const claim = await deps.ledger.graph.claim(lane, { now, holdMs: HOLD_MS });
+    if (claim.kind === 'none') return null;
+    if (claim.kind === 'later') return claim.at;
+    return makeStudy(deps, claim.study, cancel);
+  };
+
+/** Asks for the studies that wait: after a job that was lost, or a queue that was wiped. */
+export async function sweepStudies(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  followUps: Pick<FollowUps, 'study'>,
+): Promise<number> {
+  const lanes = await ledger.graph.due(tools.now(), LANES_MAX);
+  if (lanes.length > 0) await followUps.study(lanes);
+  return lanes.length;
+}
+
+/** Asks for the study of what was just applied, where there is one. Whoever calls does not wait; the sweep finds what is lost. */
+export async function askForStudy({ ledger, log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
+  if (!turn.settings.infer || turn.settings.graph === false) return;
+  try {
+    const rules = await ledger.settings.get(turn.tenant);
+    if (isStudied(turn, rules)) await followUps.study([turn.lane]);
+  } catch (error) {
+    const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
+    log.warn(fields, 'could not ask for a study; the sweep does');
+  }
+}
+
+/** The lane may have more: who made one study comes back at once. */
+async function makeStudy(deps: StudyDeps, claimed: Study, cancel: Cancellation): Promise<Millis | null> {
+  const fields = fieldsOf(claimed);
+  try {
+    const { statements, remarks } = await study(deps, claimed, cancel);
+    deps.log.info({ ...fields, statements: statements.length, remarks: remarks.length }, 'studied');
+    deps.studied('applied');
+    return deps.tools.now();
+  } catch (error) {
+    if (error instanceof FencedError) {
+      deps.log.warn(fields, error.message);
+      deps.studied('fenced');
+      return null;
+    }
+    return ended(deps, claimed, { failure: asEngineError(error), cancel });
+  }
+}
+
+const fieldsOf = ({ lane, consolidationId: consolidation }: Study): { lane: LaneId; consolidation: string } => ({
+  lane,
+  consolidation,
+});
+
+interface Ended {
+  readonly failure: EngineError;
+  readonly cancel: Cancellation;
+}
+
+/** A stop, an index that is away and what only comes too early cost no try; a study that had all its time has failed. */
+async function ended(deps: StudyDeps, claimed: Study, { failure, cancel }: Ended): Promise<Millis> {
+  const { reason } = cancel;
+  if (cancel.aborted && !(reason instanceof EngineError))
+    return giveBack(deps, claimed, { waitMs: 0, outcome: 'given_back' });
+  const known = cancel.aborted && reason instanceof EngineError ? reason : failure;
+  if (known.countsAsTry) return failed(deps, claimed, known);
+  const { code, message, retryAfterMs } = known;
+  deps.log.info({ ...fieldsOf(claimed), code, error: message }, 'a study waits');
+  const waitMs = retryAfterMs ?? retryDelay(deps, Math.max(claimed.attempts, SOME_ATTEMPTS), known);
+  return giveBack(deps, claimed, { waitMs, outcome: 'waits' });
+}
+
+async function giveBack(
+  { ledger, tools, studied }: StudyDeps,
+  claimed: Study,
+  { waitMs, outcome }: { waitMs: number; outcome: StudyOutcome },
+): Promise<Millis> {
+  const at = tools.now() + waitMs;
+  await ledger.graph.release(claimed, at);
+  studied(outcome);
+  return at;
+}
+
+/** One try more, or none: what is parked keeps its failure, and the lane goes on with the next. */
+async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Promise<Millis> {
+  const { code, message } = error;
+  const now = deps.tools.now();
+  const left = error.retryable && claimed.attempts + 1 < deps.settings.maxAttempts;
+  const retryAt = left ? now + retryDelay(deps, claimed.attempts, error) : null;
+  const { kind } = await deps.ledger.graph.fail(claimed, { failure: { code, message, at: now }, retryAt });
+  const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'parked';
+  deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'a try to study failed');
+  deps.studied(outcome);
+  return retryAt ?? now;
+}

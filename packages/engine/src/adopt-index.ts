@@ -18,7 +18,7 @@ export async function adoptIndex(
     log.warn({ index: marker, expected: mine }, 'the index was made from other data; it is built anew from the ledger');
     await index.clear();
   }
-  const count = await ledger.outbox.refill();
+  const count = (await ledger.outbox.refill()) + (await ledger.graph.refill());
   await index.stamp(mine);
   if (count > 0) log.info({ count }, 'the index is being filled from the ledger');
 }

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { projectGraphNow } from '../graph/project.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
 import type { Undo, Undoing } from '../ports/ledger/undos.ts';
 import type { Difference, UndoReport, UndoResult } from '../ports/undoer.ts';
@@ -40,7 +41,9 @@ export async function carryOut(
   const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
   const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
-  return { kind: 'done', report, searchable: await projectNow(deps, changed, 'taken back, but not in the index yet') };
+  const otherwise = 'taken back, but not in the index yet';
+  const isTold = await projectNow(deps, changed, otherwise);
+  return { kind: 'done', report, searchable: (await projectGraphNow(deps, lane, otherwise)) && isTold };
 }
 
 function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {

@@ -1,4 +1,12 @@
-import { COMPILE_CACHE, freePort, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
+import {
+  COMPILE_CACHE,
+  freePort,
+  refusal,
+  spawnService,
+  startModelServer,
+  tempDir,
+  warmFolder,
+} from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { call, post } from './client.ts';
 
@@ -10,6 +18,7 @@ it(
   'of what is said, asked and written no word reaches a log, however fine it is',
   async () => {
     const folder = await tempDir();
+    await warmFolder(folder.path);
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
     // A server that complains quotes what it was sent.

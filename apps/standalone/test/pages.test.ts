@@ -6,6 +6,7 @@ import {
   spawnService,
   startBrowser,
   tempDir,
+  warmFolder,
 } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 
@@ -22,6 +23,7 @@ it(
   'in a browser somebody signs in, sees queues and documentation, and signs out; nobody else is told',
   async () => {
     const folder = await tempDir();
+    await warmFolder(folder.path);
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
     const env = {

@@ -129,7 +129,8 @@ export const PutSettings = z
     forgetting: ForgettingBody.prefault({}),
     personal_data: PersonalData.default('off').describe(
       'Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a ' +
-        'message that holds any, and refuses such a memory. Counts within a second.',
+        'message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under ' +
+        'both. Counts within a second.',
     ),
     graph: z
       .boolean()

@@ -889,7 +889,7 @@ export type PutSettings = {
   } | undefined;
   readonly retention?: Retention | undefined;
   readonly forgetting?: Forgetting | undefined;
-  /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Counts within a second. */
+  /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under both. Counts within a second. */
   readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
   /** Relations between people, places and things are kept of all batches that do not say otherwise. */
   readonly graph?: boolean | undefined;

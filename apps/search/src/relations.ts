@@ -69,6 +69,7 @@ function graphQuestion(deps: SearchDeps, { question, signal, limit }: Reading): 
     text: body.query,
     terms: wordsOf(body.query),
     vector: body.mode === 'keyword' ? Promise.resolve(null) : vectorOf(deps, question, signal),
+    vectors: deps.vectors,
     at: body.as_of === undefined ? null : Date.parse(body.as_of),
     ever: body.latest_only === false,
     now: deps.tools.now(),

@@ -25,6 +25,8 @@ export interface Walked {
   readonly scores: ReadonlyMap<string, number>;
   /** The entities that the best paths end at, best first. */
   readonly ends: readonly string[];
+  /** There is a path that has all that the question wants. */
+  readonly whole: boolean;
 }
 
 /**
@@ -41,11 +43,13 @@ export function walkPaths(
   let paths: readonly Path[] = seeds.map(({ id, weight }) => ({
     ...{ entity: id, passed: [id], cover: map.none, worth: weight },
   }));
+  let whole = false;
   for (let step = 0; step < steps; step += 1) {
     const further = paths.flatMap((path) => continued(path, map, scores));
+    whole ||= map.wanted && further.some(({ cover }) => cover.every((value) => value > 0));
     paths = bestOf(further, map.most);
   }
-  return { scores, ends: [...new Set(paths.map(({ entity }) => entity))] };
+  return { scores, whole, ends: [...new Set(paths.map(({ entity }) => entity))] };
 }
 
 interface Known {
@@ -54,6 +58,8 @@ interface Known {
 }
 
 interface RelationMap {
+  /** The question wants something, and there is a relation for all of it. */
+  readonly wanted: boolean;
   /** A cover that has nothing. */
   readonly none: Cover;
   readonly around: ReadonlyMap<string, readonly Known[]>;
@@ -63,7 +69,8 @@ interface RelationMap {
 
 function mapOf(relations: readonly SeenRelation[], wording: Wording): RelationMap {
   const around = new Map<string, Known[]>();
-  const covers = withoutIdle(relations.map(wording.cover));
+  const whole = relations.map(wording.cover);
+  const covers = withoutIdle(whole);
   for (const [i, relation] of relations.entries()) {
     const known = { relation, cover: covers[i] ?? [] };
     for (const end of new Set([relation.source, relation.destination])) {
@@ -73,7 +80,8 @@ function mapOf(relations: readonly SeenRelation[], wording: Wording): RelationMa
     }
   }
   const none = (covers[0] ?? []).map(() => 0);
-  return { none, around, most: sum(covers.reduce(joined, none)) };
+  const wanted = none.length > 0 && none.length === whole[0]?.length;
+  return { wanted, none, around, most: sum(covers.reduce(joined, none)) };
 }
 
 /** The path with each relation that goes on from its end; what those are worth is noted. */

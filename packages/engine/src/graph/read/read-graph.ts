@@ -1,6 +1,7 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
-import type { IndexHit, IndexQuery, SearchIndex, Visibility } from '../../ports/search-index.ts';
+import type { IndexHit, SearchIndex, Visibility } from '../../ports/search-index.ts';
+import type { RankQuestion } from '../../rules/rank/question.ts';
 import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import { type Wording, wantedOf, wordingFor } from './coverage.ts';
 import { fuseRelations } from './fuse-relations.ts';
@@ -22,6 +23,8 @@ export interface GraphQuestion {
   readonly terms: readonly string[];
   /** null: there is none, and it is looked for by names and words alone. */
   readonly vector: Promise<Float32Array | null>;
+  /** Hashed ones know hardly more than words do: they are compared with names alone, where the question names nobody. */
+  readonly vectors: RankQuestion['vectors'];
   /** null: what holds now; a time: what held then. */
   readonly at: Millis | null;
   /** Everything that ever counted; of what began by `at`, where that is a time. */
@@ -31,55 +34,57 @@ export interface GraphQuestion {
 }
 
 /** What the index is asked for of each shelf. */
-const HITS = { entities: 10, relations: 50 } as const;
-/** Entities that one step looks around, and relations it brings at most. */
-const AROUND = { entities: 32, relations: 300 } as const;
+const HITS = { entities: 10, relations: 20 } as const;
+/**
+ * Entities that a step looks around, and relations it brings at most: around those that the question names there may be what
+ * it asks for among very many, and further on the best paths lead.
+ */
+const AROUND = { entities: 8, first: 200, further: 60 } as const;
 
 /**
  * Relations that a question is about, without a model: around the entities that it names, up to two entities away, and
  * those whose own text is like it. Names are looked up in the ledger while the index is asked.
  */
 export async function readGraph(deps: GraphDeps, question: GraphQuestion): Promise<readonly FoundRelation[]> {
-  const found = hitsOf(deps, question);
-  found.catch(() => {}); // it is waited for below, after the names
-  const lane = await laneOf(deps, question);
+  const lane = (await deps.ledger.lanes.find(question.tenant, question.owner))?.id ?? null;
   if (lane === null) return [];
-  // An erased lane may have had the same owner.
-  const asking = found.then((hits) => ofLane(hits, lane));
-  asking.catch(() => {});
+  const asking = relationHits(deps, question);
+  asking.catch(() => {}); // it is waited for below, after the names
   const named = await seedsNamed(deps.ledger.graph, question, lane);
-  const seeds = named.length > 0 ? named : await seedsBeside(deps.ledger.graph, lane, await asking);
+  const seeds = named.length > 0 ? named : await seedsBeside(deps, question, lane);
   const wording = wordingFor(wantedOf(question.terms, new Set(seeds.flatMap((seed) => seed.terms))));
   const around = await neighbourhood(deps.ledger.graph, { ...question, lane }, { seeds, wording });
   const { scores: paths } = walkPaths(seeds, around, { wording });
-  const { relations: hits } = await asking;
+  const hits = ofLane(await asking, lane);
   return fuseRelations({ question: question.terms, wording, around, paths, hits }, question.limit);
 }
 
-const laneOf = async ({ ledger }: GraphDeps, { tenant, owner }: GraphQuestion): Promise<LaneId | null> =>
-  (await ledger.lanes.find(tenant, owner))?.id ?? null;
-
-interface Hits {
-  readonly entities: readonly IndexHit[];
-  readonly relations: readonly IndexHit[];
-}
-
-async function hitsOf({ index }: GraphDeps, question: GraphQuestion): Promise<Hits> {
-  const { tenant, owner, terms, now } = question;
-  const vector = await question.vector;
-  const asked = { tenant, owner, filter: {}, where: null, vector, terms } satisfies Partial<IndexQuery>;
-  const live: Visibility = { kind: 'live', now };
-  const [entities = [], relations = []] = await index.search([
-    { ...asked, shelf: 'entities', visibility: live, wide: false, limit: HITS.entities },
-    { ...asked, shelf: 'relations', visibility: visibilityOf(question), wide: true, limit: HITS.relations },
+async function relationHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
+  const vector = question.vectors === 'hashed' ? null : await question.vector;
+  const [hits = []] = await index.search([
+    {
+      ...askedOf(question),
+      ...{ vector, shelf: 'relations', visibility: visibilityOf(question), wide: true, limit: HITS.relations },
+    },
   ]);
-  return { entities, relations };
+  return hits;
 }
 
-function ofLane({ entities, relations }: Hits, lane: LaneId): Hits {
-  const own = (hits: readonly IndexHit[]) => hits.filter(({ point }) => point.lane === lane);
-  return { entities: own(entities), relations: own(relations) };
+/** Those that are called nearly so. */
+async function entityHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
+  const visibility: Visibility = { kind: 'live', now: question.now };
+  const vector = await question.vector;
+  const [hits = []] = await index.search([
+    { ...askedOf(question), ...{ vector, shelf: 'entities', visibility, wide: false, limit: HITS.entities } },
+  ]);
+  return hits;
 }
+
+const askedOf = ({ tenant, owner, terms }: GraphQuestion) => ({ tenant, owner, filter: {}, where: null, terms });
+
+/** An erased lane may have had the same owner. */
+const ofLane = (hits: readonly IndexHit[], lane: LaneId): readonly IndexHit[] =>
+  hits.filter(({ point }) => point.lane === lane);
 
 function visibilityOf({ at, ever, now }: GraphQuestion): Visibility {
   if (ever) return { kind: 'every', begunBy: at };
@@ -96,9 +101,9 @@ async function seedsNamed(graph: GraphStore, { text }: GraphQuestion, lane: Lane
 }
 
 /** Where nobody is named: who is called nearly so, and whose graph it is. */
-async function seedsBeside(graph: GraphStore, lane: LaneId, { entities }: Hits): Promise<readonly Seed[]> {
-  const self = await graph.self(lane);
-  return [...likeSeeds(entities), ...(self === null ? [] : [selfSeed(self, false)])];
+async function seedsBeside(deps: GraphDeps, question: GraphQuestion, lane: LaneId): Promise<readonly Seed[]> {
+  const [hits, self] = await Promise.all([entityHits(deps, question), deps.ledger.graph.self(lane)]);
+  return [...likeSeeds(ofLane(hits, lane)), ...(self === null ? [] : [selfSeed(self, false)])];
 }
 
 interface Beginning {
@@ -119,8 +124,11 @@ async function neighbourhood(
     const entities = next.filter((id) => !looked.has(id)).slice(0, AROUND.entities);
     if (entities.length === 0) break;
     for (const id of entities) looked.add(id);
-    for (const relation of await around(graph, question, entities)) known.set(relation.id, relation);
-    next = walkPaths(seeds, [...known.values()], { wording, steps: step }).ends;
+    const limit = step === 1 ? AROUND.first : AROUND.further;
+    for (const relation of await around(graph, question, { entities, limit })) known.set(relation.id, relation);
+    const { ends, whole } = walkPaths(seeds, [...known.values()], { wording, steps: step });
+    if (whole) break;
+    next = ends;
   }
   return [...known.values()];
 }
@@ -128,8 +136,8 @@ async function neighbourhood(
 async function around(
   graph: GraphStore,
   { lane, at, ever }: GraphQuestion & { readonly lane: LaneId },
-  entities: readonly string[],
+  asked: { readonly entities: readonly string[]; readonly limit: number },
 ): Promise<readonly SeenRelation[]> {
-  const found = await graph.around(lane, { entities, at: ever ? 'ever' : at, limit: AROUND.relations });
+  const found = await graph.around(lane, { ...asked, at: ever ? 'ever' : at });
   return ever && at !== null ? found.filter(({ validFrom }) => validFrom <= at) : found;
 }

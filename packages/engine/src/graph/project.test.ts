@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { adoptIndex } from '../adopt-index.ts';
 import { examine } from '../doctor/examine.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
@@ -145,6 +146,17 @@ describe('the graph in the index', () => {
     const before = [...state.points.values()].map(({ text, shelf }) => `${shelf}: ${text}`).sort();
     await rebuildIndex(bench.deps, createMemoryBuild(state), { cancel: NEVER });
     expect([...state.points.values()].map(({ text, shelf }) => `${shelf}: ${text}`).sort()).toEqual(before);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('comes back into an index that was lost', async () => {
+    await say('Ana > likes > tea', 'Ana > lives_in > Oslo');
+    await sweep();
+    const before = [texts('relations'), texts('entities')];
+    await bench.deps.index.clear();
+    await adoptIndex({ ...bench.deps, ledger });
+    await sweep();
+    expect([texts('relations'), texts('entities')]).toEqual(before);
     expect(await findings()).toEqual([]);
   });
 

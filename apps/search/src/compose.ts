@@ -41,7 +41,7 @@ export async function compose(config: Config): Promise<Service> {
     metrics: observer.registry,
   });
   const limits = openLimits(config, log, observer);
-  const chat = limits.of(openChat(config, log));
+  const chat = limits.of(await openChat(config, log));
   const { deps, parts } = openSearch(config, { ledger, index, embedder, chat, tokenizer, tools, log, observer });
   await app.register(searchRoutes(deps));
   return {

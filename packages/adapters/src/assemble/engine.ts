@@ -42,8 +42,8 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const embedder = await embedding;
   const schedule = await openOn([connection, index, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
-  const chat = limits.of(openChat(config, log));
-  const imageModel = openImageModel(config, log);
+  const chat = limits.of(await openChat(config, log));
+  const imageModel = await openImageModel(config, log);
   const urls = urlPolicy(config.allowedPrivateUrls);
   return {
     urls,
@@ -53,7 +53,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       index,
       embedder,
       chat,
-      otherChat: otherChats(config, { chat, limits, log }),
+      otherChat: await otherChats(config, { chat, limits, log }),
       imageModel: imageModel && guardedImages(limits.of(imageModel), { policy: urls }),
       tokenizer: o200kTokenizer,
       tools: systemTools,

@@ -2,7 +2,6 @@ import type { ChatModel, Embedder, Log, NearThresholds, Reranker } from '@slowwa
 import { builtinChat, builtinEmbedder } from '../builtin/index.ts';
 import type { Config } from '../config/index.ts';
 import { meteredEmbedder } from '../metrics/index.ts';
-import { openaiChat, openaiEmbedder } from '../openai/index.ts';
 import { endpointReranker, meteredReranker } from '../rerank/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Limits } from './limits.ts';
@@ -16,21 +15,27 @@ export const NEAR_HASHED: NearThresholds = { vector: 0.12, keyword: 0.2, overlap
 /** Real embeddings of unrelated facts about one person seldom fall below this. */
 const NEAR_EMBEDDED: NearThresholds = { vector: 0.3, keyword: 0.5, overlap: 0.1 };
 
-export function openChat({ chatModel, openai }: Config, log: Log): ChatModel {
-  return chatModel === null ? builtinChat() : openaiChat({ ...openai, model: chatModel, log });
+/** Loaded only where a server is asked: it is a tenth of all that a process would load. */
+const servers = () => import('../openai/index.ts');
+
+export async function openChat({ chatModel, openai }: Config, log: Log): Promise<ChatModel> {
+  return chatModel === null ? builtinChat() : (await servers()).openaiChat({ ...openai, model: chatModel, log });
 }
 
 /**
  * Other chat models at the same place, by name, each with a breaker of its own: one that nobody knows leaves the
  * configured one alone. null where the place cannot be asked for another.
  */
-export function otherChats({ openai }: Config, { chat, limits, log }: Opened): (model: string) => ChatModel | null {
+export async function otherChats(
+  { openai }: Config,
+  { chat, limits, log }: Opened,
+): Promise<(model: string) => ChatModel | null> {
   const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
-  const isServer = openai.apiKey !== null || openai.baseUrl !== null;
+  const server = openai.apiKey === null && openai.baseUrl === null ? null : await servers();
   return (model) => {
     const known = opened.get(model);
-    if (known !== undefined || !isServer) return known ?? null;
-    const other = limits.of(openaiChat({ ...openai, model, log }));
+    if (known !== undefined || server === null) return known ?? null;
+    const other = limits.of(server.openaiChat({ ...openai, model, log }));
     opened.set(model, other);
     return other;
   };
@@ -43,8 +48,8 @@ interface Opened {
   readonly log: Log;
 }
 
-export const openImageModel = ({ imageModel, openai }: Config, log: Log): ChatModel | null =>
-  imageModel === null ? null : openaiChat({ ...openai, model: imageModel, log });
+export const openImageModel = async ({ imageModel, openai }: Config, log: Log): Promise<ChatModel | null> =>
+  imageModel === null ? null : (await servers()).openaiChat({ ...openai, model: imageModel, log });
 
 /** A search does not wait longer for its results to be put in order. */
 const RERANK_LIMIT_MS = 10_000;
@@ -62,6 +67,7 @@ export async function openEmbedder(config: Config, log: Log, { meter }: Pick<Obs
 async function embedderOf(config: Config, log: Log): Promise<Embedder> {
   const { embeddingModel, embeddingDimensions, openai } = config;
   if (embeddingModel === null) return builtinEmbedder(embeddingDimensions ?? undefined);
+  const { openaiEmbedder } = await servers();
   return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
 }
 

@@ -9,7 +9,6 @@ import {
   rebuildIndex,
 } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
-import { openQdrantBuild } from '../qdrant/index.ts';
 import { openSqliteBuild } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import { engineSettings } from './settings.ts';
@@ -36,12 +35,13 @@ export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wish
   }
 }
 
-function openBuild(
+async function openBuild(
   { qdrant, dataDir }: Config,
   { embedder, log }: Parts,
   { keepOld }: Wishes,
 ): Promise<IndexBuild & { close(): Promise<void> }> {
   const { fingerprint, dimensions } = embedder;
   if (qdrant === null) return openSqliteBuild({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+  const { openQdrantBuild } = await import('../qdrant/index.ts');
   return openQdrantBuild({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log, keepOld });
 }

@@ -4,8 +4,6 @@ import type { Embedder, Ledger, Log, SearchIndex, VectorCache } from '@slowwave/
 import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics/index.ts';
-import { openPostgresLedger } from '../postgres/index.ts';
-import { openQdrantIndex } from '../qdrant/index.ts';
 import { redisVectors } from '../query-cache/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
@@ -19,7 +17,10 @@ export async function openLedger(config: Config, log: Log, { registry }: Pick<Ob
 }
 
 async function ledgerOf({ databaseUrl, dataDir }: Config, log: Log) {
-  if (databaseUrl !== null) return openPostgresLedger({ url: databaseUrl, tools: systemTools, log });
+  if (databaseUrl !== null) {
+    const { openPostgresLedger } = await import('../postgres/index.ts');
+    return openPostgresLedger({ url: databaseUrl, tools: systemTools, log });
+  }
   await mkdir(dataDir, { recursive: true });
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
 }
@@ -27,7 +28,10 @@ async function ledgerOf({ databaseUrl, dataDir }: Config, log: Log) {
 /** The index of the configuration. A server that is configured and not there is an error, never a file instead. */
 export async function openIndex({ qdrant, dataDir }: Config, embedder: Embedder, log: Log): Promise<SearchIndex> {
   const { fingerprint, dimensions } = embedder;
-  if (qdrant !== null) return openQdrantIndex({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log });
+  if (qdrant !== null) {
+    const { openQdrantIndex } = await import('../qdrant/index.ts');
+    return openQdrantIndex({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log });
+  }
   await mkdir(dataDir, { recursive: true });
   return openSqliteIndex({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
 }

@@ -1,7 +1,10 @@
+import { createRequire } from 'node:module';
 import type { Log } from '@slowwave/engine';
 import { type DestinationStream, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import { redact } from './redact.ts';
+
+/** For what only some processes need. */
+const require = createRequire(import.meta.url);
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -32,6 +35,7 @@ export function createLog({ level, name, pretty, destination }: LogOptions): Log
 
 /** Formats line by line without a stream between, so that the last lines before an exit are not lost. */
 function prettified(out: DestinationStream, colorize: boolean): DestinationStream {
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
   const format = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => out.write(format(line)) };
 }

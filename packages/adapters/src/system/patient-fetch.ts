@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 
 /**
  * Node's own fetch hangs up on a server after four quiet seconds, and the next search pays for a new connection: with TLS
@@ -6,9 +6,17 @@ import { Agent } from 'undici';
  */
 const KEPT_OPEN_MS = 30_000;
 
-const dispatcher = new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
+let agent: Promise<Agent> | null = null;
+
+/** Loaded when the first request is made: most processes make none. */
+async function connections(): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
+}
 
 /** fetch that keeps its connections for longer. */
-export const patientFetch = (...[url, init]: Parameters<typeof fetch>): Promise<Response> =>
+export async function patientFetch(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
+  agent ??= connections();
   // Types of the version that Node has built in differ in what is not used here.
-  fetch(url, { ...init, dispatcher } as unknown as RequestInit);
+  return fetch(url, { ...init, dispatcher: await agent } as unknown as RequestInit);
+}

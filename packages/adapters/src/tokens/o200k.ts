@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import type { Tokenizer } from '@slowwave/engine';
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type * as Encoding from 'gpt-tokenizer/encoding/o200k_base';
 
 /**
  * The tokens of current OpenAI models; near enough to those of others. Runs without a break are cut before they are
@@ -12,12 +13,20 @@ export const o200kTokenizer: Tokenizer = {
     let from = 0;
     for (const run of text.matchAll(LONG_RUNS)) {
       const end = run.index + run[0].length;
-      tokens += countTokens(text.slice(from, end), AS_TEXT);
+      tokens += countPart(text.slice(from, end));
       from = end;
     }
-    return tokens + countTokens(text.slice(from), AS_TEXT);
+    return tokens + countPart(text.slice(from));
   },
 };
+
+let encoding: typeof Encoding | null = null;
+
+/** Its tables take a third of a second to build: the first text that has to be counted does. */
+function countPart(text: string): number {
+  encoding ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof Encoding;
+  return encoding.countTokens(text, AS_TEXT);
+}
 
 /** Without this, a text that spells a special token throws. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };

@@ -1,5 +1,6 @@
 import type { Candidate, Fact } from '../plan.ts';
 import { overlap, termSet } from '../text/similarity.ts';
+import { surelyFits } from './surely-fits.ts';
 
 /** What one decide call is asked: some facts, the memories near them, and facts decided on before that may be meant. */
 export interface DecideGroup {
@@ -27,6 +28,8 @@ export function decideGroups(
   candidates: readonly Candidate[],
   limits: GroupLimits,
 ): readonly DecideGroup[] {
+  const texts = [...facts, ...candidates].map(({ text }) => text);
+  if (surelyFits(texts, { ...limits, around: AROUND_TEXT })) return [{ facts, candidates, earlier: [] }];
   const cuts = cutsOf(facts, candidates, limits);
   if (cuts.length === 1) return [{ facts, candidates, earlier: [] }];
   return cuts.map((from, i) => {

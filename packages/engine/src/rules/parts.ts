@@ -1,5 +1,6 @@
 import { piecesOf } from '../text/pieces.ts';
 import type { Spoken } from './messages.ts';
+import { surelyFits } from './surely-fits.ts';
 
 /** What one call reads: new messages, and the end of the part before, to be understood and not read again. */
 export interface Part {
@@ -24,6 +25,10 @@ const OVERLAP_SHARE_MAX = 0.1;
  * slices at the ends of sentences, each beginning with the last sentences of the one before.
  */
 export function partsOf(window: readonly Spoken[], given: PartLimits): readonly Part[] {
+  const texts = window.map(({ text }) => text);
+  if (window.length > 0 && surelyFits(texts, { ...given, around: AROUND_MESSAGE })) {
+    return [{ before: [], messages: window }];
+  }
   const limits = { ...given, overlap: Math.min(given.overlap, Math.floor(given.tokens * OVERLAP_SHARE_MAX)) };
   const parts: Spoken[][] = [];
   let room = 0;

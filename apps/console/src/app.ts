@@ -11,6 +11,7 @@ import { getDoctor } from './get-doctor.ts';
 import { getErasure } from './get-erasure.ts';
 import { getReplay } from './get-replay.ts';
 import { getSettings } from './get-settings.ts';
+import { graphRoutes } from './graph/routes.ts';
 import { listAudit } from './list-audit.ts';
 import { listConsolidations } from './list-consolidations.ts';
 import { listKeys } from './list-keys.ts';
@@ -71,6 +72,7 @@ const manageRoutes =
     getSettings(app, deps);
     putSettings(app, deps);
     webhookRoutes(app, deps);
+    graphRoutes(app, deps);
   };
 
 const adminRoutes =

@@ -2,6 +2,7 @@ import type {
   Cancellation,
   ChatModel,
   Examination,
+  GraphWriter,
   HowToExamine,
   LaneId,
   Ledger,
@@ -21,6 +22,7 @@ import type { Queue } from 'bullmq';
 export interface ConsoleDeps {
   readonly ledger: Ledger;
   readonly writer: MemoryWriter;
+  readonly graphWriter: GraphWriter;
   readonly reviewer: Reviewer;
   readonly undoer: Undoer;
   readonly tools: Tools;

@@ -10,7 +10,7 @@ const schema = {
   summary: 'Everything there is of a user',
   description:
     'One JSON object per line (application/x-ndjson), read while it is sent: the user, batches, messages, memories with ' +
-    'all versions, events, consolidations with plans and raw answers, reviews, summaries. The last line has the type ' +
+    'all versions, events, consolidations with plans and raw answers, reviews, summaries, and the graph: entities, relations, statements. The last line has the type ' +
     '"end" and how many there were of each: an export without it broke off.',
   params: UserParams,
   produces: ['application/x-ndjson'],

@@ -3,7 +3,7 @@ import { queueFor } from '@slowwave/adapters/bullmq';
 import { newSecret } from '@slowwave/adapters/keys';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
-import { examine, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
+import { examine, graphWriter, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
@@ -20,6 +20,7 @@ export function manageDeps({ deps, images, connection, schedule, urls }: OpenEng
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },
     writer: memoryWriter(deps),
+    graphWriter: graphWriter(deps),
     reviewer: reviewer(deps),
     undoer: undoer(deps),
     images,

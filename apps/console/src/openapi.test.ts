@@ -5,6 +5,11 @@ import { consoleBench } from './testing/bench.ts';
 const ROUTES = [
   '/v1/audit',
   '/v1/memories',
+  '/v1/relations',
+  '/v1/relations/{id}',
+  '/v1/entities/{id}',
+  '/v1/entities/{id}/merge',
+  '/v1/entities/{id}/split',
   '/v1/memories/{id}',
   '/v1/memories/{id}/restore',
   '/v1/consolidations',

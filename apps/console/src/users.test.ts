@@ -66,6 +66,26 @@ test('an export has everything of the user, line by line, and says that it is co
   }
 });
 
+test('an export has the graph: entities, merged ones too, relations, and all that was said, each once', async () => {
+  const { app, send } = await consoleBench();
+  const relate = async (source: string, destination: string, user_id = 'ann') => {
+    const body = { user_id, source: { name: source }, relationship: 'likes', destination: { name: destination } };
+    return (await send('POST', '/v1/relations', body)).json();
+  };
+  const bea = await relate('Bea', 'tea');
+  const bee = await relate('Bee', 'milk');
+  await relate('Bob', 'coffee', 'bob');
+  await send('POST', `/v1/entities/${bee.source.id}/merge`, { into: bea.source.id });
+  await send('DELETE', `/v1/relations/${bea.id}`);
+  const lines = (await app.inject('/v1/users/ann/export')).body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.at(-1)).toEqual({ type: 'end', counts: { entity: 4, statement: 4, relation: 1 } });
+  const names = lines.filter(({ type }) => type === 'entity').map(({ name }) => name);
+  expect(names.sort()).toEqual(['Bea', 'Bee', 'milk', 'tea']);
+});
+
 test('an export of somebody unknown is not found', async () => {
   const { app } = await consoleBench();
   expect((await app.inject('/v1/users/nobody/export')).json()).toMatchObject({ status: 404, code: 'not_found' });

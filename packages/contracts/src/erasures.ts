@@ -27,6 +27,19 @@ export type ErasureView = z.infer<typeof ErasureView>;
 /** One line of an export; its other keys depend on the type. */
 export const ExportLine = z
   .looseObject({
-    type: z.enum(['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'end']),
+    type: z.enum([
+      'user',
+      'batch',
+      'message',
+      'memory',
+      'event',
+      'consolidation',
+      'review',
+      'summary',
+      'entity',
+      'relation',
+      'statement',
+      'end',
+    ]),
   })
   .meta({ id: 'ExportLine' });

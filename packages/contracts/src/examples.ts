@@ -138,3 +138,33 @@ export const KEYS = [
   { name: 'phone of Ana', scopes: ['search'], user_id: 'ana', expires_at: LATER },
   { name: 'admin of Acme', scopes: ['admin'], tenant: 'acme' },
 ];
+
+export const RELATIONS = [
+  { user_id: 'ana', source: { self: true }, relationship: 'lives_in', destination: { name: 'Lisbon', kind: 'place' } },
+  {
+    user_id: 'ana',
+    source: { name: 'Bea', kind: 'person' },
+    relationship: 'works_at',
+    destination: { name: 'Bolt Robotics', kind: 'organisation' },
+    valid_from: '2024-05-01T00:00:00Z',
+    invalid_at: '2024-12-31T00:00:00Z',
+    quote: 'Bea was at Bolt until last year.',
+  },
+];
+
+export const RELATION_PATCHES = [
+  { invalid_at: '2024-06-30T00:00:00Z', reason: 'she has moved' },
+  { destination: { name: 'Porto', kind: 'place' } },
+];
+
+export const GRAPH_QUERIES = [
+  {
+    user_id: 'ana',
+    match: [
+      { source: { self: true }, relationship: 'has_sister', destination: '?sister' },
+      { source: '?sister', relationship: 'works_at', destination: '?company' },
+      { source: '?company', relationship: 'makes', destination: '?what' },
+    ],
+  },
+  { user_id: 'ana', path: { from: { self: true }, to: { name: 'Bolt Robotics' }, max_hops: 3 }, limit: 5 },
+];

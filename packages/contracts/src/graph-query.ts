@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listOf, Moment } from './common.ts';
+import { GRAPH_QUERIES } from './examples.ts';
 import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, RelationView } from './graph.ts';
 
 /** Longest name of an entity and of a relationship, in characters. */
@@ -63,7 +64,7 @@ export const PostGraphQuery = z
     message: 'ask for exactly one: match, or path',
     path: ['match'],
   })
-  .meta({ id: 'PostGraphQuery' });
+  .meta({ id: 'PostGraphQuery', examples: GRAPH_QUERIES });
 export type PostGraphQuery = z.infer<typeof PostGraphQuery>;
 
 const GraphMatch = z

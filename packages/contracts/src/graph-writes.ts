@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Moment } from './common.ts';
+import { RELATION_PATCHES, RELATIONS } from './examples.ts';
 import { EntityKind, GraphOwner, hasOneOwner, ONE_OWNER, RelationView } from './graph.ts';
 import { ENTITY_NAME_MAX, EntityName, RelationshipName } from './graph-query.ts';
 
@@ -45,7 +46,7 @@ export const PostRelation = z
   })
   .refine(hasOneOwner, ONE_OWNER)
   .refine(inOrder, IN_ORDER)
-  .meta({ id: 'PostRelation' });
+  .meta({ id: 'PostRelation', examples: RELATIONS });
 export type PostRelation = z.infer<typeof PostRelation>;
 
 export const PatchRelation = z
@@ -59,7 +60,7 @@ export const PatchRelation = z
   })
   .refine((patch) => Object.keys(patch).some((key) => key !== 'reason'), { message: 'nothing to change was given' })
   .refine(inOrder, IN_ORDER)
-  .meta({ id: 'PatchRelation' });
+  .meta({ id: 'PatchRelation', examples: RELATION_PATCHES });
 export type PatchRelation = z.infer<typeof PatchRelation>;
 
 export const ChangedRelation = RelationView.extend({
@@ -68,10 +69,10 @@ export const ChangedRelation = RelationView.extend({
 
 export const PatchEntity = z
   .strictObject({ alias: EntityName.describe('A further name; its first one stays.') })
-  .meta({ id: 'PatchEntity' });
+  .meta({ id: 'PatchEntity', examples: [{ alias: 'Bee' }] });
 
 export const PostMerge = z
   .strictObject({ into: EntityId.describe('The entity that stays.'), reason: Reason })
-  .meta({ id: 'PostMerge' });
+  .meta({ id: 'PostMerge', examples: [{ into: 'ent_0198c1a2', reason: 'Bee is what Bea is called' }] });
 
-export const PostSplit = z.strictObject({}).meta({ id: 'PostSplit' });
+export const PostSplit = z.strictObject({}).meta({ id: 'PostSplit', examples: [{}] });

@@ -1,5 +1,6 @@
 import type { EngineDeps } from './deps.ts';
-import type { Paged } from './ports/ledger/page.ts';
+import { graphParts } from './graph/export-graph.ts';
+import { PAGE, pages } from './pages.ts';
 import { newestOrNull } from './rules/evolve.ts';
 import { isoOf } from './text/iso.ts';
 import { memoryView } from './views/memory.ts';
@@ -17,18 +18,27 @@ export interface ExportedUser {
 
 /** One thing of an export. */
 export interface ExportPart {
-  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
+  readonly type:
+    | 'user'
+    | 'batch'
+    | 'message'
+    | 'memory'
+    | 'event'
+    | 'consolidation'
+    | 'review'
+    | 'summary'
+    | 'entity'
+    | 'relation'
+    | 'statement'
+    | 'end';
   readonly [key: string]: unknown;
 }
-
-/** Rows read at once: an export of any length needs the memory of one page. */
-const PAGE = 200;
 
 /** Everything the ledger has of a user, each thing once; read while it is handed out, not as of one moment. */
 export async function* exportOf(deps: ExportDeps, of: ExportedUser): AsyncGenerator<ExportPart> {
   const counts: Record<string, number> = {};
   yield { type: 'user', id: of.userId, exported_at: isoOf(deps.tools.now()) };
-  for (const part of [batches, messages, memories, consolidations, reviews, summaries]) {
+  for (const part of [batches, messages, memories, consolidations, reviews, summaries, graphParts]) {
     for await (const one of part(deps, of)) {
       counts[one.type] = (counts[one.type] ?? 0) + 1;
       yield one;
@@ -125,7 +135,8 @@ async function* consolidations({ ledger }: ExportDeps, { tenant, userId }: Expor
     ledger.thoughts.list(tenant, { userId }, page),
   )) {
     const [plan, answers] = [await ledger.thoughts.plan(id), await ledger.thoughts.answers(id)];
-    const thought = { plan, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
+    const study = (await ledger.graph.study(tenant, id))?.plan ?? null;
+    const thought = { plan, study, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
     const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...thought };
     yield { type: 'consolidation', id, ...scopeView(scope), ...what };
   }
@@ -142,15 +153,5 @@ async function* reviews({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
 async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
   for (const { scope, summary } of await ledger.contents.summaries(lane)) {
     yield { type: 'summary', ...scopeView(scope), summary };
-  }
-}
-
-/** Everything of a list, page by page. */
-async function* pages<T>(list: (page: { limit: number; cursor: string | null }) => Promise<Paged<T>>) {
-  for (let cursor: string | null = null, more = true; more; ) {
-    const page: Paged<T> = await list({ limit: PAGE, cursor });
-    yield* page.results;
-    cursor = page.nextCursor;
-    more = cursor !== null;
   }
 }

@@ -24,6 +24,7 @@ export type { SettledRelation } from './graph/settle.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
+export { graphWriter } from './graph/write/writer.ts';
 export type { Reader } from './inquiry/ask-reading.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
 export type { Readable } from './inquiry/notebook.ts';
@@ -31,6 +32,7 @@ export { modelReranker } from './inquiry/rerank-by-model.ts';
 export { ownerHashOf } from './owner-hash.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
+export type * from './ports/graph-writer.ts';
 export type * from './ports/index-build.ts';
 export {
   type AuditStore,

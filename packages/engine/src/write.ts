@@ -14,7 +14,7 @@ import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt
 type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Explicit writes are said after every message of their millisecond. */
-const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
+export const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
 /** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;
 /** Deletions in one transaction: long work goes in slices, so that others can write in between. */

@@ -95,6 +95,38 @@ export type BatchSummary = {
   };
 };
 
+export type ChangedRelation = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly id: string;
+  readonly source: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** General and timeless, like works_at. */
+  readonly relationship: string;
+  readonly destination: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** How it reads: "Ana works at Acme". */
+  readonly text: string;
+  readonly valid_from: string;
+  /** When it ended; null: it holds. */
+  readonly invalid_at: string | null;
+  readonly said_at: string;
+  /** How often it was said again. */
+  readonly confirmations: number;
+  /** The words that say it; null where somebody wrote it without any. */
+  readonly quote: string | null;
+  /** Memories that came from the same messages. */
+  readonly memory_ids: readonly string[];
+  readonly message_ids: readonly string[];
+  /** The id it had before: what is said anew has a new one. */
+  readonly replaces: string | null;
+};
+
 export type Citation = CitedMemory | CitedMessage;
 
 export type CitedMemory = {
@@ -323,7 +355,7 @@ export type Examination = {
 };
 
 export type ExportLine = {
-  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'end';
+  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'entity' | 'relation' | 'statement' | 'end';
 };
 
 export type Failure = {
@@ -502,6 +534,11 @@ export type MessageHit = {
   readonly scores?: Scores | undefined;
 };
 
+export type PatchEntity = {
+  /** A further name; its first one stays. */
+  readonly alias: string;
+};
+
 export type PatchMemory = {
   readonly memory?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -512,6 +549,35 @@ export type PatchMemory = {
   readonly expires_at?: string | null | undefined;
   /** Only change it if this is still the current version. */
   readonly version?: number | undefined;
+};
+
+export type PatchRelation = {
+  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  readonly source?: {
+    readonly id: string;
+  } | {
+    readonly name: string;
+    /** What an entity is; what is none of the others is a thing. */
+    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
+  } | {
+    readonly self: true;
+  } | undefined;
+  readonly relationship?: string | undefined;
+  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  readonly destination?: {
+    readonly id: string;
+  } | {
+    readonly name: string;
+    /** What an entity is; what is none of the others is a thing. */
+    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
+  } | {
+    readonly self: true;
+  } | undefined;
+  readonly valid_from?: string | undefined;
+  /** When it ended; null: it holds after all. */
+  readonly invalid_at?: string | null | undefined;
+  /** Why; kept with the statement. */
+  readonly reason?: string | undefined;
 };
 
 export type PatchWebhook = {
@@ -670,6 +736,13 @@ export type PostMemory = {
   readonly expires_at?: string | undefined;
 };
 
+export type PostMerge = {
+  /** The entity that stays. */
+  readonly into: string;
+  /** Why; kept with the statement. */
+  readonly reason?: string | undefined;
+};
+
 export type PostPreview = {
   readonly messages: readonly Message[];
   readonly user_id?: string | undefined;
@@ -710,6 +783,41 @@ export type PostRecall = {
 export type PostRedo = {
   /** Only tell what would change. */
   readonly dry_run?: boolean | undefined;
+};
+
+export type PostRelation = {
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  readonly source: {
+    readonly id: string;
+  } | {
+    readonly name: string;
+    /** What an entity is; what is none of the others is a thing. */
+    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
+  } | {
+    readonly self: true;
+  };
+  readonly relationship: string;
+  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  readonly destination: {
+    readonly id: string;
+  } | {
+    readonly name: string;
+    /** What an entity is; what is none of the others is a thing. */
+    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
+  } | {
+    readonly self: true;
+  };
+  /** From when on it holds; left out: from now on. */
+  readonly valid_from?: string | undefined;
+  /** It held until then. */
+  readonly invalid_at?: string | undefined;
+  /** Its source has one such destination at a time: what held before ends. Left out: as its relationship is. */
+  readonly single?: boolean | undefined;
+  /** The words that say it. */
+  readonly quote?: string | undefined;
 };
 
 export type PostReplay = {
@@ -798,6 +906,8 @@ export type PostSearch = {
   /** What is not there by then is left out, and degraded says so. */
   readonly timeout_ms?: number | undefined;
 };
+
+export type PostSplit = Readonly<Record<string, unknown>>;
 
 export type PostUndo = {
   /** Undo what came later and depends on it as well. */
@@ -1317,6 +1427,54 @@ export type Stats = {
   };
 };
 
+export type Study = {
+  readonly consolidation_id: string;
+  readonly state: 'pending' | 'applied' | 'parked';
+  readonly attempts: number;
+  readonly error: Failure | null;
+  readonly requested_at: string;
+  readonly applied_at: string | null;
+  /** null until it is applied. */
+  readonly plan: {
+    /** Those it made. */
+    readonly entities: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly kind: string;
+    }[];
+    /** What it added to the graph: relations follow from it. */
+    readonly statements: readonly ({
+      readonly id: string;
+      readonly kind: 'holds' | 'ended' | 'denied' | 'same' | 'apart' | 'named';
+      readonly source: string;
+      readonly relationship: string | null;
+      readonly destination: string | null;
+      readonly name: string | null;
+      readonly said_at: string;
+      readonly quote: string | null;
+      readonly message_ids: readonly string[];
+    })[];
+    /** Entities that may be one, for a person to look at. */
+    readonly proposals: readonly {
+      readonly source: string;
+      readonly destination: string;
+      readonly likeness: number;
+    }[];
+    /** What the model asked for that was refused or repaired, and why. */
+    readonly remarks: readonly {
+      readonly asked: string;
+      readonly did: string;
+    }[];
+    readonly prompts: readonly {
+      readonly name: string;
+      readonly version: string;
+      readonly hash: string;
+    }[];
+    /** Any JSON value */
+    readonly usage: unknown;
+  } | null;
+};
+
 export type TextPart = {
   readonly type: 'text';
   readonly text: string;
@@ -1564,6 +1722,12 @@ export interface Operations {
     query?: { as_of?: string | undefined; ended?: 'true' | 'false' | undefined; depth?: number | undefined; format?: 'json' | 'dot' | 'mermaid' | 'svg' | undefined; limit?: number | undefined; };
     answer: EntityNeighbourhood;
   };
+  /** Say how an entity is also called. */
+  'PATCH /v1/entities/{id}': {
+    params: { id: string; };
+    body: PatchEntity;
+    answer: Entity;
+  };
   /** What was said of an entity. */
   'GET /v1/entities/{id}/history': {
     params: { id: string; };
@@ -1574,10 +1738,26 @@ export interface Operations {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; as_of?: string | undefined; ended?: 'true' | 'false' | undefined; relationship?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: RelationList;
   };
+  /** Say a relation. */
+  'POST /v1/relations': {
+    body: PostRelation;
+    answer: Relation;
+  };
   /** One relation. */
   'GET /v1/relations/{id}': {
     params: { id: string; };
     answer: Relation;
+  };
+  /** Change or end a relation. */
+  'PATCH /v1/relations/{id}': {
+    params: { id: string; };
+    body: PatchRelation;
+    answer: ChangedRelation;
+  };
+  /** Deny a relation. */
+  'DELETE /v1/relations/{id}': {
+    params: { id: string; };
+    answer: Deleted;
   };
   /** What was said of a relation. */
   'GET /v1/relations/{id}/history': {
@@ -1599,6 +1779,16 @@ export interface Operations {
   'GET /v1/consolidations/{id}': {
     params: { id: string; };
     answer: Consolidation;
+  };
+  /** What the graph learned from a consolidation. */
+  'GET /v1/consolidations/{id}/graph': {
+    params: { id: string; };
+    answer: Study;
+  };
+  /** Have the graph learn from a consolidation. */
+  'POST /v1/consolidations/{id}/graph': {
+    params: { id: string; };
+    answer: Study;
   };
   /** What a batch would do if it were consolidated now. */
   'POST /v1/consolidations/preview': {
@@ -1709,6 +1899,18 @@ export interface Operations {
   'POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay': {
     params: { id: string; delivery_id: string; };
     answer: ReplayedDeliveries;
+  };
+  /** Say that an entity is the same as another. */
+  'POST /v1/entities/{id}/merge': {
+    params: { id: string; };
+    body: PostMerge;
+    answer: Entity;
+  };
+  /** Say that an entity stands for itself. */
+  'POST /v1/entities/{id}/split': {
+    params: { id: string; };
+    body: PostSplit;
+    answer: Entity;
   };
   /** Try parked batches again, or past ones otherwise. */
   'POST /v1/replays': {

@@ -1,4 +1,5 @@
 import { batchesOf } from './groups/batches.ts';
+import { graphOf } from './groups/graph.ts';
 import { auditOf, keysOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
 import { memoriesOf } from './groups/memories.ts';
 import { consolidationsOf, replaysOf, reviewsOf } from './groups/repair.ts';
@@ -14,6 +15,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     ...wholeOf(send),
     batches: batchesOf(send),
     memories: memoriesOf(send),
+    graph: graphOf(send),
     users: usersOf(send, settings),
     consolidations: consolidationsOf(send),
     reviews: reviewsOf(send),

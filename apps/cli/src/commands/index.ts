@@ -5,6 +5,7 @@ import { batchesCommand } from './batches.ts';
 import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { flushCommand } from './flush.ts';
+import { graphCommand } from './graph.ts';
 import { importMem0Command } from './import.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { rebuildIndexCommand } from './rebuild-index.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   tailCommand,
   batchesCommand,
   showCommand,
+  graphCommand,
   flushCommand,
   replayCommand,
   whatIfCommand,

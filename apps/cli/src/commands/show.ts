@@ -7,7 +7,9 @@ import { pairs } from '../output/table.ts';
 const PATHS: Readonly<Record<string, (id: string) => Readonly<Record<string, string>>>> = {
   bat: (id) => ({ batch: `/v1/batches/${id}` }),
   con: (id) => ({ consolidation: `/v1/consolidations/${id}` }),
+  ent: (id) => ({ entity: `/v1/entities/${id}`, history: `/v1/entities/${id}/history` }),
   mem: (id) => ({ memory: `/v1/memories/${id}`, history: `/v1/memories/${id}/history` }),
+  sta: (id) => ({ relation: `/v1/relations/${id}`, history: `/v1/relations/${id}/history` }),
 };
 
 export const showCommand: Command = {
@@ -15,13 +17,14 @@ export const showCommand: Command = {
   usage: '<id>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Show a batch, a consolidation with its plan, or a memory with its history.',
-  about: 'Ids say what they name: bat_…, con_…, mem_….',
+  summary: 'Show a batch, a consolidation with its plan, a memory or a part of the graph with its history.',
+  about: 'Ids say what they name: bat_…, con_…, mem_…, ent_… (an entity), sta_… (a relation).',
   options: {},
   run: (call) => {
     const [id = ''] = call.given.words;
     const paths = PATHS[id.split('_')[0] ?? '']?.(encodeURIComponent(id));
-    if (paths === undefined) throw new UsageError(`expected an id like bat_…, con_… or mem_…, got "${id}"`, 'show');
+    if (paths === undefined)
+      throw new UsageError(`expected an id like bat_…, con_…, mem_…, ent_… or sta_…, got "${id}"`, 'show');
     return withApi(call, { writes: false }, async (ask) => {
       const shown: Record<string, unknown> = {};
       for (const [name, path] of Object.entries(paths)) shown[name] = await ask({ method: 'GET', path });

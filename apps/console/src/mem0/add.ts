@@ -26,11 +26,11 @@ export const AddBody = z.strictObject({
   org_id: z.string().nullish(),
   project_id: z.string().nullish(),
   source: z.string().nullish(),
+  enable_graph: z.boolean().nullish(),
   // What follows is refused when it is asked for.
   custom_categories: z.unknown().optional(),
   agent_custom_instructions: z.unknown().optional(),
   structured_data_schema: z.unknown().optional(),
-  enable_graph: z.boolean().nullish(),
   immutable: z.boolean().nullish(),
 });
 type AddBody = z.infer<typeof AddBody>;
@@ -66,6 +66,7 @@ export function batchOf(given: AddBody): object {
     ...(given.excludes && { excludes: given.excludes }),
     ...(timestamp != null && { timestamp: momentOf(timestamp) }),
     ...(expiration_date && { expires_at: momentOf(expiration_date) }),
+    ...(given.enable_graph != null && { graph: given.enable_graph }),
     ...(memory_type === 'procedural_memory' && { memory_type: 'procedural' }),
   };
 }
@@ -74,7 +75,6 @@ function refuse({ custom_categories, agent_custom_instructions, structured_data_
   if (custom_categories != null) throw unsupported('custom_categories of one add', 'set them for the project');
   if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
   if (structured_data_schema != null) throw unsupported('structured_data_schema', 'leave it out');
-  if (given.enable_graph === true) throw unsupported('enable_graph', 'leave it out');
   if (given.immutable === true) throw unsupported('immutable of one add', 'POST /v1/memories takes it');
 }
 

@@ -1,12 +1,12 @@
-import type { MemoryView } from '@slowwave/contracts';
-import type { App } from '@slowwave/http';
+import type { GraphView, MemoryView } from '@slowwave/contracts';
+import type { App, FastifyRequest } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
 import { unsupported } from './errors.ts';
 import { everything } from './everything.ts';
 import { momentOf, PageFields } from './fields.ts';
 import { also, type Json, scopedBy } from './scope.ts';
-import { mem0Memory, mem0Page } from './views.ts';
+import { mem0Memory, mem0Page, mem0Relation } from './views.ts';
 
 const ListBody = z.strictObject({
   filters: z.record(z.string(), z.unknown()).optional(),
@@ -15,6 +15,7 @@ const ListBody = z.strictObject({
   categories: z.array(z.string()).nullish(),
   latest_only: z.boolean().nullish(),
   show_expired: z.boolean().nullish(),
+  enable_graph: z.boolean().nullish(),
   output_format: z.string().nullish(),
   org_id: z.string().nullish(),
   project_id: z.string().nullish(),
@@ -31,9 +32,21 @@ export function listMemories(app: App, ask: Ask): void {
     const { scope, filters } = scopedBy(request.body.filters);
     const wanted = { path: '/v1/memories', query: scope, filters: narrowed(filters, request.body) };
     const all = await everything<MemoryView>(ask, request, wanted);
-    return mem0Page(all.map(mem0Memory), { page, size, path: PATH });
+    const listed = mem0Page(all.map(mem0Memory), { page, size, path: PATH });
+    if (request.body.enable_graph !== true) return listed;
+    return { ...listed, relations: await relationsOf(ask, request, scope) };
   });
 }
+
+/** As many as one answer has. The graph is that of the owner: the other ids only filter memories. */
+async function relationsOf(ask: Ask, request: FastifyRequest, scope: Readonly<Record<string, string>>) {
+  const [owner] = ['user_id', 'agent_id', 'run_id'].filter((name) => scope[name] !== undefined);
+  const query = new URLSearchParams({ [owner ?? 'user_id']: scope[owner ?? 'user_id'] ?? '', limit: RELATIONS_MAX });
+  const { relations } = await ask<GraphView>(request, { method: 'GET', path: `/v1/graph?${query}` });
+  return relations.map(mem0Relation);
+}
+
+const RELATIONS_MAX = '1000';
 
 function narrowed(filters: Json, { start_date, end_date, categories, latest_only, show_expired }: ListBody): Json {
   if (show_expired === true) throw unsupported('show_expired', 'leave it out');

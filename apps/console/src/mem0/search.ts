@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Ask } from './ask.ts';
 import { unsupported } from './errors.ts';
 import { also, scopedBy } from './scope.ts';
-import { mem0Memory } from './views.ts';
+import { mem0Memory, mem0Relation } from './views.ts';
 
 const SearchBody = z.strictObject({
   query: z.string(),
@@ -33,16 +33,16 @@ type SearchBody = z.infer<typeof SearchBody>;
 export function searchMemories(app: App, ask: Ask): void {
   app.post('/v3/memories/search', { schema: { body: SearchBody } }, async (request) => {
     const body = questionOf(request.body);
-    const { results } = await ask<Found>(request, { method: 'POST', path: '/v1/search', body });
+    const { results, relations } = await ask<Found>(request, { method: 'POST', path: '/v1/search', body });
     const { fields } = request.body;
-    return { results: results.map(mem0Memory).map((memory) => (fields ? only(memory, fields) : memory)) };
+    const memories = results.map(mem0Memory).map((memory) => (fields ? only(memory, fields) : memory));
+    return { results: memories, ...(relations !== undefined && { relations: relations.map(mem0Relation) }) };
   });
 }
 
 type Found = z.infer<typeof SearchResult>;
 
 function questionOf(given: SearchBody): object {
-  if (given.enable_graph === true) throw unsupported('enable_graph', 'leave it out');
   if (given.show_expired === true) throw unsupported('show_expired', 'ask POST /v1/search with as_of');
   if (given.reference_date != null) throw unsupported('reference_date', 'ask POST /v1/search with as_of');
   const { scope, filters } = scopedBy(given.filters);
@@ -59,6 +59,7 @@ function questionOf(given: SearchBody): object {
     ...(threshold != null && { threshold }),
     ...(rerank === true && { rerank }),
     ...(latest_only === false && { latest_only }),
+    ...(given.enable_graph === true && { include: ['relations'] }),
   };
 }
 

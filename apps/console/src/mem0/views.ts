@@ -1,4 +1,4 @@
-import type { HistoryEvent, MemoryView, UserView } from '@slowwave/contracts';
+import type { HistoryEvent, MemoryView, RelationView, UserView } from '@slowwave/contracts';
 
 /** Our categories are one; mem0's are a list, too. */
 export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => ({
@@ -18,6 +18,17 @@ export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => 
 });
 
 const DAY_LENGTH = 'yyyy-mm-dd'.length;
+
+/** mem0's clients read the other end as target in lists and as destination in searches. */
+export const mem0Relation = (
+  relation: Pick<RelationView, 'source' | 'relationship' | 'destination'> & { readonly score?: number },
+) => ({
+  source: relation.source.name,
+  relationship: relation.relationship,
+  target: relation.destination.name,
+  destination: relation.destination.name,
+  ...(relation.score !== undefined && { score: relation.score }),
+});
 
 export const mem0Event = (userId: string | null) => (event: HistoryEvent) => ({
   id: event.id,

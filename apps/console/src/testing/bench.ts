@@ -2,7 +2,16 @@ import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
 import { auditLog } from '@slowwave/adapters/trail';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
-import { DEFAULT_TENANT, examine, memoryWriter, type Nudge, preview, reviewer, undoer } from '@slowwave/engine';
+import {
+  DEFAULT_TENANT,
+  examine,
+  graphWriter,
+  memoryWriter,
+  type Nudge,
+  preview,
+  reviewer,
+  undoer,
+} from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
@@ -36,6 +45,7 @@ export async function consoleBench({ apiKey, broken, otherScripts, audited = fal
   const deps: ConsoleDeps = {
     ledger,
     writer: memoryWriter(engine.deps),
+    graphWriter: graphWriter(engine.deps),
     reviewer: reviewer(engine.deps),
     undoer: undoer(engine.deps),
     tools,

@@ -8,6 +8,7 @@ import { inFormats } from './formats.ts';
 import { timeAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'getEntity',
   tags: ['graph'],
   summary: 'An entity and what is around it',
   description:

@@ -7,6 +7,7 @@ import { inFormats } from './formats.ts';
 import { graphAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'getGraph',
   tags: ['graph'],
   summary: "An owner's graph, as JSON, Graphviz, Mermaid or a picture",
   description:

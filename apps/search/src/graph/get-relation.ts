@@ -7,6 +7,7 @@ import { existingEntity, existingRelation } from './existing.ts';
 const bounds: Bounds = { by: 'found', apps: false };
 
 const one = {
+  operationId: 'getRelation',
   tags: ['graph'],
   summary: 'One relation',
   params: IdParams,
@@ -26,6 +27,7 @@ export function getRelation(app: App, { ledger }: SearchDeps): void {
 }
 
 const ofRelation = {
+  operationId: 'getRelationHistory',
   tags: ['graph'],
   summary: 'What was said of a relation',
   description:
@@ -50,6 +52,7 @@ export function getRelationHistory(app: App, { ledger }: SearchDeps): void {
 }
 
 const ofEntity = {
+  operationId: 'getEntityHistory',
   tags: ['graph'],
   summary: 'What was said of an entity',
   description: 'Every statement that names it in the order they were said, undone ones too.',

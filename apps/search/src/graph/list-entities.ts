@@ -5,6 +5,7 @@ import type { SearchDeps } from '../deps.ts';
 import { ownerAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'listEntities',
   tags: ['graph'],
   summary: "The entities of an owner's graph, by name",
   querystring: ListEntitiesQuery,

@@ -5,6 +5,7 @@ import type { SearchDeps } from '../deps.ts';
 import { ownerAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'listProposals',
   tags: ['graph'],
   summary: 'Entities that may be one, for a person to decide',
   description: 'POST /v1/entities/{id}/merge says that they are, POST /v1/entities/{id}/split that they are not.',

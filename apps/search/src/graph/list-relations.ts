@@ -5,6 +5,7 @@ import type { SearchDeps } from '../deps.ts';
 import { ownerAsked, timeAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'listRelations',
   tags: ['graph'],
   summary: "The relations of an owner's graph, those that began first come first",
   querystring: ListRelationsQuery,

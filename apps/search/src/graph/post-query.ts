@@ -13,6 +13,7 @@ import type { SearchDeps } from '../deps.ts';
 import { graphAsked } from './whose.ts';
 
 const schema = {
+  operationId: 'queryGraph',
   tags: ['graph'],
   summary: 'Relations that fit patterns, or ways between two entities',
   description:

@@ -19,6 +19,29 @@ const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } 
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
 
+const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
+const ofEntity: Need = async (world) => ({ params: { id: (await world.relation()).source.id } });
+const ofRelation: Need = async (world) => ({ params: { id: (await world.relation()).id } });
+
+const ofGraphs: Readonly<Record<string, Need>> = {
+  getGraph: ofOwner,
+  listEntities: ofOwner,
+  listRelations: ofOwner,
+  listProposals: ofOwner,
+  getEntity: ofEntity,
+  getEntityHistory: ofEntity,
+  patchEntity: ofEntity,
+  splitEntity: ofEntity,
+  mergeEntity: async (world) => {
+    const { source, destination } = await world.relation();
+    return { params: { id: source.id }, body: (example) => ({ ...example, into: destination.id }) };
+  },
+  getRelation: ofRelation,
+  getRelationHistory: ofRelation,
+  patchRelation: ofRelation,
+  deleteRelation: ofRelation,
+};
+
 /** What operations need that examples alone do not tell, by operationId. */
 export const NEEDS: Readonly<Record<string, Need>> = {
   getBatch: async (world) => ({ params: { id: (await world.consolidated()).batch } }),
@@ -29,8 +52,15 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   deleteMemory: ofMemory,
   restoreMemory: ofMemory,
   getHistory: ofMemory,
+  ...ofGraphs,
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
   getConsolidation: ofConsolidation,
+  getStudy: async (world) => {
+    const { consolidation } = await world.consolidated();
+    await world.done(`POST /v1/consolidations/${consolidation}/graph`);
+    return { params: { id: consolidation } };
+  },
+  postStudy: ofConsolidation,
   undoConsolidation: ofConsolidation,
   redo: async (world) => ({ params: { id: await world.undo() } }),
   settleReview: async (world) => ({ params: { id: await world.review() } }),

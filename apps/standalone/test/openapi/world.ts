@@ -11,6 +11,7 @@ export interface World {
   /** Something said and consolidated. */
   consolidated(userId?: string): Promise<Consolidated>;
   memory(): Promise<string>;
+  relation(): Promise<Related>;
   undo(): Promise<string>;
   review(): Promise<string>;
   whatIf(): Promise<string>;
@@ -26,6 +27,12 @@ interface Consolidated {
   readonly batch: string;
   readonly consolidation: string;
   readonly memory: string;
+}
+
+interface Related {
+  readonly id: string;
+  readonly source: { readonly id: string };
+  readonly destination: { readonly id: string };
 }
 
 const OPEN = ['preparing', 'running', 'discarding'];
@@ -79,6 +86,14 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     webhook,
     quiet,
     memory: async () => (await done('POST /v1/memories', { user_id: newUser(), memory: 'Lives in Lisbon' })).id,
+    relation: () =>
+      done('POST /v1/relations', {
+        user_id: newUser(),
+        source: { name: 'Bea' },
+        relationship: 'knows',
+        destination: { name: 'Bee' },
+        valid_from: '2024-05-01T00:00:00Z',
+      }),
     key: async () => (await done('POST /v1/keys', { name: 'k', scopes: ['search'] })).id,
     undo: async () => (await done(`POST /v1/consolidations/${(await consolidated()).consolidation}/undo`, {})).undo.id,
     review: async () => {

@@ -48,12 +48,20 @@ export function foldRelations(statements: readonly Statement[], standing: Standi
 /** All destinations of one source with one relationship. */
 function foldGroup(statements: readonly OfRelation[]): readonly Relation[] {
   let relations: Relation[] = [];
-  for (const statement of statements) {
+  for (const statement of undenied(statements)) {
     if (statement.kind === 'holds') relations = holds(relations, statement);
     if (statement.kind === 'ended') relations = relations.map((one) => ended(one, statement));
-    if (statement.kind === 'denied') relations = relations.filter((one) => one.destination !== statement.destination);
   }
   return relations;
+}
+
+/** What never was has ended nothing, either: what was denied later is passed over from the first. */
+function undenied(statements: readonly OfRelation[]): readonly OfRelation[] {
+  const denials = new Map<string, number>();
+  for (const [place, { kind, destination }] of statements.entries()) {
+    if (kind === 'denied') denials.set(destination, place);
+  }
+  return statements.filter(({ destination }, place) => place > (denials.get(destination) ?? -1));
 }
 
 function holds(relations: readonly Relation[], statement: HoldsStatement): Relation[] {

@@ -38,11 +38,13 @@ const OURS = /^([a-z]{3})_[0-9a-z]{8,40}$/;
 const KINDS: Readonly<Record<string, string>> = {
   bat: 'batch',
   con: 'consolidation',
+  ent: 'entity',
   ers: 'erasure',
   key: 'key',
   mem: 'memory',
   rev: 'review',
   rpl: 'replay',
+  sta: 'relation',
   und: 'undo',
   whk: 'webhook',
 };

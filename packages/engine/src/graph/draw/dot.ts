@@ -1,4 +1,4 @@
-import { type Arrow, arrowsOf, type DrawnEntity, type Picture, shortened } from './picture.ts';
+import { type Arrow, arrowsOf, type DrawnEntity, nameOf, type Picture, shortened } from './picture.ts';
 
 /** Longest label, in characters: Graphviz does not break lines by itself. */
 const LABEL_MAX = 60;
@@ -16,8 +16,8 @@ export function dotOf(picture: Picture): string {
   ].join('\n');
 }
 
-const node = ({ name, kind, self }: DrawnEntity, place: number): string =>
-  `  n${place} [label=${quoted(name)}, tooltip=${quoted(kind)}${self ? ', penwidth=2' : ''}];`;
+const node = (entity: DrawnEntity, place: number): string =>
+  `  n${place} [label=${quoted(nameOf(entity))}, tooltip=${quoted(entity.kind)}${entity.self ? ', penwidth=2' : ''}];`;
 
 const edge = ({ from, to, label, over }: Arrow): string =>
   `  n${from} -> n${to} [label=${quoted(label)}${over ? ', style=dashed, color=gray, fontcolor=gray' : ''}];`;

@@ -6,7 +6,7 @@ import { mermaidOf } from './mermaid.ts';
 import type { DrawnRelation, Picture } from './picture.ts';
 import { svgOf } from './svg.ts';
 
-const entity = (id: string, name = id) => ({ id, name, kind: 'person' as const, self: id === 'me' });
+const entity = (id: string, name = id) => ({ id, name, kind: 'person' as const, self: id === 'me', aliases: [] });
 const relation = (source: string, destination: string, given: Partial<DrawnRelation> = {}): DrawnRelation => ({
   source,
   relationship: 'works_at',
@@ -82,6 +82,18 @@ test('a relation to what is not in the picture is left out', () => {
   const picture: Picture = { entities: [entity('me')], relations: [relation('me', 'gone'), relation('me', 'me')] };
   expect(dotOf(picture)).not.toContain('->');
   expect(svgOf(picture)).not.toContain('<path d="M1');
+});
+
+test('the owner is drawn by what they are called, anybody else as they were first called', () => {
+  const picture: Picture = {
+    entities: [
+      { ...entity('me', 'User'), aliases: ['Mia', 'Mimi'] },
+      { ...entity('x', 'Bea'), aliases: ['Bee'] },
+    ],
+    relations: [relation('me', 'x')],
+  };
+  expect(mermaidOf(picture)).toContain('n0(["Mia"])\n  n1["Bea"]');
+  for (const drawn of [svgOf(picture), dotOf(picture)]) expect(drawn).not.toMatch(/User|Bee/);
 });
 
 test('an empty graph is an empty picture', () => {

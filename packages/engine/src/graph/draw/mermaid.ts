@@ -1,4 +1,4 @@
-import { type Arrow, arrowsOf, type DrawnEntity, type Picture, shortened } from './picture.ts';
+import { type Arrow, arrowsOf, type DrawnEntity, nameOf, type Picture, shortened } from './picture.ts';
 
 /** Longest label, in characters. */
 const LABEL_MAX = 60;
@@ -8,8 +8,8 @@ export function mermaidOf(picture: Picture): string {
   return ['flowchart LR', ...picture.entities.map(node), ...arrowsOf(picture).map(edge), ''].join('\n');
 }
 
-const node = ({ name, self }: DrawnEntity, place: number): string =>
-  self ? `  n${place}(["${escaped(name)}"])` : `  n${place}["${escaped(name)}"]`;
+const node = (entity: DrawnEntity, place: number): string =>
+  entity.self ? `  n${place}(["${escaped(nameOf(entity))}"])` : `  n${place}["${escaped(nameOf(entity))}"]`;
 
 const edge = ({ from, to, label, over }: Arrow): string =>
   `  n${from} ${over ? '-.->' : '-->'}|"${escaped(label)}"| n${to}`;

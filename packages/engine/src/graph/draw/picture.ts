@@ -2,7 +2,7 @@ import { isoOf } from '../../text/iso.ts';
 import type { Millis } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 
-export type DrawnEntity = Pick<Entity, 'id' | 'name' | 'kind' | 'self'>;
+export type DrawnEntity = Pick<Entity, 'id' | 'name' | 'kind' | 'self' | 'aliases'>;
 export type DrawnRelation = Pick<KeptRelation, 'source' | 'relationship' | 'destination' | 'validFrom' | 'invalidAt'>;
 
 /** What is drawn: relations, and the entities at their ends. */
@@ -19,6 +19,9 @@ export interface Arrow {
   /** It is over: dashed. */
   readonly over: boolean;
 }
+
+/** The owner by what they are called, where that was said; anybody else as they were first called. */
+export const nameOf = ({ name, self, aliases: [alias] }: DrawnEntity): string => (self ? (alias ?? name) : name);
 
 /** The arrows of a picture, in its order. What has an end that is not in the picture has none. */
 export function arrowsOf({ entities, relations }: Picture): readonly Arrow[] {

@@ -1,7 +1,7 @@
 import type { EntityKind } from '../words.ts';
 import { curveOf } from './curve.ts';
 import { type Box, layout, type Placed, type Tie } from './layout.ts';
-import { type Arrow, arrowsOf, type DrawnEntity, type Picture, shortened } from './picture.ts';
+import { type Arrow, arrowsOf, type DrawnEntity, nameOf, type Picture, shortened } from './picture.ts';
 
 /** Sizes in pixels. */
 const NAME = { size: 13, padding: 12, height: 30, max: 28 } as const;
@@ -46,8 +46,8 @@ export function svgOf(picture: Picture): string {
   ].join('\n');
 }
 
-const nameBox = ({ name: text }: DrawnEntity): Box => ({
-  width: widthOf(shortened(text, NAME.max), NAME.size) + 2 * NAME.padding,
+const nameBox = (entity: DrawnEntity): Box => ({
+  width: widthOf(shortened(nameOf(entity), NAME.max), NAME.size) + 2 * NAME.padding,
   height: NAME.height,
 });
 
@@ -97,12 +97,12 @@ function label({ label: text, over }: Arrow, { x, y, width, height }: Placed): s
   return `<g>${plate({ x, y, width, height })} fill="#ffffff"/>${words}${titled(text, LABEL.max)}</text></g>`;
 }
 
-function name({ name: text, kind, self }: DrawnEntity, { x, y, width, height }: Placed): string {
+function name(entity: DrawnEntity, { x, y, width, height }: Placed): string {
   const box =
     `${plate({ x, y, width, height })} rx="8" ` +
-    `fill="${FILLS[kind]}" stroke="#334155" stroke-width="${self ? 2 : 1}"/>`;
+    `fill="${FILLS[entity.kind]}" stroke="#334155" stroke-width="${entity.self ? 2 : 1}"/>`;
   const words = `<text x="${rounded(x)}" y="${rounded(y + NAME.size / 3)}" font-size="${NAME.size}" fill="#0f172a">`;
-  return `<g>${box}${words}${titled(text, NAME.max)}</text></g>`;
+  return `<g>${box}${words}${titled(nameOf(entity), NAME.max)}</text></g>`;
 }
 
 const plate = ({ x, y, width, height }: Placed): string =>

@@ -1,0 +1,28 @@
+import type { EntityGiven as EntityBody } from '@slowwave/contracts';
+import type { EntityGiven, GraphWritten } from '@slowwave/engine';
+import { notFound, problem } from '@slowwave/http';
+
+/** What an explicit change came to, or its refusal as a problem. 202: stored, found once the index is back. */
+export function changed<T>(result: GraphWritten<T>): { readonly value: T; readonly code: 200 | 202 } {
+  switch (result.kind) {
+    case 'written':
+      return { value: result.value, code: result.searchable ? 200 : 202 };
+    case 'not_found':
+      throw notFound(result.what, result.id);
+    case 'ambiguous':
+      throw problem(
+        'conflict',
+        `several entities are called ${JSON.stringify(result.name)}: ${result.ids.join(', ')}; name the one by its id`,
+      );
+    case 'refused':
+      throw problem('invalid_request', result.why);
+    case 'conflict':
+      throw problem('conflict', 'the graph was changed in between, or its owner erased; read it again and decide anew');
+  }
+}
+
+/** An entity as a body names it. */
+export function givenOf(given: EntityBody): EntityGiven {
+  if ('id' in given) return { kind: 'id', id: given.id };
+  return 'name' in given ? { kind: 'name', name: given.name, of: given.kind ?? null } : { kind: 'self' };
+}

@@ -1,0 +1,65 @@
+import { EntityView, PatchEntity, PostMerge, PostSplit } from '@slowwave/contracts';
+import { entityView, type TenantId } from '@slowwave/engine';
+import { type App, IdParams, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from '../deps.ts';
+import { textKept } from '../text-kept.ts';
+import { changed } from './answered.ts';
+
+const response = { 200: EntityView, 202: EntityView };
+
+const merge = {
+  operationId: 'mergeEntity',
+  tags: ['graph'],
+  summary: 'Say that an entity is the same as another',
+  description: 'The other stays, and has the relations and names of both. POST …/split takes it back.',
+  params: IdParams,
+  body: PostMerge,
+  response,
+};
+
+export function postMerge(app: App, { ledger, graphWriter }: ConsoleDeps): void {
+  app.post('/v1/entities/:id/merge', { schema: merge }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    const { into, reason = 'merged by API' } = request.body;
+    const how = { into, reason: await textKept(ledger, tenant, reason) };
+    const { value, code } = changed(await graphWriter.merge(tenant, request.params.id, how));
+    return reply.code(code).send(entityView(value));
+  });
+}
+
+const split = {
+  operationId: 'splitEntity',
+  tags: ['graph'],
+  summary: 'Say that an entity stands for itself',
+  description: 'It is nobody else, whatever was said before, and is no longer proposed to be.',
+  params: IdParams,
+  body: PostSplit,
+  response,
+};
+
+export function postSplit(app: App, { graphWriter }: ConsoleDeps): void {
+  app.post('/v1/entities/:id/split', { schema: split }, async (request, reply) => {
+    const result = await graphWriter.split(requestTenant(request) as TenantId, request.params.id);
+    const { value, code } = changed(result);
+    return reply.code(code).send(entityView(value));
+  });
+}
+
+const patch = {
+  operationId: 'patchEntity',
+  tags: ['graph'],
+  summary: 'Say how an entity is also called',
+  description: 'Every mention of that name is one of it from now on. The name it was first called stays.',
+  params: IdParams,
+  body: PatchEntity,
+  response,
+};
+
+export function patchEntity(app: App, { ledger, graphWriter }: ConsoleDeps): void {
+  app.patch('/v1/entities/:id', { schema: patch }, async (request, reply) => {
+    const tenant = requestTenant(request) as TenantId;
+    const alias = await textKept(ledger, tenant, request.body.alias);
+    const { value, code } = changed(await graphWriter.call(tenant, request.params.id, alias));
+    return reply.code(code).send(entityView(value));
+  });
+}

@@ -1,0 +1,191 @@
+import type {
+  ChangedRelation,
+  GraphRefusal,
+  GraphWritten,
+  NewRelation,
+  RelationPatch,
+} from '../../ports/graph-writer.ts';
+import type { Owner, TenantId } from '../../words.ts';
+import { arityOf } from '../relationships.ts';
+import type { Ends, HoldsStatement, KeptRelation } from '../words.ts';
+import { endsGiven } from './ends.ts';
+import { type Draft, type GraphWriteDeps, saying, written } from './saying.ts';
+
+const CONFLICT: GraphRefusal = { kind: 'conflict' };
+/** Periods of one relation, and relations around its ends, that are looked through. */
+const AROUND_MAX = 1_000;
+
+/** Somebody says a relation. */
+export async function relate(
+  deps: GraphWriteDeps,
+  { tenant, owner }: { readonly tenant: TenantId; readonly owner: Owner },
+  relation: NewRelation,
+): Promise<GraphWritten<KeptRelation>> {
+  const now = deps.tools.now();
+  if (isLater(relation.until, now)) return notYet();
+  const lane = await deps.ledger.memories.laneOf(tenant, owner, now);
+  const given = await endsGiven(deps, { tenant, lane }, relation);
+  if (given.kind !== 'ends') return given;
+  const { ends, made } = given;
+  const draft: Draft = {
+    kind: 'holds',
+    ...ends,
+    validFrom: relation.validFrom ?? Math.min(now, relation.until ?? now),
+    until: relation.until,
+    single: relation.single ?? arityOf(ends.relationship) === 'one',
+    quote: relation.quote,
+  };
+  const open = relation.until === null ? await openWith(deps, lane, ends) : null;
+  const statements = await saying(deps, { lane, about: [ends.destination] }, [draft]);
+  const state = await written(deps, { tenant, lane }, { entities: made, statements });
+  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [open?.id, statements[0]?.id]);
+  return kept === null ? CONFLICT : { kind: 'written', value: kept, searchable: state === 'written' };
+}
+
+/** It was so otherwise, or is over: a plain end is said as such, anything else is denied and said anew. */
+export async function changeRelation(
+  deps: GraphWriteDeps,
+  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+  patch: RelationPatch,
+): Promise<GraphWritten<ChangedRelation>> {
+  const relation = await existing(deps, tenant, id);
+  if (relation === null) return { kind: 'not_found', what: 'relation', id };
+  if (isLater(patch.invalidAt ?? null, deps.tools.now())) return notYet();
+  if (isEndAlone(relation, patch)) return endRelation(deps, relation, patch);
+  return sayAnew(deps, relation, patch);
+}
+
+const isEndAlone = ({ invalidAt }: KeptRelation, { reason: _, ...patch }: RelationPatch): boolean =>
+  invalidAt === null && patch.invalidAt != null && Object.values(patch).filter((one) => one !== undefined).length === 1;
+
+async function endRelation(
+  deps: GraphWriteDeps,
+  relation: KeptRelation,
+  { invalidAt, reason = 'ended by API' }: RelationPatch,
+): Promise<GraphWritten<ChangedRelation>> {
+  const { tenant, lane, destination } = relation;
+  if (invalidAt == null || invalidAt < relation.validFrom) return beforeItBegan();
+  const draft: Draft = { kind: 'ended', ...endsOf(relation), at: invalidAt, reason };
+  const statements = await saying(deps, { lane, about: [destination] }, [draft]);
+  const state = await written(deps, { tenant, lane }, { entities: [], statements });
+  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [relation.id]);
+  if (kept === null) return CONFLICT;
+  return { kind: 'written', value: { relation: kept, replaces: null }, searchable: state === 'written' };
+}
+
+async function sayAnew(
+  deps: GraphWriteDeps,
+  relation: KeptRelation,
+  patch: RelationPatch,
+): Promise<GraphWritten<ChangedRelation>> {
+  const { tenant, lane } = relation;
+  const asked = {
+    source: patch.source ?? { kind: 'id' as const, id: relation.source },
+    relationship: patch.relationship ?? relation.relationship,
+    destination: patch.destination ?? { kind: 'id' as const, id: relation.destination },
+  };
+  const given = await endsGiven(deps, { tenant, lane }, asked);
+  if (given.kind !== 'ends') return given;
+  const until = patch.invalidAt === undefined ? relation.invalidAt : patch.invalidAt;
+  const validFrom = patch.validFrom ?? relation.validFrom;
+  if (until !== null && until < validFrom) return beforeItBegan();
+  const single = arityOf(given.ends.relationship) === 'one' || (await wasSingle(deps, relation));
+  const anew: Draft = { ...periodOf(relation), ...given.ends, validFrom, until, single };
+  const drafts = [...(await denialOf(deps, relation)), anew];
+  const about = [relation.destination, given.ends.destination].filter(
+    (one) => !given.made.some(({ id }) => id === one),
+  );
+  const statements = await saying(deps, { lane, about }, drafts);
+  const open = until === null ? await openWith(deps, lane, given.ends) : null;
+  const state = await written(deps, { tenant, lane }, { entities: given.made, statements });
+  const ids = [open?.id === relation.id ? undefined : open?.id, statements.at(-1)?.id];
+  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, ids);
+  if (kept === null) return CONFLICT;
+  return { kind: 'written', value: { relation: kept, replaces: relation.id }, searchable: state === 'written' };
+}
+
+/** It never was. */
+export async function removeRelation(
+  deps: GraphWriteDeps,
+  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+): Promise<GraphWritten<KeptRelation>> {
+  const relation = await existing(deps, tenant, id);
+  if (relation === null) return { kind: 'not_found', what: 'relation', id };
+  const { lane, destination } = relation;
+  const statements = await saying(deps, { lane, about: [destination] }, await denialOf(deps, relation));
+  const state = await written(deps, { tenant, lane }, { entities: [], statements });
+  return state === 'conflict' ? CONFLICT : { kind: 'written', value: relation, searchable: state === 'written' };
+}
+
+/** Denies one period of a relation. A denial is of all of them: the others are said again as they were. */
+async function denialOf(deps: GraphWriteDeps, relation: KeptRelation): Promise<readonly Draft[]> {
+  const others = (await periodsOf(deps, relation)).filter(({ id }) => id !== relation.id);
+  return [{ kind: 'denied', ...endsOf(relation) }, ...others.map(periodOf)];
+}
+
+/** A period as it was said, without ending others: those that it ended are told by themselves. */
+const periodOf = (
+  relation: KeptRelation,
+): Omit<HoldsStatement, 'id' | 'saidAt' | 'recordedAt' | 'consolidationId'> => ({
+  kind: 'holds',
+  ...endsOf(relation),
+  validFrom: relation.validFrom,
+  until: relation.invalidAt,
+  single: false,
+  messageIds: relation.messageIds,
+  memoryIds: relation.memoryIds,
+  quote: relation.quote,
+});
+
+async function periodsOf({ ledger }: GraphWriteDeps, relation: KeptRelation): Promise<readonly KeptRelation[]> {
+  const { lane, destination } = relation;
+  const around = await ledger.graph.around(lane, { entities: [destination], at: 'ever', limit: AROUND_MAX });
+  return around.filter((one) => sameEnds(one, relation));
+}
+
+async function openWith(
+  { ledger }: GraphWriteDeps,
+  lane: KeptRelation['lane'],
+  ends: Ends,
+): Promise<KeptRelation | null> {
+  const around = await ledger.graph.around(lane, { entities: [ends.destination], at: null, limit: AROUND_MAX });
+  return around.find((one) => sameEnds(one, ends)) ?? null;
+}
+
+async function wasSingle({ ledger }: GraphWriteDeps, { id, lane, destination }: KeptRelation): Promise<boolean> {
+  const said = await ledger.graph.statements(lane, { entities: [destination] });
+  const first = said.find(({ statement }) => statement.id === id)?.statement;
+  return first?.kind === 'holds' && first.single;
+}
+
+async function existing({ ledger }: GraphWriteDeps, tenant: TenantId, id: string): Promise<KeptRelation | null> {
+  const relation = await ledger.graph.relation(tenant, id);
+  return relation?.counts === true ? relation : null;
+}
+
+/** The first of these ids that a relation which counts has. */
+async function keptOf(
+  deps: GraphWriteDeps,
+  tenant: TenantId,
+  ids: readonly (string | undefined)[],
+): Promise<KeptRelation | null> {
+  for (const id of ids) {
+    const kept = id === undefined ? null : await existing(deps, tenant, id);
+    if (kept !== null) return kept;
+  }
+  return null;
+}
+
+const endsOf = ({ source, relationship, destination }: Ends): Ends => ({ source, relationship, destination });
+
+const sameEnds = (a: Ends, b: Ends): boolean =>
+  a.source === b.source && a.relationship === b.relationship && a.destination === b.destination;
+
+const isLater = (at: number | null, now: number): boolean => at !== null && at > now;
+
+const notYet = (): GraphRefusal => ({
+  kind: 'refused',
+  why: 'invalid_at is in the future, and nobody knows yet that it will end; say so when it has',
+});
+
+const beforeItBegan = (): GraphRefusal => ({ kind: 'refused', why: 'invalid_at is before valid_from' });

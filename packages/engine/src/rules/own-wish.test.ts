@@ -11,6 +11,7 @@ describe('asks to have something forgotten', () => {
     'I want you to forget everything about my health',
     'I want that forgotten',
     'Forget it',
+    'Can we forget about the dog?',
     "don't remember my salary",
     'Do not store my birthday',
     'stop remembering where I live',

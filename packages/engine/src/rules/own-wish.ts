@@ -31,6 +31,7 @@ const QUOTED_LINES = /^[ \t]{0,8}>.*$/gmu;
 /** Said of oneself, or not to be done: "I forgot", "don't forget". */
 const ENGLISH_FORGET =
   /(?<!n't |\b(?:not|never|cannot|dont|i|we|he|she|they|people|always|often|easily|tend to|sometimes) )\b(?:forget|unlearn)\b(?! to\b)/iu;
+const ENGLISH_MAY_FORGET = /\b(?:can|could|shall|should|may) we (?:please |just |all )?forget\b/iu;
 const ENGLISH_NOT_REMEMBER =
   /\b(?:(?:don't|do not|dont|no longer|never|stop|should not|shouldn't) (?:remember|store|save|keep|mention)(?:ing)?|(?:want|wants|like|love|have) (?:\S+ ){1,6}forgotten)\b/iu;
 /** Much is deleted in a chat: files, lines, rows. A memory is what somebody has told. */
@@ -50,6 +51,7 @@ const EAST_ASIAN = /忘れて|忘れろ|削除|消して|記憶しないで|잊�
 
 const ASKING: readonly RegExp[] = [
   ENGLISH_FORGET,
+  ENGLISH_MAY_FORGET,
   ENGLISH_NOT_REMEMBER,
   ENGLISH_DELETE,
   CHINESE_FORGET,

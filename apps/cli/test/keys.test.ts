@@ -15,6 +15,8 @@ afterAll(async () => {
 });
 
 const LIMIT = { timeout: 120_000 };
+/** The audit log is written beside requests. */
+const SOON = { timeout: 20_000 };
 
 it(
   'the first key is made on the ledger; with it a server listens everywhere, and makes the others',
@@ -52,10 +54,11 @@ it(
       err: expect.stringContaining('revoked'),
     });
     const audit = (...args: string[]) => slowwave(['audit', '--server', url, ...args], { SLOWWAVE_API_KEY: secret });
-    const made1 = (await audit('--action', 'POST /v1/keys', '--json')).json().entries;
-    expect(made1.map(({ by }: { by: string }) => by)).toEqual([id, 'offline']);
-    const told = await audit('--subject', madeId, '--outcome', 'failed');
-    expect(told.out).toMatch(/DELETE \/v1\/keys\/\{id\} +key key_\w+ +failed: not_found/);
+    const makers = async () =>
+      (await audit('--action', 'POST /v1/keys', '--json')).json().entries.map(({ by }: { by: string }) => by);
+    await expect.poll(makers, SOON).toEqual([id, 'offline']);
+    const failed = async () => (await audit('--subject', madeId, '--outcome', 'failed')).out;
+    await expect.poll(failed, SOON).toMatch(/DELETE \/v1\/keys\/\{id\} +key key_\w+ +failed: not_found/);
     expect(await audit('--outcome', 'good')).toMatchObject({ code: 2, err: expect.stringContaining('refused') });
     expect(await run('create', 'x', '--scopes', 'all')).toMatchObject({
       code: 2,

@@ -15,6 +15,7 @@ test.each([
     try {
       await everythingAClientDoes(`${setup.console}/mem0`);
       await everythingSelfHosted(`${setup.console}/mem0/`);
+      await isAudited(setup.console);
       await keepsTenantsApart(setup.console);
     } finally {
       await setup.close();
@@ -22,6 +23,14 @@ test.each([
   },
   WITHIN_MS,
 );
+
+/** What a client of mem0 changes is told of once, as the route of ours that does it. */
+async function isAudited(base: string): Promise<void> {
+  const { results } = (await send('GET', `${base}/v1/audit?by=loopback&limit=200`)).body;
+  const actions = new Set(results.map(({ action }: { readonly action: string }) => action));
+  expect([...actions]).toEqual(expect.arrayContaining(['POST /v1/batches', 'PATCH /v1/memories/{id}']));
+  expect(JSON.stringify([...actions])).not.toContain('mem0');
+}
 
 /** From the first key on: who has the key of another tenant finds nothing of this one, and who has none nothing at all. */
 async function keepsTenantsApart(base: string): Promise<void> {

@@ -15,7 +15,7 @@ const TOP_K_DEFAULT = 30;
 /** The last turns; a transcript belongs into a batch. */
 const MESSAGES_MAX = 50;
 
-const ContextSection = z.enum(['profile', 'summary', 'memories', 'pending']);
+const ContextSection = z.enum(['profile', 'summary', 'memories', 'relations', 'pending']);
 
 export const PostContext = z
   .strictObject({
@@ -39,7 +39,12 @@ export const PostContext = z
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe('What held then. Summary and pending messages are of now and left out.'),
     format: z.enum(['text', 'openai', 'anthropic']).default('text'),
-    sections: z.array(ContextSection).min(1).max(4).optional().describe('All of them, unless some are named.'),
+    sections: z
+      .array(ContextSection)
+      .min(1)
+      .max(ContextSection.options.length)
+      .optional()
+      .describe('Unless some are named, all but relations.'),
     timeout_ms: z
       .int()
       .min(1)
@@ -55,13 +60,18 @@ export const PostContext = z
       path: ['sections'],
     },
   )
-  .refine(({ query, messages, sections = [] }) => (query ?? messages) !== undefined || !isIn(sections, 'memories'), {
-    message: 'memories are found by a query, or by messages: give one, or leave them out',
-    path: ['query'],
-  })
+  .refine(
+    ({ query, messages, sections = [] }) =>
+      (query ?? messages) !== undefined || !BY_QUERY.some((one) => isIn(sections, one)),
+    {
+      message: 'memories and relations are found by a query, or by messages: give one, or leave them out',
+      path: ['query'],
+    },
+  )
   .meta({ id: 'PostContext', examples: CONTEXTS });
 export type PostContext = z.infer<typeof PostContext>;
 
+const BY_QUERY = ['memories', 'relations'];
 const isIn = (sections: readonly string[], section: string): boolean => sections.includes(section);
 
 const SectionView = z
@@ -111,6 +121,7 @@ export const ContextResult = z
       profile: SectionView.optional(),
       summary: SectionView.optional(),
       memories: SectionView.optional(),
+      relations: SectionView.optional(),
       pending: SectionView.optional(),
     }),
     citations: z.array(CitationView),

@@ -120,6 +120,7 @@ export {
   type ContextAsk,
   type ContextParts,
   type KnownFact,
+  type KnownRelation,
   SECTIONS,
   type SectionName,
 } from './rules/context/parts.ts';

@@ -211,6 +211,7 @@ export type ContextResult = {
     readonly profile?: ContextSection | undefined;
     readonly summary?: ContextSection | undefined;
     readonly memories?: ContextSection | undefined;
+    readonly relations?: ContextSection | undefined;
     readonly pending?: ContextSection | undefined;
   };
   readonly citations: readonly ({
@@ -642,8 +643,8 @@ export type PostContext = {
   /** What held then. Summary and pending messages are of now and left out. */
   readonly as_of?: string | undefined;
   readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
-  /** All of them, unless some are named. */
-  readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'pending')[] | undefined;
+  /** Unless some are named, all but relations. */
+  readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'pending')[] | undefined;
   /** What is late is left out and told in degraded. */
   readonly timeout_ms?: number | undefined;
 };

@@ -37,6 +37,8 @@ export async function context(deps: SearchDeps, question: ContextQuestion): Prom
 
 function isWanted(name: SectionName, { sections, as_of, query, messages }: PostContext): boolean {
   if (sections !== undefined) return sections.includes(name);
+  // They cost a read of the graph: only for who asks.
+  if (name === 'relations') return false;
   if (name === 'memories') return (query ?? messages) !== undefined;
   return as_of === undefined || !PRESENT.includes(name);
 }

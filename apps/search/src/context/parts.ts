@@ -6,6 +6,7 @@ import {
   type Filter,
   filterableOf,
   type KnownFact,
+  type KnownRelation,
   type Ledger,
   matches,
   type ProfileFact,
@@ -45,22 +46,23 @@ export async function readParts(
   const has = (...names: SectionName[]): boolean => names.some((name) => sections.includes(name));
   const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
-  const [memories, profile, conversation] = await Promise.all([
-    ask(has('memories'), 'the part memories', () => foundMemories(deps, question)),
+  const [searched, profile, conversation] = await Promise.all([
+    ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
     ask(has('profile'), 'the part profile', () => profileOf(deps, question)),
     ask(has('summary', 'pending'), 'the part summary and pending', () => conversationOf(deps, question)),
   ]);
-  const found = readOf(memories);
+  const asked = readOf(searched);
   const present = readOf(conversation);
   return {
     parts: {
       profile: readOf(profile) ?? [],
-      memories: found?.facts ?? [],
+      memories: asked?.facts ?? [],
+      relations: asked?.relations ?? [],
       summary: has('summary') ? (present?.summary ?? null) : null,
       pending: has('pending') ? (present?.pending ?? []) : [],
     },
     more: has('pending') && present?.more === true,
-    degraded: [...(found?.degraded ?? []), ...missing(deps, [memories, profile, conversation])],
+    degraded: [...(asked?.degraded ?? []), ...missing(deps, [searched, profile, conversation])],
   };
 }
 
@@ -85,15 +87,26 @@ function missing({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[]
   });
 }
 
+const partOf = (sections: readonly SectionName[]): string =>
+  sections.includes('relations') ? 'the part memories and relations' : 'the part memories';
+
 interface Found {
   readonly facts: readonly KnownFact[];
+  readonly relations: readonly KnownRelation[];
   readonly degraded: readonly string[];
 }
 
-async function foundMemories(deps: SearchDeps, { tenant, body, where }: ContextQuestion): Promise<Found> {
+/** One search for both: relations bring forward the memories that they came from. */
+async function found(
+  deps: SearchDeps,
+  { tenant, body, where }: ContextQuestion,
+  sections: readonly SectionName[],
+): Promise<Found> {
   const query = askedIn(body);
-  if (query === null) return { facts: [], degraded: [] };
-  const { results, degraded = [] } = await search(deps, { tenant, body: searchBody(body, query), where });
+  if (query === null) return { facts: [], relations: [], degraded: [] };
+  const include = sections.includes('relations') ? (['relations'] as const) : [];
+  const asked = { ...searchBody(body, query), include: [...include] };
+  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where });
   const facts = results.map(({ id, version, memory, said_at, valid_from }) => ({
     memoryId: id,
     version,
@@ -101,7 +114,11 @@ async function foundMemories(deps: SearchDeps, { tenant, body, where }: ContextQ
     saidAt: Date.parse(said_at),
     validFrom: Date.parse(valid_from),
   }));
-  return { facts, degraded };
+  return {
+    facts: sections.includes('memories') ? facts : [],
+    relations: relations.map(({ text, valid_from }) => ({ text, validFrom: Date.parse(valid_from) })),
+    degraded,
+  };
 }
 
 const askedIn = ({ query, messages = [] }: PostContext): string | null =>

@@ -44,7 +44,8 @@ function parts(seed: number): ContextParts {
     content: text(),
     saidAt: { at: i * 60_000, seq: i },
   }));
-  return { profile: facts(20, 'p'), memories: facts(40, 'm'), summary: text().repeat(9), pending };
+  const relations = facts(20, 'r').map(({ text: said, validFrom }) => ({ text: said, validFrom }));
+  return { profile: facts(20, 'p'), memories: facts(40, 'm'), relations, summary: text().repeat(9), pending };
 }
 
 test.each([1, 2, 3, 4, 5])('a context never counts more tokens than it may (texts %i)', (seed) => {

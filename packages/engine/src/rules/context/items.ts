@@ -5,7 +5,16 @@ import { cleanText, normaliseText } from '../../text/normalise.ts';
 import { isWorthReading, textOfContent } from '../messages.ts';
 import { cutAtWord } from './cut.ts';
 import { onOneLine, quoted } from './inert.ts';
-import type { ContextAsk, FactItem, GivenTurn, KnownFact, PendingItem, SummaryItem } from './parts.ts';
+import type {
+  ContextAsk,
+  FactItem,
+  GivenTurn,
+  KnownFact,
+  KnownRelation,
+  PendingItem,
+  RelationItem,
+  SummaryItem,
+} from './parts.ts';
 import { toldOf } from './same-fact.ts';
 
 /** No single memory or message takes more than this part of the room: the others would have none. */
@@ -47,6 +56,16 @@ export function summaryItems(tokenizer: Tokenizer, summary: string | null, maxTo
 const LINE_SIGNS = 3;
 
 export const summaryLine = (line: string): string => `> ${line}\n`;
+
+/** Relations as lines, as many as there could be room for. They are not cited: no memory says quite that. */
+export function relationItems(room: Room, relations: readonly KnownRelation[]): RelationItem[] {
+  return whileRoom(room, relations, ({ text, validFrom }) => {
+    const said = cutAtWord(room.tokenizer, onOneLine(text), partOf(room));
+    if (said === null || said === '') return null;
+    const line = `- ${isoOf(validFrom).slice(0, DAY)} ${said}\n`;
+    return { section: 'relations', line, tokens: room.tokenizer.count(line) };
+  });
+}
 
 /** Messages that wait, newest first, as many as there could be room for. */
 export function pendingItems(room: Room, pending: readonly PendingMessage[], form: ContextAsk['form']): PendingItem[] {

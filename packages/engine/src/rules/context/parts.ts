@@ -3,7 +3,7 @@ import type { Millis } from '../../words.ts';
 import type { Item } from './allot.ts';
 import type { Told } from './same-fact.ts';
 
-export const SECTIONS = ['profile', 'summary', 'memories', 'pending'] as const;
+export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
 /** In the order in which a prompt is told them: from what changes least to what was said last. */
 export type SectionName = (typeof SECTIONS)[number];
 
@@ -16,12 +16,21 @@ export interface KnownFact {
   readonly validFrom: Millis;
 }
 
+/** A relation of the graph that a prompt may be told. */
+export interface KnownRelation {
+  /** How it reads: "Ana works at Acme". */
+  readonly text: string;
+  readonly validFrom: Millis;
+}
+
 /** What there is to tell. */
 export interface ContextParts {
   /** The most settled first. */
   readonly profile: readonly KnownFact[];
   /** The best first. */
   readonly memories: readonly KnownFact[];
+  /** The best first. */
+  readonly relations: readonly KnownRelation[];
   readonly summary: string | null;
   /** In the order they were said. */
   readonly pending: readonly PendingMessage[];
@@ -54,13 +63,14 @@ export interface FactItem extends Line<'profile' | 'memories'> {
   readonly told: Told;
 }
 export type SummaryItem = Line<'summary'>;
+export type RelationItem = Line<'relations'>;
 export interface PendingItem extends Line<'pending'> {
   readonly message: PendingMessage;
   /** Its text as it is told. */
   readonly text: string;
   readonly isCut: boolean;
 }
-export type ContextItem = FactItem | SummaryItem | PendingItem;
+export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
 
 /** A turn of a chat. */
 export interface Turn {

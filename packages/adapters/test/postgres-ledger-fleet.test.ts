@@ -1,5 +1,15 @@
 import { DEFAULT_TENANT, type Ledger, type NewBatch, type Turn } from '@slowwave/engine';
-import { added, expectConserved, home, newBatch, newMessage, scope, storedAnswer } from '@slowwave/engine/testing';
+import {
+  added,
+  expectConserved,
+  home,
+  newBatch,
+  newEntity,
+  newMessage,
+  scope,
+  statementsBy,
+  storedAnswer,
+} from '@slowwave/engine/testing';
 import { spawnService } from '@slowwave/testkit';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemTools } from '../src/system/index.ts';
@@ -193,3 +203,41 @@ describe('a killed process', () => {
     await expectConserved(one, DEFAULT_TENANT);
   });
 });
+
+describe('two processes with one graph', () => {
+  const ANN = { kind: 'user', id: 'ann' } as const;
+
+  it('make each study once, and fence who holds it no longer', async () => {
+    await append(one);
+    const [turn] = (await workOff(one)).map((done) => done.turn);
+    if (turn === undefined) throw new Error('expected a turn');
+    const { lane, consolidationId } = turn;
+    const asked = await Promise.all([one, other].map(({ graph }) => graph.request(DEFAULT_TENANT, consolidationId, 1)));
+    expect(asked.toSorted()).toEqual([lane, null]);
+    const claims = await Promise.all([one, other, one, other].map(({ graph }) => graph.claim(lane, HOW)));
+    expect(claims.map(({ kind }) => kind).sort()).toEqual(['claimed', 'later', 'later', 'later']);
+    const [held] = claims.flatMap((claim) => (claim.kind === 'claimed' ? [claim.study] : []));
+    if (held === undefined) throw new Error('expected a study');
+    const nothing = { entities: [], statements: [], proposals: [], remarks: [], prompts: [], usage: {} };
+    const plan = { consolidationId, ...nothing };
+    const applied = await Promise.all([one, other].map(({ graph }) => graph.apply(held, plan, 2)));
+    expect(applied.map(({ kind }) => kind).sort()).toEqual(['applied', 'fenced']);
+  });
+
+  it('fold what both of them write at the same time', async () => {
+    const lane = await one.memories.laneOf(DEFAULT_TENANT, ANN, 1);
+    const { holds } = statementsBy(systemTools);
+    const says = (i: number, ledger: Ledger) => {
+      const entities = [newEntity(`ent_${i}`, { self: true }), newEntity('ent_tea')];
+      const statements = [holds(`ent_${i} likes ent_tea`, { saidAt: { at: 1, seq: i } })];
+      return ledger.graph.write(DEFAULT_TENANT, lane, { entities, statements, now: 1 });
+    };
+    const written = await Promise.all(upTo(12).map((i) => says(i, i % 2 === 0 ? one : other)));
+    expect(new Set(written.map(({ kind }) => kind))).toEqual(new Set(['written']));
+    const { results } = await one.graph.listRelations(DEFAULT_TENANT, ANN, { at: null }, ALL);
+    expect(results).toMatchObject([{ confirmations: 11, source: (await other.graph.self(lane))?.id }]);
+    expect((await one.audit.contradictions('relation that does not follow')).count).toBe(0);
+  });
+});
+
+const HOW = { now: 1, holdMs: 60_000 };

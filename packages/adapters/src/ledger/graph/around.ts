@@ -1,6 +1,5 @@
 import type { Around, KeptRelation, LaneId } from '@slowwave/engine';
-import type { ShownRelation } from './reads.ts';
-import { relationFrom, SELECT_RELATIONS } from './rows.ts';
+import { shownRelations } from './rows.ts';
 import { all, type Script } from './script.ts';
 
 /** Enough to tell which relations come first. */
@@ -51,8 +50,7 @@ function* heaviest(found: readonly Weighed[], limit: number): Script<readonly Ke
     .sort(byWeight)
     .slice(0, limit)
     .map(({ id }) => id);
-  const rows = ids.length === 0 ? [] : yield* all<ShownRelation>(`${SELECT_RELATIONS} WHERE r.id IN :ids`, { ids });
-  return rows.toSorted(byWeight).map(relationFrom);
+  return yield* shownRelations(ids);
 }
 
 const byWeight = (a: Weighed, b: Weighed): number =>

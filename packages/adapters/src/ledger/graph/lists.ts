@@ -2,8 +2,16 @@ import type { Around, Entity, KeptRelation, Owner, Page, Paged, TenantId } from 
 import { pageOf, readCursor } from '../cursor.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
 import { heldAt } from './around.ts';
-import type { ShownRelation } from './reads.ts';
-import { type EntityRow, entityFrom, relationFrom, SELECT_ENTITIES, SELECT_RELATIONS, SHOWN } from './rows.ts';
+import {
+  type EntityRow,
+  entityFrom,
+  OWN_LANE,
+  ownerParams,
+  type RelationRow,
+  SELECT_ENTITIES,
+  SHOWN,
+  shownRelations,
+} from './rows.ts';
 import { all, type Script } from './script.ts';
 
 interface Listing<Filter> {
@@ -19,12 +27,12 @@ export function* listEntities(listing: Listing<{ like?: string }>): Script<Paged
   const { like = '' } = filter;
   const after = readCursor(page.cursor, ['string', 'string']);
   const conditions = [
-    ...[OWNED, SHOWN, ...(like === '' ? [] : [LIKE])],
+    ...[`e.lane = ${OWN_LANE}`, SHOWN, ...(like === '' ? [] : [LIKE])],
     ...(after === null ? [] : ['(e.name_key, e.id) > (@afterName, @afterId)']),
   ];
   const text = `${SELECT_ENTITIES} WHERE ${conditions.join(' AND ')} ORDER BY e.name_key, e.id LIMIT @limit`;
   const params = {
-    ...{ tenant, kind: owner.kind, ownerId: owner.id, limit: page.limit + 1 },
+    ...{ ...ownerParams(tenant, owner), limit: page.limit + 1 },
     ...(like === '' ? {} : { like }),
     ...(after === null ? {} : { afterName: after[0] ?? '', afterId: after[1] ?? '' }),
   };
@@ -42,23 +50,21 @@ export function* listRelations(
   const after = readCursor(page.cursor, ['number', 'string']);
   const holds = heldAt(at);
   const conditions = [
-    ...[OWNED, 'r.counts = 1', ...(holds === null ? [] : [holds])],
+    ...[`r.lane = ${OWN_LANE}`, 'r.counts = 1', ...(holds === null ? [] : [holds])],
     ...(relationship === undefined ? [] : ['r.relationship = @relationship']),
     ...(after === null ? [] : ['(r.valid_from, r.id) > (@afterTime, @afterId)']),
   ];
-  const text = `${SELECT_RELATIONS} WHERE ${conditions.join(' AND ')} ORDER BY r.valid_from, r.id LIMIT @limit`;
+  const text = `SELECT r.id, r.valid_from FROM graph_relations r WHERE ${conditions.join(' AND ')} ORDER BY r.valid_from, r.id LIMIT @limit`;
   const params = {
-    ...{ tenant, kind: owner.kind, ownerId: owner.id, limit: page.limit + 1 },
+    ...{ ...ownerParams(tenant, owner), limit: page.limit + 1 },
     ...(typeof at === 'number' ? { at } : {}),
     ...(relationship === undefined ? {} : { relationship }),
     ...(after === null ? {} : { afterTime: after[0] ?? 0, afterId: after[1] ?? '' }),
   };
-  const rows = yield* all<ShownRelation>(text, params);
+  const rows = yield* all<Pick<RelationRow, 'id' | 'valid_from'>>(text, params);
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.valid_from, row.id]);
-  return { results: results.map(relationFrom), nextCursor };
+  return { results: yield* shownRelations(results.map(({ id }) => id)), nextCursor };
 }
-
-const OWNED = 'l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @ownerId';
 
 /** As plain text: what is looked for has no signs of its own. */
 const LIKE = `EXISTS (

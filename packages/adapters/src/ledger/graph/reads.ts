@@ -15,18 +15,17 @@ import { mergedInto } from './merges.ts';
 import {
   type EntityRow,
   entityFrom,
-  type RelationRow,
-  relationFrom,
+  OWN_LANE,
+  ownerParams,
   SELECT_ENTITIES,
-  SELECT_RELATIONS,
   SHOWN,
   type StatementRow,
+  shownRelations,
   statementFrom,
 } from './rows.ts';
 import { all, first, type Script } from './script.ts';
 
 type OwnedEntity = EntityRow & OwnerColumns;
-export type ShownRelation = RelationRow & Parameters<typeof relationFrom>[0];
 
 export function* entitiesById(tenant: TenantId, ids: readonly string[]): Script<readonly Entity[]> {
   const rows = yield* all<OwnedEntity>(`${SELECT_ENTITIES} WHERE e.tenant = @tenant AND e.id IN :ids`, { tenant, ids });
@@ -43,11 +42,8 @@ export function* selfOf(lane: LaneId): Script<Entity | null> {
 }
 
 export function* relationById(tenant: TenantId, id: string): Script<KeptRelation | null> {
-  const row = yield* first<ShownRelation>(`${SELECT_RELATIONS} WHERE r.tenant = @tenant AND r.id = @id`, {
-    tenant,
-    id,
-  });
-  return row === null ? null : relationFrom(row);
+  const [relation] = yield* shownRelations([id]);
+  return relation?.tenant === tenant ? relation : null;
 }
 
 /** All that name these entities or what was merged into them, in the order they were said. */
@@ -66,7 +62,7 @@ export function* statementsAbout(
 }
 
 export function* proposalsOf(tenant: TenantId, owner: Owner): Script<readonly OpenProposal[]> {
-  const of = { tenant, kind: owner.kind, ownerId: owner.id };
+  const of = ownerParams(tenant, owner);
   const proposed = yield* all<Proposed>(SELECT_PROPOSED, of);
   if (proposed.length === 0) return [];
   const apart = yield* all<SaidApart>(SELECT_APART, of);
@@ -89,16 +85,14 @@ const SELECT_ABOUT = `
   UNION ALL
   SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND destination IN :ids`;
 
-const OWN = `SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId`;
-
 const SELECT_PROPOSED = `
   SELECT p.source, p.destination, p.likeness, p.recorded_at AS "recordedAt" FROM graph_proposals p
-  JOIN consolidations c ON c.id = p.consolidation_id AND c.state = 'applied' WHERE p.lane = (${OWN})`;
+  JOIN consolidations c ON c.id = p.consolidation_id AND c.state = 'applied' WHERE p.lane = ${OWN_LANE}`;
 
 /** By the index of what merges. */
 const SELECT_APART = `
   SELECT source, recorded_at AS "recordedAt" FROM graph_statements
-  WHERE lane = (${OWN}) AND kind IN ('same', 'apart') AND kind = 'apart' AND counts = 1`;
+  WHERE lane = ${OWN_LANE} AND kind IN ('same', 'apart') AND kind = 'apart' AND counts = 1`;
 
 const COUNT_WRITTEN = `
   SELECT count(*) AS count FROM graph_statements

@@ -50,7 +50,9 @@ function* followingsOf(lane: LaneId, entities: readonly Before[]): Script<Readon
   const named = [...ids, ...[...members.values()].flat().map(({ id }) => id)];
   const said = (yield* all<StatementRow>(SELECT_NAMED, { lane, ids: named })).map(statementFrom);
   const ends = new Map((yield* all<EntityRow>(SELECT, { lane, ids })).map((row) => [row.id, row.merged_into]));
-  const counting = new Set((yield* all<{ id: string }>(SELECT_COUNTING, { lane, ids })).map(({ id }) => id));
+  const counting = new Set(
+    (yield* all<{ id: string }>(SELECT_COUNTING, { lane, rows: ids.map((id) => ({ id })) })).map(({ id }) => id),
+  );
   return new Map(
     entities.map((entity) => {
       const aliases = aliasesOf(entity, members.get(entity.id) ?? [], said);
@@ -71,10 +73,13 @@ const SELECT_NAMED = `
   SELECT id, statement, counts FROM graph_statements
   WHERE lane = @lane AND source IN :ids AND relationship IS NULL AND kind = 'named' AND counts = 1`;
 
+/** One row each is looked for by an index: EXISTS … OR EXISTS … would have PostgreSQL read all statements. */
 const SELECT_COUNTING = `
-  SELECT e.id FROM graph_entities e WHERE e.id IN :ids AND (
-    EXISTS (SELECT 1 FROM graph_statements s WHERE s.lane = @lane AND s.source = e.id AND s.counts = 1)
-    OR EXISTS (SELECT 1 FROM graph_statements s WHERE s.lane = @lane AND s.destination = e.id AND s.counts = 1))`;
+  SELECT r.value ->> 'id' AS id FROM :rows AS r WHERE coalesce(
+    (SELECT 1 FROM graph_statements s
+      WHERE s.lane = @lane AND s.source = r.value ->> 'id' AND s.counts = 1 LIMIT 1),
+    (SELECT 1 FROM graph_statements s
+      WHERE s.lane = @lane AND s.destination = r.value ->> 'id' AND s.counts = 1 LIMIT 1)) IS NOT NULL`;
 
 const UPDATE = `
   UPDATE graph_entities SET aliases = @aliases, counts = @counts, revision = @revision,

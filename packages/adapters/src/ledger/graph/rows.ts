@@ -1,6 +1,15 @@
-import type { Entity, EntityKind, KeptRelation, LaneId, SettledRelation, Statement, TenantId } from '@slowwave/engine';
+import type {
+  Entity,
+  EntityKind,
+  KeptRelation,
+  LaneId,
+  Owner,
+  SettledRelation,
+  Statement,
+  TenantId,
+} from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
-import type { Value } from './script.ts';
+import { all, type Script, type Value } from './script.ts';
 
 export interface EntityRow {
   readonly id: string;
@@ -19,6 +28,12 @@ export interface EntityRow {
 /** Entities of owners that are not being erased, with their owner's columns; add a WHERE on `e`. */
 export const SELECT_ENTITIES = `
   SELECT e.*, l.owner_kind, l.owner_id FROM graph_entities e JOIN lanes l ON l.id = e.lane AND l.erasure IS NULL`;
+
+/** The lane of an owner. */
+export const OWN_LANE = `
+  (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId AND erasure IS NULL)`;
+
+export const ownerParams = (tenant: TenantId, owner: Owner) => ({ tenant, kind: owner.kind, ownerId: owner.id });
 
 /** An entity that is shown. */
 export const SHOWN = 'e.counts = 1 AND e.merged_into IS NULL';
@@ -65,11 +80,19 @@ interface NamesOfEnds extends OwnerColumns {
   readonly destination_name: string;
 }
 
-/** Relations of owners that are not being erased, with what is shown beside; add a WHERE on `r`. */
-export const SELECT_RELATIONS = `
+/** Relations of owners that are not being erased, with what is shown beside; add a WHERE on `r` that names few. */
+const SELECT_RELATIONS = `
   SELECT r.*, s.name AS source_name, d.name AS destination_name, l.owner_kind, l.owner_id
   FROM graph_relations r JOIN lanes l ON l.id = r.lane AND l.erasure IS NULL
   JOIN graph_entities s ON s.id = r.source JOIN graph_entities d ON d.id = r.destination`;
+
+/** These relations, in their order. Whoever looks for them looks for ids first: what is shown beside is joined to few rows. */
+export function* shownRelations(ids: readonly string[]): Script<readonly KeptRelation[]> {
+  if (ids.length === 0) return [];
+  const rows = yield* all<RelationRow & NamesOfEnds>(`${SELECT_RELATIONS} WHERE r.id IN :ids`, { ids });
+  const byId = new Map(rows.map((row) => [row.id, relationFrom(row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
 
 export const settledFrom = (row: RelationRow): SettledRelation => ({
   id: row.id,
@@ -90,7 +113,7 @@ export const settledFrom = (row: RelationRow): SettledRelation => ({
   updatedAt: row.updated_at,
 });
 
-export const relationFrom = (row: RelationRow & NamesOfEnds): KeptRelation => ({
+const relationFrom = (row: RelationRow & NamesOfEnds): KeptRelation => ({
   ...settledFrom(row),
   tenant: row.tenant,
   lane: row.lane,

@@ -1,26 +1,34 @@
 import type { GraphTelling, LaneId, ToldOfGraph } from '@slowwave/engine';
 import type { OwnerColumns } from '../rows/scope.ts';
-import type { ShownRelation } from './reads.ts';
-import { type EntityRow, entityFrom, relationFrom, SELECT_ENTITIES, SELECT_RELATIONS, SHOWN } from './rows.ts';
+import { type EntityRow, entityFrom, SELECT_ENTITIES, SHOWN, shownRelations } from './rows.ts';
 import { all, run, type Script } from './script.ts';
 
 type Kind = GraphTelling['kind'];
 
-interface UntoldColumn {
+interface UntoldRow {
+  readonly id: string;
   readonly untold_at: number;
 }
 
 /** Oldest change first. */
 export function* untoldGraph({ lane, limit }: { lane: LaneId | null; limit: number }): Script<readonly GraphTelling[]> {
   const params = { limit, ...(lane === null ? {} : { lane }) };
-  const entities = yield* all<EntityRow & OwnerColumns & UntoldColumn>(untoldText('entity', lane), params);
-  const relations = yield* all<ShownRelation & UntoldColumn>(untoldText('relation', lane), params);
-  const rows = [
-    ...entities.map((row) => ({ row, telling: { kind: 'entity', entity: entityFrom(row) } as const })),
-    ...relations.map((row) => ({ row, telling: { kind: 'relation', relation: relationFrom(row) } as const })),
-  ];
-  const sorted = rows.sort((a, b) => a.row.untold_at - b.row.untold_at || (a.row.id < b.row.id ? -1 : 1));
-  return sorted.slice(0, limit).map(({ telling }) => telling);
+  const entities = yield* all<UntoldRow>(untoldText('entity', lane), params);
+  const relations = yield* all<UntoldRow>(untoldText('relation', lane), params);
+  const rows = [...entities, ...relations].sort((a, b) => a.untold_at - b.untold_at || (a.id < b.id ? -1 : 1));
+  const ids = rows.slice(0, limit).map(({ id }) => id);
+  const first = new Set(ids);
+  const of = (found: readonly UntoldRow[]): string[] => found.map(({ id }) => id).filter((id) => first.has(id));
+  const shown = [...(yield* tellingsOf('entity', of(entities))), ...(yield* tellingsOf('relation', of(relations)))];
+  const byId = new Map(shown.map((one) => [one.kind === 'entity' ? one.entity.id : one.relation.id, one]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+function* tellingsOf(kind: Kind, ids: readonly string[]): Script<readonly GraphTelling[]> {
+  if (ids.length === 0) return [];
+  if (kind === 'relation') return (yield* shownRelations(ids)).map((relation) => ({ kind, relation }));
+  const rows = yield* all<EntityRow & OwnerColumns>(`${SELECT_ENTITIES} WHERE e.id IN :ids ORDER BY e.id`, { ids });
+  return rows.map((row) => ({ kind, entity: entityFrom(row) }));
 }
 
 /** What has changed since stays untold. In one order, whoever does it: two that wait for each other would be one too many. */
@@ -51,21 +59,14 @@ export function* refillGraph(input: {
 /** What counts and stands for itself, in the order of ids. */
 export function* everyOfGraph(kind: Kind, after: string | null, limit: number): Script<readonly GraphTelling[]> {
   const ids = (yield* all<{ id: string }>(everyId(kind), { after: after ?? '', limit })).map(({ id }) => id);
-  if (kind === 'entity') {
-    const rows = yield* all<EntityRow & OwnerColumns>(`${SELECT_ENTITIES} WHERE e.id IN :ids ORDER BY e.id`, { ids });
-    return rows.map((row) => ({ kind, entity: entityFrom(row) }));
-  }
-  const rows = yield* all<ShownRelation>(`${SELECT_RELATIONS} WHERE r.id IN :ids ORDER BY r.id`, { ids });
-  return rows.map((row) => ({ kind, relation: relationFrom(row) }));
+  return yield* tellingsOf(kind, ids);
 }
 
 const TABLES: Readonly<Record<Kind, string>> = { entity: 'graph_entities', relation: 'graph_relations' };
 
-const untoldText = (kind: Kind, lane: LaneId | null): string => {
-  const [select, x] = kind === 'entity' ? [SELECT_ENTITIES, 'e'] : [SELECT_RELATIONS, 'r'];
-  const own = lane === null ? '' : `AND ${x}.lane = @lane`;
-  return `${select} WHERE ${x}.untold_at IS NOT NULL ${own} ORDER BY ${x}.untold_at, ${x}.id LIMIT @limit`;
-};
+const untoldText = (kind: Kind, lane: LaneId | null): string => `
+  SELECT x.id, x.untold_at FROM ${TABLES[kind]} x JOIN lanes l ON l.id = x.lane AND l.erasure IS NULL
+  WHERE x.untold_at IS NOT NULL ${lane === null ? '' : 'AND x.lane = @lane'} ORDER BY x.untold_at, x.id LIMIT @limit`;
 
 const everyId = (kind: Kind): string => {
   const [x, shown] = kind === 'entity' ? ['e', SHOWN] : ['r', 'r.counts = 1'];

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { EngineError } from '../../errors.ts';
 import type { ChatCall, ChatModel } from '../../ports/models.ts';
 import { NEVER } from '../../testing/engine-bench.ts';
 import { fakeChat } from '../../testing/fake-models.ts';
@@ -23,14 +24,14 @@ const TALK: readonly GraphTurn[] = [
 const KINDS = { Acme: 'organisation', Globex: 'organisation', Oslo: 'place', Bergen: 'place', 'Eva Berg': 'person' };
 
 /** One consolidation is studied, and the study of a second one is due: with a repaired answer, new names, and a decision. */
-async function scene() {
+async function scene({ nonsense } = { nonsense: true }) {
   const stored = new Set<string>();
   const twice: string[] = [];
   let last: ChatCall | null = null;
   const extract = graphScript(TALK, KINDS);
   const scripted = fakeChat({
     extract_facts: () => ({ facts: [] }),
-    extract_graph: (input, nth) => (nth === 2 ? 'nonsense' : extract(input, nth)),
+    extract_graph: (input, nth) => (nonsense && nth === 2 ? 'nonsense' : extract(input, nth)),
     decide_graph: graphDecisions({ one: ['works_at'], same: [] }),
     repair_output: (input, nth) => extract(input.input as never, nth),
   });
@@ -106,6 +107,31 @@ test.each(['before', 'after'] as const)(
     expect(at).toBeLessThan(CALLS_MAX);
   },
 );
+
+/** A try that failed asks again for what was no use; all else it has. */
+const PLAIN = { nonsense: false };
+
+test('any call of a study may fail once: it is made all the same, and pays for nothing twice', async () => {
+  const clean = await scene(PLAIN);
+  await clean.bench.study();
+  const expected = await stateOf(clean);
+  let at = 0;
+  for (let calls = at; at <= calls; at += 1) {
+    const failing = await scene(PLAIN);
+    const process = watched({ ...failing.bench.deps, ...NOBODY }, async (nth, call) => {
+      if (nth === at) throw new EngineError('it failed', { code: 'internal', retryable: true });
+      return call();
+    });
+    await studyLane(process.deps)(failing.lane, NEVER).catch(() => {});
+    calls = process.calls.length;
+    await failing.bench.study();
+    const where = `failed at ${process.calls[at]}`;
+    expect(await stateOf(failing), where).toEqual(expected);
+    expect(failing.askedTwice(), where).toEqual([]);
+    expect(failing.chat.calls.length, where).toBeLessThanOrEqual(clean.chat.calls.length + 1);
+  }
+  expect(at, 'calls of ports in one study').toBeGreaterThan(15);
+});
 
 test('a worker that lost its lane before any call of a study says nothing any more', async () => {
   const clean = await scene();

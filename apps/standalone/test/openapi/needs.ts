@@ -62,12 +62,6 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   },
   postStudy: ofConsolidation,
   undoConsolidation: ofConsolidation,
-  postStudy: ofConsolidation,
-  getStudy: async (world) => {
-    const { consolidation } = await world.consolidated();
-    await world.done(`POST /v1/consolidations/${consolidation}/graph`);
-    return { params: { id: consolidation } };
-  },
   redo: async (world) => ({ params: { id: await world.undo() } }),
   settleReview: async (world) => ({ params: { id: await world.review() } }),
   eraseUser: ofUser,

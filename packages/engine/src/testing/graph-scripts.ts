@@ -70,7 +70,15 @@ interface ShownPair {
 
 /** A model that lets the last said of these relationships hold, and knows which names are of one. */
 export const graphDecisions =
-  ({ one, same }: { readonly one: readonly string[]; readonly same: readonly (readonly [string, string])[] }): Script =>
+  ({
+    one,
+    same,
+    untold = false,
+  }: {
+    readonly one: readonly string[];
+    readonly same: readonly (readonly [string, string])[];
+    readonly untold?: boolean;
+  }): Script =>
   (input) => {
     const known = input.known as unknown as ShownRelation[];
     const ends = (input.new as unknown as ShownRelation[]).flatMap((fresh) =>
@@ -80,7 +88,8 @@ export const graphDecisions =
         )
         .map((other) => ({ relation: other.id, by: fresh.id, reason: 'the last said holds' })),
     );
-    const pairs = (input.pairs as unknown as ShownPair[]).map((pair) => ({
+    const shown = untold ? [] : (input.pairs as unknown as ShownPair[]);
+    const pairs = shown.map((pair) => ({
       pair: pair.id,
       same: same.some((names) => names.includes(pair.one.name) && names.includes(pair.other.name)),
       reason: 'as was said',

@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
-import { areRelated, arityOf, oppositeOf } from '../relationships.ts';
+import { areRelated, arityOf, isMutual, oppositeOf } from '../relationships.ts';
 import type { KeptRelation } from '../words.ts';
 import type { Linked, Told } from './values.ts';
 
@@ -30,9 +30,20 @@ export async function compare({ ledger }: Pick<EngineDeps, 'ledger'>, linked: Li
     entities.length === 0 || linked.told.length === 0
       ? []
       : await ledger.graph.around(linked.study.lane, { entities, at: null, limit: NEIGHBOURS_MAX });
-  const told = linked.told.map((one) => (isOnlyOne(one, linked, neighbours) ? one : { ...one, single: false }));
+  const told = linked.told
+    .map((one) => fromTheOlder(one, linked))
+    .map((one) => (isOnlyOne(one, linked, neighbours) ? one : { ...one, single: false }));
   const compared = { ...linked, told, neighbours };
   return { ...compared, doubts: told.flatMap((_one, i) => doubtOf(compared, i) ?? []) };
+}
+
+/** What holds from both ends is looked at from one: from the owner's, else from that of who is known for longer. */
+function fromTheOlder(told: Told, { mentions, places }: Linked): Told {
+  const { source, destination, relationship } = told;
+  if (!isMutual(relationship) || mentions[source]?.self === true) return told;
+  const [one, other] = [places[source]?.id ?? '', places[destination]?.id ?? ''];
+  const swapped = mentions[destination]?.self === true || other < one;
+  return swapped ? { ...told, source: destination, destination: source } : told;
 }
 
 /** A model's word that there can be one at a time counts only where it ends no more than one. */

@@ -37,11 +37,16 @@ export async function draft(deps: EngineDeps, settled: Settled): Promise<GraphPl
     name: naming.name,
   }));
   const all = inThisOrder([...named, ...statements]);
+  const ids = idsIn(all);
+  const isThere = (id: string): boolean =>
+    ids.has(id) || !settled.places.some((place) => place.isNew && place.id === id);
   return {
     consolidationId: study.consolidationId,
-    entities: newEntities(settled, idsIn(all)),
+    entities: newEntities(settled, ids),
     statements: all,
-    proposals: proposals.filter(({ source, destination }) => source !== destination && namedIds.has(source)),
+    proposals: proposals.filter(
+      ({ source, destination }) => source !== destination && isThere(source) && isThere(destination),
+    ),
     remarks,
     prompts: promptsOf(deps, settled),
     usage: await usageOf(deps, settled),

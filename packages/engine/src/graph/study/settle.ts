@@ -101,12 +101,13 @@ function settlePairs(
     else verdicts.set(pair, verdict);
   }
   const found = [...places];
+  // Who is joined may have joined another one before.
+  const standingAt = (id: string): Place => found[places.findIndex((place) => place.id === id)] ?? { id, isNew: false };
   const merges: Merge[] = [];
   for (const [{ mention, other }, { same, reason }] of verdicts) {
     const place = places[mention];
     if (!same || place === undefined) continue;
-    if (place.isNew)
-      joinAt(found, place.id, { id: other.id, isNew: places.some(({ id, isNew }) => isNew && id === other.id) });
+    if (place.isNew) joinAt(found, place.id, standingAt(other.id));
     else
       merges.push({
         source: laterOf(place.id, other.id),

@@ -12,7 +12,7 @@ import {
   ScopeView,
   UsageView,
 } from './common.ts';
-import { BATCHES, PREVIEWS } from './examples.ts';
+import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
 
 /** Most messages in one POST; a longer transcript is sent as several batches. */
 const MESSAGES_MAX = 2_000;
@@ -145,7 +145,7 @@ export const BatchStage = z.enum(['waiting', 'extract', 'decide', 'apply', 'proj
 
 export const BatchAccepted = z
   .object({ batch_id: z.string(), state: BatchState, status_url: z.string() })
-  .meta({ id: 'BatchAccepted' });
+  .meta({ id: 'BatchAccepted', examples: ACCEPTED });
 export type BatchAccepted = z.infer<typeof BatchAccepted>;
 
 const BatchEvent = z

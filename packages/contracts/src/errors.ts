@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROBLEMS } from './examples.ts';
 import { DependentView } from './undos.ts';
 
 /** Every error code the API answers with, and its HTTP status. Codes are stable; texts may change. */
@@ -45,5 +46,5 @@ export const Problem = z
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     dependents: z.array(DependentView).optional().describe('Of has_dependents: what would have to be undone as well.'),
   })
-  .meta({ id: 'Problem' });
+  .meta({ id: 'Problem', examples: PROBLEMS });
 export type Problem = z.infer<typeof Problem>;

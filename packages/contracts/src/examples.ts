@@ -3,6 +3,21 @@
  * for one of the caller's own.
  */
 
+/** What callers get. A linter compares them with their schemas. */
+export const ACCEPTED = [{ batch_id: 'bat_0198c1a2', state: 'pending', status_url: '/v1/batches/bat_0198c1a2' }];
+
+export const PROBLEMS = [
+  {
+    type: 'urn:slowwave:problem:invalid_request',
+    title: 'invalid request',
+    status: 400,
+    code: 'invalid_request',
+    detail: 'the body is not valid: messages[0].content: expected a string or an array, got the number 5',
+    instance: '/v1/batches',
+    errors: [{ path: 'messages[0].content', message: 'expected a string or an array, got the number 5' }],
+  },
+];
+
 const MEAL = { role: 'user', content: 'I am allergic to peanuts, and I live in Lisbon now.' };
 const LATER = '2099-01-01T00:00:00Z';
 

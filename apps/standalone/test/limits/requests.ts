@@ -114,5 +114,29 @@ const OF_REST: Readonly<Record<string, Make>> = {
   }),
 };
 
+const graphQuery = (fields: object): Sent => ({ line: 'POST /v1/graph/query', body: { user_id, ...fields } });
+const relation = (fields: object): Sent => ({
+  line: 'POST /v1/relations',
+  body: { user_id, source: { self: true }, relationship: 'knows', destination: { name: 'Bea' }, ...fields },
+});
+const ANY = [{ source: '?who', relationship: 'knows', destination: '?whom' }];
+
+const OF_GRAPHS: Readonly<Record<string, Make>> = {
+  "characters of an entity's name": (n) => relation({ destination: { name: letters(n) } }),
+  'characters of a relationship': (n) => relation({ relationship: letters(n) }),
+  "characters of a relation's quote": (n) => relation({ quote: letters(n) }),
+  'relations of one answer': (n) => ({ line: `GET /v1/graph?user_id=ann&limit=${n}` }),
+  "patterns of a graph's query": (n) => graphQuery({ match: many(n, () => ANY[0]) }),
+  'relations in a row on a path': (n) =>
+    graphQuery({ path: { from: { self: true }, to: { name: 'Bea' }, max_hops: n } }),
+  "matches of a graph's query": (n) => graphQuery({ match: ANY, limit: n }),
+};
+
 /** By the name of the limit. */
-export const REQUESTS: Readonly<Record<string, Make>> = { ...OF_REQUESTS, ...OF_MEMORIES, ...OF_QUESTIONS, ...OF_REST };
+export const REQUESTS: Readonly<Record<string, Make>> = {
+  ...OF_REQUESTS,
+  ...OF_MEMORIES,
+  ...OF_QUESTIONS,
+  ...OF_GRAPHS,
+  ...OF_REST,
+};

@@ -1,6 +1,7 @@
 import { GetReplayQuery, ReplayView } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
 import { type App, IdParams, requestTenant } from '@slowwave/http';
+import { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
 import { existingReplay, replayProgress } from './views/replay.ts';
 import { replayText } from './views/replay-text.ts';
@@ -12,7 +13,12 @@ const schema = {
   description: 'With format=text as plain text, to be read by people.',
   params: IdParams,
   querystring: GetReplayQuery,
-  response: { 200: ReplayView },
+  response: {
+    200: {
+      description: 'The replay',
+      content: { 'application/json': { schema: ReplayView }, 'text/plain': { schema: z.string() } },
+    },
+  },
 };
 
 export function getReplay(app: App, deps: ConsoleDeps): void {

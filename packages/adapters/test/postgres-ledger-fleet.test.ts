@@ -181,6 +181,30 @@ describe('two processes that project one consolidation', () => {
   });
 });
 
+describe('a webhook that is removed while it is to be told of changes', () => {
+  const hook = (id: string) => ({
+    ...{ id, tenant: DEFAULT_TENANT, name: '', url: 'https://receiver/', events: ['memory.added'] as const },
+    ...{ userId: 'ann', appId: null, active: true, secret: 'whsec_1', createdAt: 1 },
+  });
+  const writeOne = async (ledger: Ledger) => {
+    const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, 1);
+    const change = added(systemTools, { ...home(lane), scope: scope({ userId: 'ann' }) });
+    return ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: 1 });
+  };
+
+  it('goes with all it was to be told, and no change fails for it', async () => {
+    for (const round of upTo(20)) {
+      const { id } = hook(`whk_${round}`);
+      await one.webhooks.create(hook(id), 100);
+      const writes = upTo(4).map((i) => writeOne(i % 2 === 0 ? one : other));
+      const [removed, ...written] = await Promise.all([one.webhooks.remove(DEFAULT_TENANT, id), ...writes]);
+      expect(removed).toBe(true);
+      expect(written).toEqual(writes.map(() => ({ kind: 'written' })));
+    }
+    expect(await one.webhooks.backlog()).toMatchObject({ waiting: 0 });
+  });
+});
+
 describe('a killed process', () => {
   it('loses nothing it had acknowledged', async () => {
     const child = await spawnService({

@@ -22,8 +22,9 @@ export interface FuzzReport {
   readonly seed: number;
   /** How many answers had which status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Operations that were answered with success at least once, and all of them. */
+  /** Operations that were answered with success at least once, and those that never were. */
   readonly succeeded: number;
+  readonly neverSucceeded: readonly string[];
   readonly operations: number;
   readonly findings: readonly Finding[];
 }
@@ -105,11 +106,13 @@ class Run {
     const { requests, seed } = this.#options;
     const statuses = Object.fromEntries([...this.#statuses].sort(([a], [b]) => a - b));
     const [succeeded, operations] = [this.#succeeded.size, this.#operations.length];
+    const neverSucceeded = this.#operations.map(({ name }) => name).filter((name) => !this.#succeeded.has(name));
     return {
       requests: Math.min(requests, this.#sent),
       seed,
       statuses,
       succeeded,
+      neverSucceeded,
       operations,
       findings: this.#findings,
     };
@@ -119,6 +122,6 @@ class Run {
 const keyOf = ({ apiKey }: FuzzOptions): Record<string, string> =>
   apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
 
-const IDS_KEPT = 300;
+const IDS_KEPT = 2_000;
 
 const bodyAllowed = ({ method, body }: FuzzRequest): boolean => body !== null && method !== 'GET';

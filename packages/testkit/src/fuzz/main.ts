@@ -34,7 +34,7 @@ async function run({ url, apiKey, requests, seed }: Options): Promise<FuzzReport
     if (watched && done % PROGRESS_EVERY === 0) process.stderr.write(`${CLEAR_LINE}${done} of ${requests}`);
   };
   if (url !== null) return await fuzz({ url: url.replace(/\/+$/, ''), apiKey, requests, seed, progress });
-  const own = await startOwnServer({ SLOWWAVE_API_KEY: OWN_KEY });
+  const own = await startOwnServer({ SLOWWAVE_API_KEY: OWN_KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
   try {
     return await fuzz({ url: own.url, apiKey: OWN_KEY, requests, seed, progress });
   } finally {
@@ -43,7 +43,7 @@ async function run({ url, apiKey, requests, seed }: Options): Promise<FuzzReport
   }
 }
 
-function textOf({ requests, seed, statuses, succeeded, operations, findings }: FuzzReport): string {
+function textOf({ requests, seed, statuses, succeeded, neverSucceeded, operations, findings }: FuzzReport): string {
   const counts = Object.entries(statuses).map(([status, count]) => `  ${status}  ${count}`);
   const found = findings.flatMap(({ request, body, what }) => [
     '',
@@ -53,6 +53,7 @@ function textOf({ requests, seed, statuses, succeeded, operations, findings }: F
   ]);
   return [
     `${requests} requests with seed ${seed}; ${succeeded} of ${operations} operations succeeded at least once`,
+    ...neverSucceeded.map((name) => `  never: ${name}`),
     ...counts,
     findings.length === 0 ? 'nothing was found' : `${findings.length} findings`,
     ...found,

@@ -34,6 +34,8 @@ export const operationsOf = ({ paths }: Description): Named[] =>
 /** What part of the requests has a mistake in the body, is no JSON at all, has odd headers. */
 const SPOILED = 0.5;
 const BROKEN = 0.05;
+/** …and names something the server has told of. */
+const KNOWN = 0.7;
 const ODD_HEADERS = 0.05;
 
 /** A request for one operation: half of them as they should be, the others with something wrong. */
@@ -56,11 +58,35 @@ const ACCEPTED = ['*/*', 'text/html', 'application/xml;q=0.9', 'application/json
 function filled(making: Making, path: string, parameters: readonly Parameter[]): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {};
-    const { random, ids } = making;
-    if (random() < 0.5 && ids.length > 0) return encodeURIComponent(pick(ids, random));
+    const { random } = making;
+    const ids = fittingIds(making, name === 'id' ? path : name);
+    if (random() < KNOWN && ids.length > 0) return encodeURIComponent(pick(ids, random));
     const value = random() < SPOILED ? spoiled('', random) : fitting(making, schema);
     return encoded(typeof value === 'string' ? value.slice(0, 2_000) : JSON.stringify(value));
   });
+}
+
+/** What the ids of things begin with, by what the path calls them, or how it names the id. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  batches: 'bat',
+  memories: 'mem',
+  consolidations: 'con',
+  reviews: 'rev',
+  replays: 'rpl',
+  undos: 'und',
+  keys: 'key',
+  erasures: 'ers',
+  webhooks: 'whk',
+  delivery_id: 'dlv',
+  entities: 'ent',
+  relations: 'rel',
+};
+
+/** Ids of the kind that a path names, mostly. */
+function fittingIds({ ids, random }: Making, where: string): readonly string[] {
+  const prefix = PREFIXES[where.split('/')[2] ?? where];
+  const fitting = prefix === undefined ? [] : ids.filter((id) => id.startsWith(prefix));
+  return fitting.length === 0 || random() < SPOILED / 2 ? ids : fitting;
 }
 
 function queryOf(making: Making, parameters: readonly Parameter[]): string {
@@ -84,8 +110,13 @@ function bodyOf(making: Making, { requestBody }: Operation): string | null {
   if (schema === undefined) return random() < BROKEN ? pick(BROKEN_BODIES, random) : null;
   if (random() < BROKEN) return pick(BROKEN_BODIES, random);
   const value = fitting(making, schema);
-  return JSON.stringify(random() < SPOILED ? spoiled(value, random) : value);
+  const text = JSON.stringify(random() < SPOILED ? spoiled(value, random) : value);
+  return text.replace(FOREIGN_HOST, NOWHERE);
 }
+
+/** What is posted to webhooks goes nowhere: a port of this machine that nobody listens at. */
+const FOREIGN_HOST = /https:\/\/[\w.-]+\.example\.com/g;
+const NOWHERE = 'http://127.0.0.1:9';
 
 /** Half characters cannot be written into a path. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());

@@ -18,6 +18,8 @@ const OFTEN = 0.4;
 export function fitting(making: Making, given: Schema, depth = 0): unknown {
   const { random } = making;
   const schema = resolved(making.description, given);
+  const { examples = [] } = schema;
+  if (examples.length > 0 && random() < OFTEN) return pick(examples, random);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return pick(schema.enum, random);
   const choices = schema.anyOf ?? schema.oneOf;

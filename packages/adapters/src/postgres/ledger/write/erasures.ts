@@ -12,11 +12,15 @@ export interface RequestErasure {
   readonly erasure: NewErasure;
 }
 
+/** Nothing more is noted for them meanwhile. */
+const LOCK_WEBHOOKS = 'SELECT id FROM webhooks WHERE tenant = @tenant AND user_id = @userId ORDER BY id FOR UPDATE';
+
 /** Stores the erasure and cuts the owner's lane off: claims, turns and writers no longer get hold of it. */
 export async function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestErasure): Promise<Erasure> {
   const { id, ownerHash, now } = erasure;
   if (owner.kind === 'user') {
     await sql.run(FORGET_USER_IN_KEYS, { tenant, userId: owner.id, now });
+    await sql.all(LOCK_WEBHOOKS, { tenant, userId: owner.id });
     for (const text of FORGET_USER_IN_WEBHOOKS) await sql.run(text, { tenant, userId: owner.id });
   }
   const [lane] = await lockOwners(sql, [{ tenant, owner }]);

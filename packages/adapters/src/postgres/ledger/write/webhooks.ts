@@ -24,7 +24,7 @@ export async function tellWebhooks(
   tenant: TenantId,
   notices: () => readonly Notice[] | Promise<readonly Notice[]>,
 ): Promise<void> {
-  const active = (await sql.all<rows.WebhookRow>(rows.ACTIVE_WEBHOOKS, { tenant })).map(rows.webhookFrom);
+  const active = (await sql.all<rows.WebhookRow>(ACTIVE_AND_STAYING, { tenant })).map(rows.webhookFrom);
   if (active.length === 0) return;
   for (const notice of await notices()) {
     for (const webhook of active.filter((one) => isWanted(one, notice))) {
@@ -32,6 +32,9 @@ export async function tellWebhooks(
     }
   }
 }
+
+/** None of them is removed before what it is to be told is noted: a delivery without its webhook would undo the change. */
+const ACTIVE_AND_STAYING = `${rows.ACTIVE_WEBHOOKS} FOR KEY SHARE`;
 
 export async function createWebhook(
   sql: Sql,
@@ -50,7 +53,9 @@ export async function changeWebhook(
   return getWebhook(sql, tenant, id);
 }
 
+/** Waits for changes that are just noted for it, so that nothing is noted between the two. */
 export async function removeWebhook(sql: Sql, named: Named): Promise<boolean> {
+  await sql.all(`${rows.GET_WEBHOOK} FOR UPDATE`, { ...named });
   await sql.run(rows.REMOVE_DELIVERIES, { ...named });
   return (await sql.run(rows.REMOVE_WEBHOOK, { ...named })) > 0;
 }

@@ -31,11 +31,14 @@ export async function doubt(
   { turn, failure }: { turn: Turn; failure: EngineError },
   cancel: Cancellation,
 ): Promise<'none' | 'there' | 'away'> {
-  if (!DOUBTFUL.includes(failure.code) || !(await isLastTry(deps, turn))) return 'none';
+  if (!isDoubtful(failure) || !(await isLastTry(deps, turn))) return 'none';
   return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
 }
 
-async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
+export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(code);
+
+/** Whether one of the models does not even answer what anything can. */
+export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
   const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
   for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
   return isAway(() => deps.embedder.embed([PROBE.user], cancel));

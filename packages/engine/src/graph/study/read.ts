@@ -40,7 +40,7 @@ export async function read(deps: EngineDeps, study: Study, cancel: Cancellation)
 }
 
 /** The consolidation as the turn it was: questions about its messages are asked and counted as its own were. */
-async function turnOf({ ledger }: EngineDeps, study: Study): Promise<Turn> {
+export async function turnOf({ ledger }: EngineDeps, study: Study): Promise<Turn> {
   const { tenant, lane, owner, scope, consolidationId, epoch, attempts } = study;
   const consolidation = await ledger.thoughts.get(tenant, consolidationId);
   if (consolidation === null) {

@@ -12,8 +12,11 @@ const RELATION = {
 };
 const found: Script = () => ({ entities: [], relations: [RELATION] });
 
-async function open(extract: Script) {
-  const chat = fakeChat({ extract_facts: () => ({ facts: [] }), extract_graph: extract, repair_output: extract });
+async function open(extract: Script, probe: Script = () => ({ there: true })) {
+  const chat = fakeChat({
+    ...{ extract_facts: () => ({ facts: [] }), extract_graph: extract, repair_output: extract },
+    are_you_there: probe,
+  });
   const bench = await studyBench({ chat });
   const say = async (text: string, graph?: boolean): Promise<string> => {
     const id = await bench.post([text], { settings: graph === undefined ? {} : { graph } });
@@ -88,6 +91,22 @@ describe('a study', () => {
     await bench.study();
     expect(bench.outcomes).toEqual([...Array.from({ length: 9 }, () => 'waits'), 'applied']);
     expect(await studyOf(id)).toMatchObject({ attempts: 0 });
+  });
+
+  it('waits while the models are away, however long, and loses no last try', async () => {
+    const away = failing({ code: 'model_unreachable' });
+    let calls = 0;
+    const { bench, say, studyOf } = await open(
+      (_input, nth) => {
+        calls = nth;
+        return nth <= 6 ? away : { relations: [RELATION] };
+      },
+      () => (calls < 6 ? away : { there: true }),
+    );
+    const id = await say('I live in Oslo.');
+    await bench.study();
+    expect(bench.outcomes).toEqual(['retry', 'retry', 'waits', 'waits', 'waits', 'applied']);
+    expect(await studyOf(id)).toMatchObject({ state: 'applied', attempts: 2 });
   });
 
   it('waits while the budget of the day is used up', async () => {

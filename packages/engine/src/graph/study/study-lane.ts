@@ -5,9 +5,10 @@ import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { retryDelay } from '../../rules/retry-delay.ts';
+import { isDoubtful } from '../../steps/doubt.ts';
 import type { LaneId, Millis } from '../../words.ts';
 import { isStudied } from './is-studied.ts';
-import { study } from './study.ts';
+import { isAway, study } from './study.ts';
 
 /**
  * How long a claimed study is held against others. One lane has one job, so that this counts only where a worker died or lost
@@ -37,7 +38,7 @@ export const studyLane =
     const claim = await deps.ledger.graph.claim(lane, { now, holdMs: HOLD_MS });
     if (claim.kind === 'none') return null;
     if (claim.kind === 'later') return claim.at;
-    return makeStudy(deps, claim.study, cancel);
+    return makeStudy(deps, claim.study, { cancel, sure: false });
   };
 
 /** Asks for the studies that wait: after a job that was lost, or a queue that was wiped. */
@@ -62,8 +63,13 @@ export async function askForStudy({ ledger, log }: EngineDeps, followUps: Follow
   }
 }
 
-/** The lane may have more: who made one study comes back at once. */
-async function makeStudy(deps: StudyDeps, claimed: Study, cancel: Cancellation): Promise<Millis | null> {
+/** The lane may have more: who made one study comes back at once. `sure`: the models were just seen to answer. */
+async function makeStudy(
+  deps: StudyDeps,
+  claimed: Study,
+  how: { cancel: Cancellation; sure: boolean },
+): Promise<Millis | null> {
+  const { cancel, sure } = how;
   const fields = fieldsOf(claimed);
   try {
     const { statements, remarks } = await study(deps, claimed, cancel);
@@ -76,8 +82,23 @@ async function makeStudy(deps: StudyDeps, claimed: Study, cancel: Cancellation):
       deps.studied('fenced');
       return null;
     }
-    return ended(deps, claimed, { failure: asEngineError(error), cancel });
+    const failure = asEngineError(error);
+    const doubted = sure ? 'none' : await doubtOf(deps, claimed, { failure, cancel });
+    // They may have come back only after the failure: the last try is not lost for that.
+    if (doubted === 'there') return makeStudy(deps, claimed, { cancel, sure: true });
+    return ended(deps, claimed, { failure, cancel, away: doubted === 'away' });
   }
+}
+
+/** Whether the last try may have failed because the models are away, and whether they still are. */
+async function doubtOf(
+  deps: StudyDeps,
+  claimed: Study,
+  { failure, cancel }: Failed,
+): Promise<'none' | 'there' | 'away'> {
+  const isLast = claimed.attempts + 1 >= deps.settings.maxAttempts;
+  if (!isLast || cancel.aborted || !isDoubtful(failure)) return 'none';
+  return (await isAway(deps, claimed, cancel)) ? 'away' : 'there';
 }
 
 const fieldsOf = ({ lane, consolidationId: consolidation }: Study): { lane: LaneId; consolidation: string } => ({
@@ -85,18 +106,22 @@ const fieldsOf = ({ lane, consolidationId: consolidation }: Study): { lane: Lane
   consolidation,
 });
 
-interface Ended {
+interface Failed {
   readonly failure: EngineError;
   readonly cancel: Cancellation;
 }
 
-/** A stop, an index that is away and what only comes too early cost no try; a study that had all its time has failed. */
-async function ended(deps: StudyDeps, claimed: Study, { failure, cancel }: Ended): Promise<Millis> {
+interface Ended extends Failed {
+  readonly away: boolean;
+}
+
+/** A stop, models that are away and what only comes too early cost no try; a study that had all its time has failed. */
+async function ended(deps: StudyDeps, claimed: Study, { failure, cancel, away }: Ended): Promise<Millis> {
   const { reason } = cancel;
   if (cancel.aborted && !(reason instanceof EngineError))
     return giveBack(deps, claimed, { waitMs: 0, outcome: 'given_back' });
   const known = cancel.aborted && reason instanceof EngineError ? reason : failure;
-  if (known.countsAsTry) return failed(deps, claimed, known);
+  if (known.countsAsTry && !away) return failed(deps, claimed, known);
   const { code, message, retryAfterMs } = known;
   deps.log.info({ ...fieldsOf(claimed), code, error: message }, 'a study waits');
   const waitMs = retryAfterMs ?? retryDelay(deps, Math.max(claimed.attempts, SOME_ATTEMPTS), known);

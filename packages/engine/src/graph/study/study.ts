@@ -3,6 +3,7 @@ import { FencedError } from '../../errors.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { afford } from '../../steps/afford.ts';
+import { modelsAway } from '../../steps/doubt.ts';
 import { projectGraphNow } from '../project.ts';
 import type { GraphPlan } from '../words.ts';
 import { compare } from './conflicts.ts';
@@ -10,7 +11,7 @@ import { decide } from './decide.ts';
 import { draft } from './draft.ts';
 import { extractGraph } from './extract.ts';
 import { link } from './link.ts';
-import { read } from './read.ts';
+import { read, turnOf } from './read.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -32,6 +33,12 @@ export async function study(given: EngineDeps, claimed: Study, cancel: Cancellat
   if (applied.kind === 'fenced') throw new FencedError(claimed.consolidationId);
   if (plan.statements.length > 0) await projectGraphNow(given, claimed.lane, LATER);
   return plan;
+}
+
+/** Whether a study failed only because the models are away: asked before its last try is counted. */
+export async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
+  const deps = studying(given, claimed);
+  return modelsAway(deps, await turnOf(deps, claimed), cancel);
 }
 
 const LATER = 'a study is applied, but the index was not told yet; the sweep does';

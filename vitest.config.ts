@@ -21,8 +21,9 @@ export default defineConfig({
           include: ['{apps,packages}/*/test/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each file starts servers and processes of its own; more than two at once starve each other.
-          maxWorkers: 2,
+          // Each file starts servers and processes of its own, and waits for them much of its time: two would leave cores
+          // idle, more than three starve each other on two cores.
+          maxWorkers: 3,
         },
       },
     ],

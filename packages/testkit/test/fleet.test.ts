@@ -10,7 +10,7 @@ import { untilQuiet } from '../src/fleet/quiet.ts';
 import { fleetModel } from '../src/fleet/said.ts';
 import { type ModelServer, startModelServer } from '../src/index.ts';
 
-const USERS = 60;
+const USERS = 30;
 const BATCHES = 5;
 const QUIET_WITHIN_MS = 120_000;
 /** Long enough that no worker of a busy machine is silent for so long while it lives. */

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { QUEUES } from '@slowwave/contracts';
 import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
@@ -43,23 +44,25 @@ describe('the image of an empty queue database', () => {
 
   test.each([
     ['truncated', (image: Buffer) => image.subarray(0, image.length / 2)],
-    ['garbage', () => Buffer.from('garbage')],
     ['empty', () => Buffer.alloc(0)],
   ])('one that is %s is made again', async (_, breakIt) => {
     const whole = await readFile(imagePath);
     await writeFile(imagePath, breakIt(whole));
     expect(await startAndEnd()).toMatchObject([{ level: 'warn' }]);
-    expect(await startAndEnd()).toMatchObject([{ level: 'debug', fields: { from: 'image' } }]);
+    expect(gunzipSync(await readFile(imagePath)).length).toBe(gunzipSync(whole).length);
   });
 });
 
 let shared: QueueConnection | null = null;
 afterAll(() => shared?.close());
+const sharedConnection = async (): Promise<QueueConnection> => {
+  shared ??= await pgliteConnection({ imagePath, log: recordingLog() });
+  return shared;
+};
 
 describeSchedule('on PGlite', async () => {
   const log = recordingLog();
-  shared ??= await pgliteConnection({ imagePath, log });
-  const connection = shared;
+  const connection = await sharedConnection();
   const queue = queueFor(connection, QUEUES.consolidate.name);
   await queue.obliterate({ force: true });
   await queue.close();
@@ -74,7 +77,7 @@ describeSchedule('on PGlite', async () => {
 describe('the queue on PGlite', () => {
   test('a parked turn is shown as failed, with its reason', async () => {
     const log = recordingLog();
-    const connection = await pgliteConnection({ imagePath, log });
+    const connection = await sharedConnection();
     const schedule = await openSchedule({ connection, log });
     const worker = startTurnWorker({
       connection,
@@ -83,11 +86,11 @@ describe('the queue on PGlite', () => {
       log,
     });
     const queue = queueFor(connection, QUEUES.consolidate.name);
+    await queue.obliterate({ force: true });
     await schedule.nudge([newNudge('lane_a')]);
     await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(1), PATIENCE);
     expect((await queue.getFailed())[0]?.failedReason).toBe('the model refused it');
     await Promise.all([worker.close(), schedule.close(), queue.close()]);
-    await connection.close();
   });
 
   test('a database that has ended is reported as an unavailable queue', async () => {

@@ -18,6 +18,7 @@ import type { Question } from './search.ts';
 
 /** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;
+const SLOW = `reading the relations was not done within ${RELATIONS_LIMIT_MS} ms and is left out`;
 /** Of relations that are narrowed down more are found, so that enough are left. */
 const NARROWED_FACTOR = 5;
 
@@ -35,7 +36,8 @@ export async function relationsFor(deps: SearchDeps, question: Question, deadlin
   const own = deadlineOf(limit, deadline.signal);
   try {
     const relations = await own.within((signal) => read(deps, question, signal));
-    if (relations === LATE) return without(lateNote('reading the relations'));
+    if (relations === LATE)
+      return without(limit === question.body.timeout_ms ? lateNote('reading the relations') : SLOW);
     return { asked: true, relations, missing: [] };
   } catch (error) {
     deps.log.warn({ err: error }, 'relations were not read');

@@ -122,6 +122,19 @@ describe('the graph in the index', () => {
     expect(points('relations')[0]?.confirmations).toBe(1);
   });
 
+  test('is told once more where the index failed in between', async () => {
+    const { lane } = await say('Ana > likes > tea');
+    const tellings = await ledger.graph.untoldOf(lane, 100);
+    const away = async (): Promise<never> => {
+      throw new Error('the disk is full');
+    };
+    const failing = { ...bench.deps, index: { ...bench.deps.index, upsert: away } };
+    expect(await projectGraphNow(failing, lane, 'not told')).toBe(false);
+    expect(await ledger.graph.untoldOf(lane, 100)).toEqual(tellings);
+    await sweep();
+    expect(texts('relations')).toEqual(['Ana likes tea']);
+  });
+
   test('is not told of a lane that is being erased, and what was on its way is taken back', async () => {
     const { lane } = await say('Ana > likes > tea');
     const tellings = await ledger.graph.untoldOf(lane, 100);

@@ -83,6 +83,7 @@ async function measure(stage: Stage, progress: Progress) {
       { what: '  95 of 100', value: quantile(times.plain, P95), unit: 'ms' },
       { what: 'POST /v1/search with relations: median', value: median(times.related), unit: 'ms' },
       { what: '  95 of 100', value: quantile(times.related, P95), unit: 'ms' },
+      { what: '  relations in an answer, on average', value: times.shown, unit: '' },
     ],
     verdicts: [
       {
@@ -146,9 +147,10 @@ async function searches({ options, filled, graphs }: Stage, progress: Progress) 
   const related = (body: object): object => ({ ...body, include: ['relations'] });
   const times: { readonly plain: number[]; readonly related: number[] } = { plain: [], related: [] };
   progress('warming up');
+  let shown = 0;
   for (const body of bodies) {
     await ask(body);
-    await ask(related(body));
+    shown += await relationsIn(filled, related(body));
   }
   for (let asked = 0; asked < options.questions; asked += 1) {
     const body = random.pick(bodies);
@@ -158,7 +160,16 @@ async function searches({ options, filled, graphs }: Stage, progress: Progress) 
     if (asked % 50 === 0) progress(`asked ${asked} of ${options.questions} questions`);
   }
   close();
-  return times;
+  return { ...times, shown: shown / bodies.length };
+}
+
+/** How many relations an answer has. Throws where some are missing: what was left out took no time. */
+async function relationsIn({ searchUrl }: Filled, body: object): Promise<number> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${searchUrl}/v1/search`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { relations = [], degraded } = (await response.json()) as { relations?: unknown[]; degraded?: string[] };
+  if (degraded !== undefined) throw new Error(`expected a whole answer, got one without: ${degraded.join('; ')}`);
+  return relations.length;
 }
 
 function bodyOf(random: Random, graphs: readonly MadeGraph[]) {

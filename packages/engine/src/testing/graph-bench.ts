@@ -69,14 +69,10 @@ export const namedIn = (statements: readonly Statement[]): NewEntity[] => {
   return [...new Set(ids)].map((id) => newEntity(id));
 };
 
-/** What holds of a lane, as texts: those that hold first said, then those that are over. */
+/** All that counts of a lane, as texts, in the order in which it began. */
 export async function relationsOf(b: Bench, lane: LaneId): Promise<string[]> {
-  const { results } = await b.ledger.graph.listRelations(
-    TENANT,
-    ownerOfLane(await b.ledger.lanes.get(lane)),
-    { at: 'ever' },
-    PAGE,
-  );
+  const owner = (await b.ledger.lanes.get(lane))?.owner ?? ANN;
+  const { results } = await b.ledger.graph.listRelations(TENANT, owner, { at: 'ever' }, PAGE);
   return results.map(
     ({ sourceName, relationship, destinationName, invalidAt }) =>
       `${sourceName} ${relationship} ${destinationName}${invalidAt === null ? '' : ' (over)'}`,
@@ -84,5 +80,3 @@ export async function relationsOf(b: Bench, lane: LaneId): Promise<string[]> {
 }
 
 const PAGE = { limit: 1_000, cursor: null };
-
-const ownerOfLane = (lane: { readonly owner: typeof ANN } | null): typeof ANN => lane?.owner ?? ANN;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { normaliseText } from '../text/normalise.ts';
 import { user } from './builders.ts';
 import { graphLane, relationsOf, say, sayOf } from './graph-bench.ts';
 import { newEntity, statementsBy } from './graph-statements.ts';
@@ -61,6 +62,28 @@ export function describeGraph(bench: () => Bench): void {
       expect(await relationsOf(b, lane)).toEqual([]);
       await say(b, lane, [early]);
       expect(await relationsOf(b, lane)).toEqual(['Ana works_at Acme (over)']);
+    });
+
+    it('keeps every text as it was said', async () => {
+      const b = bench();
+      const { holds, named } = statementsBy(b.tools);
+      const lane = await graphLane(b);
+      const odd = `O'Brien "said" \\ %_ 😀 我`;
+      const quote = `zero \0, half \ud800, ${odd}`;
+      const entities = [newEntity('ent_1', { name: odd }), newEntity('tea')];
+      const statements = [
+        holds('ent_1 likes tea', { quote }),
+        named('ent_1', `${odd}!`),
+        named('ent_1', `also ${odd}`),
+      ];
+      await sayOf(b, lane, { entities, statements });
+      const again = await b.reopened();
+      const [kept] = await again.graph.around(lane, { entities: ['tea'], at: null, limit: 5 });
+      expect(kept).toMatchObject({ quote, sourceName: odd });
+      const [entity] = await again.graph.named(lane, [normaliseText(odd)]);
+      expect(entity).toMatchObject({ name: odd, aliases: [`also ${odd}`] });
+      const said = await again.graph.statements(lane, { entities: ['ent_1'] });
+      expect(said.map(({ statement }) => statement)).toEqual(statements);
     });
 
     it('takes what was written before under the same id once', async () => {

@@ -1,6 +1,7 @@
 import {
   COMPILE_CACHE,
   freePort,
+  keepWarm,
   refusal,
   spawnService,
   startModelServer,
@@ -29,6 +30,7 @@ it(
     const service = await spawnService({
       main: new URL('../src/main.ts', import.meta.url),
       ready: { url: `${at}/readyz` },
+      readyWithinMs: WITHIN_MS,
       env: {
         ...{
           ...COMPILE_CACHE,
@@ -41,6 +43,7 @@ it(
       },
     });
     try {
+      await keepWarm(folder.path);
       const user = { user_id: 'ann' };
       const said = { role: 'user', content: `I met ${MARK} at noon`, name: MARK };
       const messages = [{ ...said, id: MARK }];
@@ -80,5 +83,5 @@ it(
     expect(lines.length).toBeGreaterThan(10);
     expect(lines.filter((line) => line.includes(MARK))).toEqual([]);
   },
-  WITHIN_MS,
+  WITHIN_MS * 2,
 );

@@ -2,7 +2,7 @@ import {
   type BrowserPage,
   COMPILE_CACHE,
   freePort,
-  type Service,
+  keepWarm,
   spawnService,
   startBrowser,
   tempDir,
@@ -21,8 +21,9 @@ const textOf = (page: BrowserPage): Promise<string> => page.read('document.body.
 
 it(
   'in a browser somebody signs in, sees queues and documentation, and signs out; nobody else is told',
-  async () => {
+  async ({ onTestFinished }) => {
     const folder = await tempDir();
+    onTestFinished(() => folder.remove());
     await warmFolder(folder.path);
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
@@ -33,39 +34,34 @@ it(
       SLOWWAVE_API_KEY: KEY,
     };
     const main = new URL('../src/main.ts', import.meta.url);
-    const [service, browser] = await Promise.all([
-      spawnService({ main, env, ready: { url: `${at}/readyz` } }) as Promise<Service>,
-      startBrowser(),
-    ]);
-    try {
-      const page = await browser.page();
-      await page.open(`${at}/queues`);
-      expect(await page.read('location.pathname + location.search')).toBe('/login?next=%2Fqueues');
-      await signIn(page, 'not-the-key');
-      expect(await page.read('document.querySelector("[role=alert]").innerText')).not.toBe('');
-      expect(await page.cookies()).toEqual([]);
-      await signIn(page, KEY);
-      expect(await page.read('location.pathname')).toBe('/queues');
-      await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('consolidate');
-      expect(await page.cookies()).toMatchObject([{ name: 'slowwave_session', httpOnly: true, sameSite: 'Strict' }]);
-      expect(await page.read('document.cookie')).toBe('');
-      await page.open(`${at}/`);
-      expect(await page.read('location.pathname')).toBe('/docs/');
-      await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('/v1/batches');
-      // Words of the page's own policy: whatever else it would have liked to load or to run.
-      expect(page.complaints.filter((text) => /policy|refused/i.test(text))).toEqual([]);
-      await page.open(`${at}/login`);
-      await page.follow(`document.querySelector('form[action="/logout"] button').click()`);
-      expect(await page.cookies()).toEqual([]);
-      await page.open(`${at}/queues`);
-      expect(await page.read('location.pathname')).toBe('/login');
-      const foreign = page.requests.filter((url) => !url.startsWith(at) && !url.startsWith('data:'));
-      expect(foreign).toEqual([]);
-    } finally {
-      await browser.close();
-      await service.stop();
-      await folder.remove();
-    }
+    const service = await spawnService({ main, env, ready: { url: `${at}/readyz` }, readyWithinMs: WITHIN_MS });
+    onTestFinished(async () => void (await service.stop()));
+    await keepWarm(folder.path);
+    const browser = await startBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.page();
+    await page.open(`${at}/queues`);
+    expect(await page.read('location.pathname + location.search')).toBe('/login?next=%2Fqueues');
+    await signIn(page, 'not-the-key');
+    expect(await page.read('document.querySelector("[role=alert]").innerText')).not.toBe('');
+    expect(await page.cookies()).toEqual([]);
+    await signIn(page, KEY);
+    expect(await page.read('location.pathname')).toBe('/queues');
+    await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('consolidate');
+    expect(await page.cookies()).toMatchObject([{ name: 'slowwave_session', httpOnly: true, sameSite: 'Strict' }]);
+    expect(await page.read('document.cookie')).toBe('');
+    await page.open(`${at}/`);
+    expect(await page.read('location.pathname')).toBe('/docs/');
+    await expect.poll(() => textOf(page), { timeout: WITHIN_MS }).toContain('/v1/batches');
+    // Words of the page's own policy: whatever else it would have liked to load or to run.
+    expect(page.complaints.filter((text) => /policy|refused/i.test(text))).toEqual([]);
+    await page.open(`${at}/login`);
+    await page.follow(`document.querySelector('form[action="/logout"] button').click()`);
+    expect(await page.cookies()).toEqual([]);
+    await page.open(`${at}/queues`);
+    expect(await page.read('location.pathname')).toBe('/login');
+    const foreign = page.requests.filter((url) => !url.startsWith(at) && !url.startsWith('data:'));
+    expect(foreign).toEqual([]);
   },
-  WITHIN_MS,
+  WITHIN_MS * 2,
 );

@@ -51,50 +51,47 @@ async function leasesEnd(path: string): Promise<void> {
 
 it(
   'what a worker had under way when it was killed is told again under the same ids, and nothing is missing',
-  async () => {
+  async ({ onTestFinished }) => {
     const folder = await tempDir();
-    const [redis, there] = await Promise.all([startRedis(), receiver()]);
+    onTestFinished(() => folder.remove());
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const there = await receiver();
+    onTestFinished(there.close);
     const ports = { console: await freePort(), worker: await freePort() };
-    const start = (app: keyof typeof ports) =>
-      spawnService({
+    const start = async (app: keyof typeof ports) => {
+      const service = await spawnService({
         main: new URL(`../../${app}/src/main.ts`, import.meta.url),
         ready: { url: `http://127.0.0.1:${ports[app]}/readyz` },
+        readyWithinMs: WITHIN_MS,
         env: {
-          ...{
-            ...COMPILE_CACHE,
-            SLOWWAVE_PORT: String(ports[app]),
-            SLOWWAVE_DATA_DIR: folder.path,
-            REDIS_URL: redis.url,
-          },
+          ...COMPILE_CACHE,
+          SLOWWAVE_PORT: String(ports[app]),
+          SLOWWAVE_DATA_DIR: folder.path,
+          REDIS_URL: redis.url,
           SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1',
         },
       });
-    const running = await Promise.all([start('console'), start('worker')]);
-    try {
-      const at = `http://127.0.0.1:${ports.console}`;
-      const hook = { url: there.url, events: ['memory.added'] };
-      expect((await post(`${at}/v1/webhooks`, hook)).status).toBe(201);
-      const ids: string[] = [];
-      for (let i = 0; i < MEMORIES; i += 1) {
-        const made = await post(`${at}/v1/memories`, { user_id: 'ann', memory: `Likes song number ${i}` });
-        ids.push(made.body.id);
-      }
-      await expect.poll(() => there.told.length, { timeout: WITHIN_MS }).toBe(AT_A_TIME);
-      await running[1]?.kill();
-      const before = there.told.splice(0);
-      there.state.answers = true;
-      await leasesEnd(join(folder.path, 'ledger.db'));
-      running[1] = await start('worker');
-      const memories = () => new Set(there.told.map(({ data }) => data.memory_id));
-      await expect.poll(() => memories().size, { timeout: WITHIN_MS }).toBe(MEMORIES);
-      expect(memories()).toEqual(new Set(ids));
-      for (const first of before) expect(there.told).toContainEqual(first);
-    } finally {
-      await Promise.all(running.map((service) => service.stop()));
-      there.close();
-      await redis.stop();
-      await folder.remove();
-    }
+      onTestFinished(async () => void (await service.stop()));
+      return service;
+    };
+    await start('console');
+    const worker = await start('worker');
+    const at = `http://127.0.0.1:${ports.console}`;
+    const hook = { url: there.url, events: ['memory.added'] };
+    expect((await post(`${at}/v1/webhooks`, hook)).status).toBe(201);
+    const memory = (i: number) => post(`${at}/v1/memories`, { user_id: 'ann', memory: `Likes song number ${i}` });
+    const made = await Promise.all(Array.from({ length: MEMORIES }, (_, i) => memory(i)));
+    await expect.poll(() => there.told.length, { timeout: WITHIN_MS }).toBe(AT_A_TIME);
+    await worker.kill();
+    const before = there.told.splice(0);
+    there.state.answers = true;
+    await leasesEnd(join(folder.path, 'ledger.db'));
+    await start('worker');
+    const memories = () => new Set(there.told.map(({ data }) => data.memory_id));
+    await expect.poll(() => memories().size, { timeout: WITHIN_MS }).toBe(MEMORIES);
+    expect(memories()).toEqual(new Set(made.map(({ body }) => body.id)));
+    for (const first of before) expect(there.told).toContainEqual(first);
   },
-  WITHIN_MS * 2,
+  WITHIN_MS * 3,
 );

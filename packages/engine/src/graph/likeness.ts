@@ -1,4 +1,3 @@
-import { overlap } from '../text/similarity.ts';
 import { aliasKey } from './names.ts';
 import type { EntityKind } from './words.ts';
 
@@ -22,8 +21,11 @@ export function spelledAlike(a: string, b: string, kind: EntityKind): number {
   if (left === right) return 1;
   const [some, more] = [left.split(' '), right.split(' ')].sort((x, y) => x.length - y.length) as [string[], string[]];
   if (isPart(some, more, kind) || isInitials(some, more) || isSlip(left, right)) return ASK;
-  return Math.min(overlap(left, right), PROPOSE_FROM - 0.01);
+  return (NOT_ASKED * some.filter((word) => more.includes(word)).length) / more.length;
 }
+
+/** Words that two names share make them more alike, and never enough to ask. */
+const NOT_ASKED = PROPOSE_FROM - 0.01;
 
 /**
  * How likely two names of one kind are of the same, 0…1, given how near their vectors are. Vectors alone merge only what

@@ -14,13 +14,14 @@ const MESSAGES_MAX = 5;
 /** Every entity that statements are about, by all names that messages give it. */
 export function namings({ mentions, places, spoken }: Settled, ids: ReadonlySet<string>): readonly Naming[] {
   const seen = new Set<string>();
+  const heard = spoken.map((one) => ({ ...one, key: nameKey(one.text) }));
   return mentions.flatMap((mention, at) => {
     const source = places[at]?.id ?? '';
     if (!ids.has(source) && mention.aliases.length === 0) return [];
     return namesOf(mention).flatMap((name) => {
       const key = JSON.stringify([source, nameKey(name)]);
-      const messages = spoken.filter(({ text }) => isNamedIn(nameKey(name), nameKey(text))).slice(0, MESSAGES_MAX);
-      const [first] = messages.length > 0 ? messages : spoken;
+      const messages = heard.filter((one) => isNamedIn(nameKey(name), one.key)).slice(0, MESSAGES_MAX);
+      const [first] = messages.length > 0 ? messages : heard;
       if (seen.has(key) || first === undefined) return [];
       seen.add(key);
       const messageIds = (messages.length > 0 ? messages : [first]).map(({ message }) => message.id);

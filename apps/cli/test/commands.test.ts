@@ -76,6 +76,26 @@ describe('slowwave beside a server', () => {
     expect(await run('import', 'mem0')).toMatchObject({ code: 2 });
   });
 
+  it('graph shows who is related to whom, draws it, and show tells one relation', async () => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
+    const relation = {
+      user_id: 'gus',
+      source: { name: 'Bea' },
+      relationship: 'works_at',
+      destination: { name: 'Bolt' },
+    };
+    const body = JSON.stringify(relation);
+    const { id } = (await (await fetch(`${server.url}/v1/relations`, { method: 'POST', headers, body })).json()) as {
+      id: string;
+    };
+    expect((await run('graph', '--user', 'gus')).out).toMatch(/^Bea +works_at +Bolt /m);
+    expect((await run('graph', '--user', 'gus', '--format', 'svg')).out).toMatch(/^<svg .*<\/svg>\s*$/s);
+    expect((await run('graph', '--user', 'gus', '--format', 'dot')).out).toContain('label="works at"');
+    expect((await run('graph', '--user', 'gus', '--as-of', '2001-01-01T00:00:00Z')).out).toContain('no relations');
+    expect((await run('graph', '--user', 'gus', '--format', 'png')).code).toBe(2);
+    expect((await run('show', id)).out).toContain('Bea works at Bolt');
+  });
+
   it('batches lists and filters; show tells all of one, of its consolidation, and of a memory', async () => {
     const { batches } = (await run('batches', '--user', 'ann', '--json')).json();
     expect(batches).toMatchObject([{ id: batch, state: 'consolidated' }]);

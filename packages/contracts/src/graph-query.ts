@@ -1,30 +1,44 @@
 import { z } from 'zod';
-import { listOf, Moment } from './common.ts';
+import { listOf, Moment, PageQuery } from './common.ts';
 import { GRAPH_QUERIES } from './examples.ts';
 import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, RelationView } from './graph.ts';
 
 /** Longest name of an entity and of a relationship, in characters. */
-export const ENTITY_NAME_MAX = 100;
+const ENTITY_NAME_MAX = 100;
 const RELATIONSHIP_MAX = 40;
 /** Patterns of one question: each may look around everything the former ones found. */
 const PATTERNS_MAX = 4;
 const HOPS_MAX = 4;
 const MATCHES_MAX = 200;
 const MATCHES = 50;
-const CURSOR_MAX = 64;
 
 export const EntityName = z.string().max(ENTITY_NAME_MAX).regex(/\S/u, 'must not be blank');
 export const RelationshipName = z
   .string()
   .max(RELATIONSHIP_MAX)
-  .regex(/[\p{L}\p{N}]/u, 'must have a letter');
+  .regex(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must have a letter and no control characters');
+/** An id as this service gave it out. */
+export const GivenId = z.string().max(ENTITY_NAME_MAX).regex(/^\w+$/, 'must be an id like ent_0198c1a2');
+
+/** The ways to name an entity, of which one is taken. */
+export const EntityNaming = {
+  id: GivenId.optional(),
+  name: EntityName.optional().describe('One of its names, in any case.'),
+  self: z.literal(true).optional().describe('The owner.'),
+};
+
+interface Named {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly self?: true | undefined;
+}
+
+export const isNamedOnce = ({ id, name, self }: Named): boolean =>
+  [id, name, self].filter((given) => given !== undefined).length === 1;
+export const NAMED_ONCE = 'expected exactly one of id, name, self';
 
 /** An entity by what is known of it. */
-export const KnownEntity = z.union([
-  z.strictObject({ id: z.string().min(1).max(ENTITY_NAME_MAX) }),
-  z.strictObject({ name: EntityName }),
-  z.strictObject({ self: z.literal(true) }),
-]);
+export const KnownEntity = z.strictObject(EntityNaming).refine(isNamedOnce, { message: NAMED_ONCE });
 export type KnownEntity = z.infer<typeof KnownEntity>;
 
 const Term = z
@@ -56,7 +70,7 @@ export const PostGraphQuery = z
     as_of: Moment.optional().describe('What held then, instead of what holds now.'),
     ended: z.boolean().default(false).describe('true: also what is over. Not with as_of.'),
     limit: z.int().min(1).max(MATCHES_MAX).default(MATCHES),
-    cursor: z.string().max(CURSOR_MAX).optional(),
+    cursor: PageQuery.cursor,
   })
   .refine(hasOneOwner, ONE_OWNER)
   .refine(oneTime, ONE_TIME)

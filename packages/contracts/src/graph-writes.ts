@@ -2,20 +2,19 @@ import { z } from 'zod';
 import { Moment } from './common.ts';
 import { RELATION_PATCHES, RELATIONS } from './examples.ts';
 import { EntityKind, GraphOwner, hasOneOwner, ONE_OWNER, RelationView } from './graph.ts';
-import { ENTITY_NAME_MAX, EntityName, RelationshipName } from './graph-query.ts';
+import { EntityName, EntityNaming, GivenId, isNamedOnce, NAMED_ONCE, RelationshipName } from './graph-query.ts';
 
-const ID_MAX = ENTITY_NAME_MAX;
-const EntityId = z.string().min(1).max(ID_MAX);
 const REASON_MAX = 500;
 const Reason = z.string().max(REASON_MAX).optional().describe('Why; kept with the statement.');
 
 /** An entity that is there, or one that is made by it. */
 const EntityGiven = z
-  .union([
-    z.strictObject({ id: EntityId }),
-    z.strictObject({ name: EntityName, kind: EntityKind.optional() }),
-    z.strictObject({ self: z.literal(true) }),
-  ])
+  .strictObject({ ...EntityNaming, kind: EntityKind.optional().describe('Of one that is made by its name.') })
+  .refine(isNamedOnce, { message: NAMED_ONCE })
+  .refine(({ name, kind }) => name !== undefined || kind === undefined, {
+    message: 'it is about a name: leave it out',
+    path: ['kind'],
+  })
   .describe('An entity by id, by name (made if there is none), or {"self": true}: the owner.');
 export type EntityGiven = z.infer<typeof EntityGiven>;
 
@@ -72,7 +71,7 @@ export const PatchEntity = z
   .meta({ id: 'PatchEntity', examples: [{ alias: 'Bee' }] });
 
 export const PostMerge = z
-  .strictObject({ into: EntityId.describe('The entity that stays.'), reason: Reason })
+  .strictObject({ into: GivenId.describe('The entity that stays.'), reason: Reason })
   .meta({ id: 'PostMerge', examples: [{ into: 'ent_0198c1a2', reason: 'Bee is what Bea is called' }] });
 
 export const PostSplit = z.strictObject({}).meta({ id: 'PostSplit', examples: [{}] });

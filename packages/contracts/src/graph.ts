@@ -122,7 +122,16 @@ export const ListEntitiesQuery = z
   .refine(hasOneOwner, ONE_OWNER);
 
 export const ListRelationsQuery = z
-  .strictObject({ ...GraphOwner, ...GraphTime, relationship: z.string().min(1).max(LIKE_MAX).optional(), ...PageQuery })
+  .strictObject({
+    ...GraphOwner,
+    ...GraphTime,
+    relationship: z
+      .string()
+      .max(LIKE_MAX)
+      .regex(/^[\p{L}\p{M}\p{N}_]+$/u, 'must be one like works_at')
+      .optional(),
+    ...PageQuery,
+  })
   .refine(hasOneOwner, ONE_OWNER)
   .refine(oneTime, ONE_TIME);
 

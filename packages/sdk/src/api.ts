@@ -555,24 +555,24 @@ export type PatchMemory = {
 export type PatchRelation = {
   /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
   readonly source?: {
-    readonly id: string;
-  } | {
-    readonly name: string;
-    /** What an entity is; what is none of the others is a thing. */
+    readonly id?: string | undefined;
+    /** One of its names, in any case. */
+    readonly name?: string | undefined;
+    /** The owner. */
+    readonly self?: true | undefined;
+    /** Of one that is made by its name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | {
-    readonly self: true;
   } | undefined;
   readonly relationship?: string | undefined;
   /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
   readonly destination?: {
-    readonly id: string;
-  } | {
-    readonly name: string;
-    /** What an entity is; what is none of the others is a thing. */
+    readonly id?: string | undefined;
+    /** One of its names, in any case. */
+    readonly name?: string | undefined;
+    /** The owner. */
+    readonly self?: true | undefined;
+    /** Of one that is made by its name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | {
-    readonly self: true;
   } | undefined;
   readonly valid_from?: string | undefined;
   /** When it ended; null: it holds after all. */
@@ -663,38 +663,38 @@ export type PostGraphQuery = {
   readonly match?: readonly ({
     /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
     readonly source?: string | {
-      readonly id: string;
-    } | {
-      readonly name: string;
-    } | {
-      readonly self: true;
+      readonly id?: string | undefined;
+      /** One of its names, in any case. */
+      readonly name?: string | undefined;
+      /** The owner. */
+      readonly self?: true | undefined;
     } | undefined;
     /** Left out: any. */
     readonly relationship?: string | undefined;
     /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
     readonly destination?: string | {
-      readonly id: string;
-    } | {
-      readonly name: string;
-    } | {
-      readonly self: true;
+      readonly id?: string | undefined;
+      /** One of its names, in any case. */
+      readonly name?: string | undefined;
+      /** The owner. */
+      readonly self?: true | undefined;
     } | undefined;
   })[] | undefined;
   /** Ways from one entity to another, shortest first. */
   readonly path?: {
     readonly from: {
-      readonly id: string;
-    } | {
-      readonly name: string;
-    } | {
-      readonly self: true;
+      readonly id?: string | undefined;
+      /** One of its names, in any case. */
+      readonly name?: string | undefined;
+      /** The owner. */
+      readonly self?: true | undefined;
     };
     readonly to: {
-      readonly id: string;
-    } | {
-      readonly name: string;
-    } | {
-      readonly self: true;
+      readonly id?: string | undefined;
+      /** One of its names, in any case. */
+      readonly name?: string | undefined;
+      /** The owner. */
+      readonly self?: true | undefined;
     };
     /** Relations in a row, in either direction. */
     readonly max_hops?: number | undefined;
@@ -704,6 +704,7 @@ export type PostGraphQuery = {
   /** true: also what is over. Not with as_of. */
   readonly ended?: boolean | undefined;
   readonly limit?: number | undefined;
+  /** next_cursor of the page before; left out: the first page. */
   readonly cursor?: string | undefined;
 };
 
@@ -792,24 +793,24 @@ export type PostRelation = {
   readonly run_id?: string | undefined;
   /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
   readonly source: {
-    readonly id: string;
-  } | {
-    readonly name: string;
-    /** What an entity is; what is none of the others is a thing. */
+    readonly id?: string | undefined;
+    /** One of its names, in any case. */
+    readonly name?: string | undefined;
+    /** The owner. */
+    readonly self?: true | undefined;
+    /** Of one that is made by its name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | {
-    readonly self: true;
   };
   readonly relationship: string;
   /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
   readonly destination: {
-    readonly id: string;
-  } | {
-    readonly name: string;
-    /** What an entity is; what is none of the others is a thing. */
+    readonly id?: string | undefined;
+    /** One of its names, in any case. */
+    readonly name?: string | undefined;
+    /** The owner. */
+    readonly self?: true | undefined;
+    /** Of one that is made by its name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | {
-    readonly self: true;
   };
   /** From when on it holds; left out: from now on. */
   readonly valid_from?: string | undefined;

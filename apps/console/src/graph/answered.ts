@@ -22,7 +22,7 @@ export function changed<T>(result: GraphWritten<T>): { readonly value: T; readon
 }
 
 /** An entity as a body names it. */
-export function givenOf(given: EntityBody): EntityGiven {
-  if ('id' in given) return { kind: 'id', id: given.id };
-  return 'name' in given ? { kind: 'name', name: given.name, of: given.kind ?? null } : { kind: 'self' };
+export function givenOf({ id, name, kind }: EntityBody): EntityGiven {
+  if (id !== undefined) return { kind: 'id', id };
+  return name === undefined ? { kind: 'self' } : { kind: 'name', name, of: kind ?? null };
 }

@@ -228,6 +228,15 @@ test.each([
     'an end before its beginning',
     { ...both, relationship: 'likes', valid_from: '2002-01-01T00:00:00Z', invalid_at: '2001-01-01T00:00:00Z' },
   ],
+  [
+    'an end that is named twice',
+    { source: { self: true, name: 'Bea' }, relationship: 'likes', destination: { name: 'tea' } },
+  ],
+  ['an end that is not named', { source: {}, relationship: 'likes', destination: { name: 'tea' } }],
+  [
+    'a kind without a name',
+    { source: { self: true, kind: 'person' }, relationship: 'likes', destination: { name: 'tea' } },
+  ],
   ['an unknown kind', { source: me, relationship: 'likes', destination: { name: 'tea', kind: 'drink' } }],
 ])('%s is refused, and nothing is made', async (_, body) => {
   const { send, relations, deps } = await bench();

@@ -15,7 +15,7 @@ export async function wordsKept<T extends Worded>(
   body: T,
 ): Promise<T> {
   const entityKept = async (given: EntityGiven): Promise<EntityGiven> =>
-    'name' in given ? { ...given, name: await textKept(ledger, tenant, given.name) } : given;
+    given.name !== undefined ? { ...given, name: await textKept(ledger, tenant, given.name) } : given;
   return {
     ...body,
     ...(body.source !== undefined && { source: await entityKept(body.source) }),

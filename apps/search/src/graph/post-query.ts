@@ -57,9 +57,9 @@ function termOf(term: Pattern['source']): TermAsked {
   return typeof term === 'string' ? { kind: 'variable', name: term.slice(1) } : knownOf(term);
 }
 
-function knownOf(known: KnownBody): KnownEntity {
-  if ('id' in known) return { kind: 'id', id: known.id };
-  return 'name' in known ? { kind: 'name', name: known.name } : { kind: 'self' };
+function knownOf({ id, name }: KnownBody): KnownEntity {
+  if (id !== undefined) return { kind: 'id', id };
+  return name === undefined ? { kind: 'self' } : { kind: 'name', name };
 }
 
 const matchView = ({ entities, relations }: GraphMatch) => ({

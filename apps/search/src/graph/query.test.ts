@@ -35,6 +35,12 @@ test('a pattern finds its relations, and a variable what it stands for', async (
   expect(answer).toMatchObject({ next_cursor: null, truncated: false });
 });
 
+test('a relationship is understood in other words, and from its other end', async () => {
+  const { ask } = await work();
+  const answer = await ask({ match: [{ source: { name: 'Bolt' }, relationship: 'employs', destination: '?who' }] });
+  expect(answer.results.map(({ entities }) => entities.who?.name).sort()).toEqual(['Ana', 'Tom']);
+});
+
 test('patterns are fulfilled together: what the employer of a sister makes', async () => {
   const { ask } = await work();
   const answer = await ask({
@@ -132,6 +138,8 @@ test.each([
   ['an unknown field', { match: [{ verb: 'likes' }] }],
   ['too many patterns', { match: [{}, {}, {}, {}, {}] }],
   ['too many hops', { path: { from: { name: 'a' }, to: { name: 'b' }, max_hops: 5 } }],
+  ['an id that is none', { match: [{ source: { id: 'a\u0000b' } }] }],
+  ['a relationship with a control character', { match: [{ relationship: 'likes\u0000' }] }],
   ['two times', { match: [{}], as_of: '2026-01-01T00:00:00Z', ended: true }],
 ])('%s is refused', async (_, body) => {
   const { query } = await work();

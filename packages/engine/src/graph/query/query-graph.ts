@@ -1,6 +1,7 @@
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import { InvalidCursorError } from '../../ports/ledger/page.ts';
 import { entitiesMeant, type KnownEntity } from '../known-entity.ts';
+import { relationshipOf } from '../relationships.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 import { type GraphAsked, type Looking, looking } from './looking.ts';
 import { matchPatterns, type Term } from './match-patterns.ts';
@@ -74,7 +75,7 @@ async function bareMatches(
   if (query.what.kind === 'match') {
     const termOf = async (term: TermAsked): Promise<Term> =>
       term === null || term.kind === 'variable' ? term : { kind: 'entities', ids: await idsOf(term) };
-    const patterns = query.what.patterns.map(async ({ source, relationship, destination }) => ({
+    const patterns = query.what.patterns.map(generally).map(async ({ source, relationship, destination }) => ({
       source: await termOf(source),
       relationship,
       destination: await termOf(destination),
@@ -84,6 +85,17 @@ async function bareMatches(
   const [from, to] = [await idsOf(query.what.from), await idsOf(query.what.to)];
   const paths = await pathsBetween(look, { from, to, maxHops: query.what.maxHops, count });
   return paths.map((relations) => ({ bound: endsOf(relations, from), relations }));
+}
+
+/** A pattern as relations are kept: "?company employs ?who" is "?who works_at ?company". */
+function generally(pattern: PatternAsked): PatternAsked {
+  const general = pattern.relationship === null ? null : relationshipOf(pattern.relationship);
+  if (general === null) return pattern;
+  const { source, destination } = pattern;
+  const relationship = general.name;
+  return general.inverse
+    ? { source: destination, relationship, destination: source }
+    : { source, relationship, destination };
 }
 
 /** Where a path begins and where it has come to. */

@@ -1,4 +1,5 @@
 import type { GraphRefusal, GraphWritten } from '../../ports/graph-writer.ts';
+import { cleanText } from '../../text/normalise.ts';
 import type { TenantId } from '../../words.ts';
 import { nameOf } from '../names.ts';
 import type { Entity } from '../words.ts';
@@ -13,7 +14,7 @@ interface OfEntity {
 export async function mergeEntity(
   deps: GraphWriteDeps,
   { tenant, id }: OfEntity,
-  { into, reason }: { readonly into: string; readonly reason: string },
+  { into, reason: given }: { readonly into: string; readonly reason: string },
 ): Promise<GraphWritten<Entity>> {
   const [source, named] = [await entityOf(deps, tenant, id), await entityOf(deps, tenant, into)];
   if (source === null) return notFound(id);
@@ -22,6 +23,7 @@ export async function mergeEntity(
   if (stays === null) return notFound(into);
   if (stays.id === source.id || source.mergedInto === stays.id) return refused(`${id} and ${into} are one already`);
   if (source.self) return refused(`${id} is the owner's own entity, which stays: merge ${into} into it`);
+  const reason = cleanText(given);
   return said(deps, source, { drafts: [{ kind: 'same', source: id, destination: stays.id, reason }], shown: stays.id });
 }
 

@@ -5,6 +5,7 @@ import type {
   NewRelation,
   RelationPatch,
 } from '../../ports/graph-writer.ts';
+import { cleanText } from '../../text/normalise.ts';
 import type { Owner, TenantId } from '../../words.ts';
 import { arityOf } from '../relationships.ts';
 import type { Ends, HoldsStatement, KeptRelation } from '../words.ts';
@@ -33,7 +34,7 @@ export async function relate(
     validFrom: relation.validFrom ?? Math.min(now, relation.until ?? now),
     until: relation.until,
     single: relation.single ?? arityOf(ends.relationship) === 'one',
-    quote: relation.quote,
+    quote: relation.quote === null ? null : cleanText(relation.quote),
   };
   const open = relation.until === null ? await openWith(deps, lane, ends) : null;
   const statements = await saying(deps, { lane, about: [ends.destination] }, [draft]);
@@ -65,7 +66,7 @@ async function endRelation(
 ): Promise<GraphWritten<ChangedRelation>> {
   const { tenant, lane, destination } = relation;
   if (invalidAt == null || invalidAt < relation.validFrom) return beforeItBegan();
-  const draft: Draft = { kind: 'ended', ...endsOf(relation), at: invalidAt, reason };
+  const draft: Draft = { kind: 'ended', ...endsOf(relation), at: invalidAt, reason: cleanText(reason) };
   const statements = await saying(deps, { lane, about: [destination] }, [draft]);
   const state = await written(deps, { tenant, lane }, { entities: [], statements });
   const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [relation.id]);

@@ -51,7 +51,7 @@ describe('the description of the API', { timeout: WITHIN_MS }, () => {
     expect(names(unshown.map(({ named }) => named)), 'add examples to their bodies in packages/contracts').toEqual([]);
   });
 
-  it('is needed by examples as openapi/needs.ts says', () => {
+  it('says in openapi/needs.ts which ids its paths need, and of no other operations', () => {
     const ids = operations.map(({ id }) => id);
     expect(Object.keys(NEEDS).filter((id) => !ids.includes(id))).toEqual([]);
     const needy = operations.filter(({ id, path }) => path.includes('{') && NEEDS[id] === undefined);

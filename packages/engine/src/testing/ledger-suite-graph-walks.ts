@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 /** Random lives of a graph, in step with a ledger that folds everything anew with every change. */
 export function describeGraphWalks(bench: () => Bench): void {
   describe('whatever is said of a graph and taken back', () => {
-    it.each([1, 2, 3])('what was touched follows as if all had been folded anew (walk %i)', async (seed) => {
+    it.each([1, 2])('what was touched follows as if all had been folded anew (walk %i)', async (seed) => {
       const b = bench();
       const same = (before: Snapshot, after: Snapshot): void => expect(after).toEqual(before);
       const found = await walkGraph(b, seed, same);

@@ -24,6 +24,7 @@ export default defineConfig({
           // Each file starts servers and processes of its own, and waits for them much of its time: two would leave cores
           // idle, more than three starve each other on two cores.
           maxWorkers: 3,
+          sequence: { groupOrder: 1 }, // after the unit tests, which run as many at a time as there are cores
         },
       },
     ],

@@ -1,4 +1,4 @@
-import { patientFetch } from '../system/index.ts';
+import { patientFetch } from '../system/patient-fetch.ts';
 
 /**
  * fetch, but every refusal carries its explanation where OpenAI puts it. Other servers send `{message}`, `{detail}` or

@@ -1,5 +1,5 @@
 import { type Cancellation, EngineError, type EngineErrorCode, type Reranker } from '@slowwave/engine';
-import { patientFetch } from '../system/index.ts';
+import type * as PatientFetch from '../system/patient-fetch.ts';
 import { readRelevance } from './read-relevance.ts';
 
 export interface RerankOptions {
@@ -13,22 +13,33 @@ export interface RerankOptions {
 }
 
 /** A reranker behind an API like those of Cohere and Jina. */
-export const endpointReranker = (options: RerankOptions): Reranker => ({
-  rerank: async ({ query, documents }, cancel) => {
-    const { model } = options;
-    const body = { ...(model !== null && { model }), query, documents, top_n: documents.length };
-    return readRelevance(await exchange(options, JSON.stringify(body), cancel), documents.length);
-  },
-});
+export function endpointReranker(options: RerankOptions): Reranker {
+  // Only for processes that rerank, and while they start: not within the time of the first question.
+  const loading = import('../system/patient-fetch.ts');
+  return {
+    rerank: async ({ query, documents }, cancel) => {
+      const { model } = options;
+      const body = { ...(model !== null && { model }), query, documents, top_n: documents.length };
+      const { patientFetch } = await loading;
+      const told = await exchange(options, JSON.stringify(body), { cancel, fetch: patientFetch });
+      return readRelevance(told, documents.length);
+    },
+  };
+}
 
-async function exchange(options: RerankOptions, body: string, cancel: Cancellation): Promise<unknown> {
+interface Turn {
+  readonly cancel: Cancellation;
+  readonly fetch: typeof PatientFetch.patientFetch;
+}
+
+async function exchange(options: RerankOptions, body: string, { cancel, fetch }: Turn): Promise<unknown> {
   if (cancel.aborted) throw failure('cancelled', 'the question was cancelled');
   const abort = new AbortController();
   const hangUp = (): void => abort.abort();
   cancel.addEventListener('abort', hangUp, { once: true });
   const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(options.timeoutMs)]);
   try {
-    const response = await patientFetch(options.url, { method: 'POST', headers: headersOf(options), body, signal });
+    const response = await fetch(options.url, { method: 'POST', headers: headersOf(options), body, signal });
     if (!response.ok) throw refusal(response.status);
     return await response.json();
   } catch (error) {

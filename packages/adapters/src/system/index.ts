@@ -1,4 +1,3 @@
-export { patientFetch } from './patient-fetch.ts';
 export { closeThreads, startThread, type Thread } from './thread.ts';
 export { hostThread, methodHost, notify, type ThreadCall, type ThreadHost } from './thread-host.ts';
 export { systemTools } from './tools.ts';

@@ -1,4 +1,4 @@
-import type { Agent } from 'undici';
+import { Agent } from 'undici';
 
 /**
  * Node's own fetch hangs up on a server after four quiet seconds, and the next search pays for a new connection: with TLS
@@ -6,17 +6,9 @@ import type { Agent } from 'undici';
  */
 const KEPT_OPEN_MS = 30_000;
 
-let agent: Promise<Agent> | null = null;
-
-/** Loaded when the first request is made: most processes make none. */
-async function connections(): Promise<Agent> {
-  const { Agent } = await import('undici');
-  return new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
-}
+const dispatcher = new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
 
 /** fetch that keeps its connections for longer. */
-export async function patientFetch(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-  agent ??= connections();
+export const patientFetch = (...[url, init]: Parameters<typeof fetch>): Promise<Response> =>
   // Types of the version that Node has built in differ in what is not used here.
-  return fetch(url, { ...init, dispatcher: await agent } as unknown as RequestInit);
-}
+  fetch(url, { ...init, dispatcher } as unknown as RequestInit);

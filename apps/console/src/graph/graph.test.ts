@@ -64,6 +64,20 @@ test('what is said again is confirmed, and who is named as before is the same', 
   expect(again).toMatchObject({ id: first.id, confirmations: 1, valid_from: first.valid_from });
 });
 
+test('what is said again is confirmed also where thousands are related to both', async () => {
+  const { send, deps, tools } = await bench();
+  const { graph, memories } = deps.ledger;
+  const lane = await memories.laneOf(DEFAULT_TENANT, ANN, tools.now());
+  const said = statementsBy(tools);
+  const hubs = Array.from({ length: 1_100 }, (_, i) => [said.holds(`Bea knows P${i}`), said.holds(`P${i} likes tea`)]);
+  const first = said.holds('Bea likes tea');
+  const names = ['Bea', 'tea', ...hubs.map((_, i) => `P${i}`)];
+  const change = { entities: names.map((name) => newEntity(name)), statements: [first, ...hubs.flat()] };
+  await graph.write(DEFAULT_TENANT, lane, { ...change, now: tools.now() });
+  const body = { user_id: 'ann', source: { name: 'Bea' }, relationship: 'likes', destination: { name: 'tea' } };
+  expect((await send('POST', '/v1/relations', body)).json()).toMatchObject({ id: first.id, confirmations: 1 });
+});
+
 test('a home takes the place of the former one, unless it is told of the past', async () => {
   const { relate, relations, tools } = await bench();
   await relate(me, 'lives_in', { name: 'Berlin' });

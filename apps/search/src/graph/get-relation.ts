@@ -1,5 +1,5 @@
 import { RelationView, StatementList } from '@slowwave/contracts';
-import { relationView, statementView } from '@slowwave/engine';
+import { type KeptRelation, type Ledger, relationView, statementView } from '@slowwave/engine';
 import { type App, type Bounds, IdParams, problem } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { existingEntity, existingRelation } from './existing.ts';
@@ -31,31 +31,42 @@ const ofRelation = {
   tags: ['graph'],
   summary: 'What was said of a relation',
   description:
-    'Every statement about its source, relationship and destination in the order they were said, undone ones too.',
+    'The newest 1,000 statements about its source, relationship and destination in the order they were said, undone ones too.',
   params: IdParams,
   response: { 200: StatementList },
 };
 
 export function getRelationHistory(app: App, { ledger }: SearchDeps): void {
   app.get('/v1/relations/:id/history', { schema: ofRelation, config: { bounds } }, async (request) => {
-    const { source, relationship, destination, lane } = await existingRelation(ledger, request, request.params.id);
-    const [from, to] = await Promise.all(
-      [source, destination].map((id) => ledger.graph.statements(lane, { entities: [id] })),
-    );
-    const about = new Set((to ?? []).map(({ statement }) => statement.id));
-    const said = (from ?? []).filter(
-      ({ statement }) =>
-        about.has(statement.id) && 'relationship' in statement && statement.relationship === relationship,
-    );
-    return { results: said.map(({ statement, counts }) => statementView(statement, counts)), next_cursor: null };
+    const relation = await existingRelation(ledger, request, request.params.id);
+    return newestOf(await saidOf(ledger, relation));
   });
 }
+
+/** Of all that names its destination what is said of its source, also by a name that was merged into it. */
+async function saidOf({ graph }: Ledger, { tenant, lane, source, relationship, destination }: KeptRelation) {
+  const about = (await graph.statements(lane, { entities: [destination] })).filter(
+    ({ statement }) => 'relationship' in statement && statement.relationship === relationship,
+  );
+  const sources = [...new Set(about.map(({ statement }) => statement.source))];
+  const own = (await graph.entities(tenant, sources)).filter(({ id, mergedInto }) => (mergedInto ?? id) === source);
+  const ids = new Set(own.map(({ id }) => id));
+  return about.filter(({ statement }) => ids.has(statement.source));
+}
+
+/** Statements of one answer, at most. */
+const NEWEST_MAX = 1_000;
+
+const newestOf = (said: Awaited<ReturnType<Ledger['graph']['statements']>>) => ({
+  results: said.slice(-NEWEST_MAX).map(({ statement, counts }) => statementView(statement, counts)),
+  next_cursor: null,
+});
 
 const ofEntity = {
   operationId: 'getEntityHistory',
   tags: ['graph'],
   summary: 'What was said of an entity',
-  description: 'Every statement that names it in the order they were said, undone ones too.',
+  description: 'The newest 1,000 statements that name it in the order they were said, undone ones too.',
   params: IdParams,
   response: { 200: StatementList },
 };
@@ -64,6 +75,6 @@ export function getEntityHistory(app: App, { ledger }: SearchDeps): void {
   app.get('/v1/entities/:id/history', { schema: ofEntity, config: { bounds } }, async (request) => {
     const { id, lane } = await existingEntity(ledger, request, request.params.id);
     const said = await ledger.graph.statements(lane, { entities: [id] });
-    return { results: said.map(({ statement, counts }) => statementView(statement, counts)), next_cursor: null };
+    return newestOf(said);
   });
 }

@@ -10,11 +10,10 @@ import type { Owner, TenantId } from '../../words.ts';
 import { arityOf } from '../relationships.ts';
 import type { Ends, HoldsStatement, KeptRelation } from '../words.ts';
 import { endsGiven } from './ends.ts';
+import { existing, keptOf, openWith, periodsOf, wasSingle } from './lookups.ts';
 import { type Draft, type GraphWriteDeps, saying, written } from './saying.ts';
 
 const CONFLICT: GraphRefusal = { kind: 'conflict' };
-/** Periods of one relation, and relations around its ends, that are looked through. */
-const AROUND_MAX = 1_000;
 
 /** Somebody says a relation. */
 export async function relate(
@@ -36,7 +35,7 @@ export async function relate(
     single: relation.single ?? arityOf(ends.relationship) === 'one',
     quote: relation.quote === null ? null : cleanText(relation.quote),
   };
-  const open = relation.until === null ? await openWith(deps, lane, ends) : null;
+  const open = relation.until === null ? await openWith(deps, { tenant, owner, lane }, ends) : null;
   const statements = await saying(deps, { lane, about: [ends.destination] }, [draft]);
   const state = await written(deps, { tenant, lane }, { entities: made, statements });
   const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [open?.id, statements[0]?.id]);
@@ -97,7 +96,7 @@ async function sayAnew(
     (one) => !given.made.some(({ id }) => id === one),
   );
   const statements = await saying(deps, { lane, about }, drafts);
-  const open = until === null ? await openWith(deps, lane, given.ends) : null;
+  const open = until === null ? await openWith(deps, relation, given.ends) : null;
   const state = await written(deps, { tenant, lane }, { entities: given.made, statements });
   const ids = [open?.id === relation.id ? undefined : open?.id, statements.at(-1)?.id];
   const kept = state === 'conflict' ? null : await keptOf(deps, tenant, ids);
@@ -138,49 +137,7 @@ const periodOf = (
   quote: relation.quote,
 });
 
-async function periodsOf({ ledger }: GraphWriteDeps, relation: KeptRelation): Promise<readonly KeptRelation[]> {
-  const { lane, destination } = relation;
-  const around = await ledger.graph.around(lane, { entities: [destination], at: 'ever', limit: AROUND_MAX });
-  return around.filter((one) => sameEnds(one, relation));
-}
-
-async function openWith(
-  { ledger }: GraphWriteDeps,
-  lane: KeptRelation['lane'],
-  ends: Ends,
-): Promise<KeptRelation | null> {
-  const around = await ledger.graph.around(lane, { entities: [ends.destination], at: null, limit: AROUND_MAX });
-  return around.find((one) => sameEnds(one, ends)) ?? null;
-}
-
-async function wasSingle({ ledger }: GraphWriteDeps, { id, lane, destination }: KeptRelation): Promise<boolean> {
-  const said = await ledger.graph.statements(lane, { entities: [destination] });
-  const first = said.find(({ statement }) => statement.id === id)?.statement;
-  return first?.kind === 'holds' && first.single;
-}
-
-async function existing({ ledger }: GraphWriteDeps, tenant: TenantId, id: string): Promise<KeptRelation | null> {
-  const relation = await ledger.graph.relation(tenant, id);
-  return relation?.counts === true ? relation : null;
-}
-
-/** The first of these ids that a relation which counts has. */
-async function keptOf(
-  deps: GraphWriteDeps,
-  tenant: TenantId,
-  ids: readonly (string | undefined)[],
-): Promise<KeptRelation | null> {
-  for (const id of ids) {
-    const kept = id === undefined ? null : await existing(deps, tenant, id);
-    if (kept !== null) return kept;
-  }
-  return null;
-}
-
 const endsOf = ({ source, relationship, destination }: Ends): Ends => ({ source, relationship, destination });
-
-const sameEnds = (a: Ends, b: Ends): boolean =>
-  a.source === b.source && a.relationship === b.relationship && a.destination === b.destination;
 
 const isLater = (at: number | null, now: number): boolean => at !== null && at > now;
 

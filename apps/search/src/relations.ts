@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   asEngineError,
   type Filter,
@@ -35,7 +36,10 @@ export async function relationsFor(deps: SearchDeps, question: Question, deadlin
   const limit = Math.min(RELATIONS_LIMIT_MS, question.body.timeout_ms ?? RELATIONS_LIMIT_MS);
   const own = deadlineOf(limit, deadline.signal);
   try {
-    const relations = await own.within((signal) => read(deps, question, signal));
+    const relations = await own.within(async (signal) => {
+      await afterMemories();
+      return read(deps, question, signal);
+    });
     if (relations === LATE)
       return without(limit === question.body.timeout_ms ? lateNote('reading the relations') : SLOW);
     return { asked: true, relations, missing: [] };
@@ -46,6 +50,9 @@ export async function relationsFor(deps: SearchDeps, question: Question, deadlin
     own.end();
   }
 }
+
+/** The index is asked for memories first: what it keeps of an owner is then at hand for them. */
+const afterMemories = (): Promise<void> => setImmediate();
 
 const without = (reason: string): Related => ({ asked: true, relations: [], missing: [reason] });
 

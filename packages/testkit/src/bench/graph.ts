@@ -26,7 +26,7 @@ export const graph: Bench = {
   what: 'How long the neighbourhood of an entity takes to be read, and a search with relations against one without.',
   flags: {
     relations: { usual: '100000', help: 'Relations of all users together, in one tenant.' },
-    memories: { usual: '50000', help: 'Memories of all users together.' },
+    memories: { usual: '100000', help: 'Memories of all users together: they come from the same messages.' },
     users: { usual: '100', help: 'Users, each with as many.' },
     questions: { usual: '1000', help: 'Questions of each kind.' },
   },

@@ -34,12 +34,12 @@ export interface GraphQuestion {
 }
 
 /** What the index is asked for of each shelf. */
-const HITS = { entities: 10, relations: 20 } as const;
+const HITS = { entities: 10, relations: 15 } as const;
 /**
  * Entities that a step looks around, and relations it brings at most: around those that the question names there may be what
  * it asks for among very many, and further on the best paths lead.
  */
-const AROUND = { entities: 8, first: 200, further: 60 } as const;
+const AROUND = { entities: 6, first: 200, further: 40 } as const;
 
 /**
  * Relations that a question is about, without a model: around the entities that it names, up to two entities away, and

@@ -1,4 +1,6 @@
+import { testShell } from '@slowwave/http/testing';
 import { expect, test } from 'vitest';
+import { searchRoutes } from '../app.ts';
 import { ANN, DAY_MS, graphBench } from '../testing/graph.ts';
 
 /** Me moved from Berlin to Lisbon after a day; Ana, the sister, works at Bolt. */
@@ -145,4 +147,23 @@ test('what another tenant knows is not there', async () => {
   expect((await app.inject('/v1/graph?user_id=ann')).json().relations).toEqual([]);
   expect((await app.inject('/v1/entities/Cat')).statusCode).toBe(404);
   expect((await app.inject('/v1/entities/Cat/history')).statusCode).toBe(404);
+});
+
+test('a key for one user sees the graph of that user alone', async () => {
+  const { deps } = await family();
+  const principal = { keyId: 'key_1', tenant: 'default', scopes: ['search' as const], userId: 'bob', appId: null };
+  const keys = { any: async () => true, check: async () => ({ kind: 'taken' as const, principal }) };
+  const { app } = await testShell({ auth: { apiKey: null, keys } });
+  await app.register(searchRoutes(deps));
+  const headers = { authorization: 'Bearer sw_x' };
+  const statusOf = async (url: string) => (await app.inject({ url, headers })).statusCode;
+  expect(await statusOf('/v1/graph?user_id=bob')).toBe(200);
+  expect(await statusOf('/v1/graph?user_id=ann')).toBe(403);
+  expect(await statusOf('/v1/graph?agent_id=x')).toBe(403);
+  expect(await statusOf('/v1/entities/Bob')).toBe(200);
+  expect(await statusOf('/v1/entities/Ana')).toBe(404);
+  expect(await statusOf('/v1/entities/Ana/history')).toBe(404);
+  const query = { match: [{}], user_id: 'ann' };
+  const asked = await app.inject({ method: 'POST', url: '/v1/graph/query', headers, payload: query });
+  expect(asked.statusCode).toBe(403);
 });

@@ -37,9 +37,10 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     keyRate: null,
     metrics: new Registry(),
   });
-  await app.register(searchRoutes({ ...reading, ...given }));
+  const deps = { ...reading, ...given };
+  await app.register(searchRoutes(deps));
   const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
-  return { app, engine, embedder, writer, search, remember: remembering(writer) };
+  return { app, deps, engine, embedder, writer, search, remember: remembering(writer) };
 }
 
 type Ids = Parameters<typeof scopeOf>[0];

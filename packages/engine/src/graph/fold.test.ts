@@ -54,6 +54,23 @@ describe('relations', () => {
     expect(fold(said)).toEqual(['Ana owns car 10-20', 'Ana owns car 30-']);
   });
 
+  it('that were denied have ended nothing: what they had taken the place of holds on, or until the next', () => {
+    const { holds, denied } = statementsBy(fixedTools());
+    const home = (place: string, validFrom: number) => holds(`Ana lives_in ${place}`, { validFrom, single: true });
+    const [oslo, paris, rome] = [home('Oslo', 1), home('Paris', 2), home('Rome', 3)];
+    const told = (...statements: readonly Statement[]) =>
+      foldRelations(statements, (id) => id).map(({ destination, invalidAt }) => [destination, invalidAt]);
+    expect(told(oslo, paris)).toEqual([
+      ['Oslo', 2],
+      ['Paris', null],
+    ]);
+    expect(told(oslo, paris, denied('Ana lives_in Paris'))).toEqual([['Oslo', null]]);
+    expect(told(oslo, paris, rome, denied('Ana lives_in Paris'))).toEqual([
+      ['Oslo', 3],
+      ['Rome', null],
+    ]);
+  });
+
   it('that were denied come back only when they are said again later', () => {
     const { holds, denied } = statementsBy(fixedTools());
     const at = { validFrom: MORNING };

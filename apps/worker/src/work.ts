@@ -80,29 +80,18 @@ export async function startWork(
   const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
   const sweepLanes = laneSweep(deps, schedule);
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping: stopping.signal });
-  const sweeping = [
-    repeat(deps, stopping.signal, webhooks.sweep),
-    repeat(
-      deps,
-      stopping.signal,
-      hourly(() => forgetDeliveries(deps, place.webhookDays, stopping.signal)),
-    ),
-    repeat(
-      deps,
-      stopping.signal,
-      hourly(() => dropOldTrail(deps, place.auditDays, stopping.signal)),
-    ),
-    repeat(deps, stopping.signal, async () => void (await sweepLanes())),
-    repeat(deps, stopping.signal, () => catchUp(deps, stopping.signal)),
-    repeat(deps, stopping.signal, async () => void (await sweepReplays({ ...deps, nudge }, stopping.signal))),
-    repeat(deps, stopping.signal, async () => void (await sweepErasures(deps, erasures))),
-    repeat(deps, stopping.signal, async () => void (await sweepStudies(deps, followUps))),
-    repeat(
-      deps,
-      stopping.signal,
-      hourly(() => sweepRetention(deps, stopping.signal)),
-    ),
+  const sweeps: readonly (() => Promise<unknown>)[] = [
+    webhooks.sweep,
+    hourly(() => forgetDeliveries(deps, place.webhookDays, stopping.signal)),
+    hourly(() => dropOldTrail(deps, place.auditDays, stopping.signal)),
+    sweepLanes,
+    () => catchUp(deps, stopping.signal),
+    () => sweepReplays({ ...deps, nudge }, stopping.signal),
+    () => sweepErasures(deps, erasures),
+    () => sweepStudies(deps, followUps),
+    hourly(() => sweepRetention(deps, stopping.signal)),
   ];
+  const sweeping = sweeps.map((sweep) => repeat(deps, stopping.signal, sweep));
   const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const workers = [
@@ -157,7 +146,7 @@ async function catchUp(deps: EngineDeps, stopping: AbortSignal): Promise<void> {
 }
 
 /** Runs again and again until stopped; a failure is logged and does not end it. */
-async function repeat({ log }: EngineDeps, stopping: AbortSignal, task: () => Promise<void>): Promise<void> {
+async function repeat({ log }: EngineDeps, stopping: AbortSignal, task: () => Promise<unknown>): Promise<void> {
   while (!stopping.aborted) {
     await task().catch((error: unknown) => {
       if (!stopping.aborted) log.warn({ error: String(error) }, 'a sweep failed; the next one is due in a second');

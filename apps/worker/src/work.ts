@@ -108,7 +108,7 @@ export async function startWork(
       connection,
       concurrency: Math.ceil(concurrency / TURNS_PER_STUDY),
       takeOverMs,
-      handler: studyLane({ ...deps, studied: place.studied }),
+      handler: studyLane({ ...deps, studied: place.studied, takeOverMs }),
       log,
     }),
     // One at a time: the next may be compacted together with it.

@@ -19,6 +19,7 @@ export interface StudyBench extends EngineBench {
 const PASSES_MAX = 500;
 /** Longer than a study waits for its next try. */
 const LATER_MS = 61_000;
+const TAKE_OVER_MS = 30_000;
 
 /** Tenant-wide, relations are kept. */
 export async function studyBench(options: BenchOptions): Promise<StudyBench> {
@@ -30,7 +31,7 @@ export async function studyBench(options: BenchOptions): Promise<StudyBench> {
   return {
     ...bench,
     outcomes,
-    study: () => studyAll({ ...bench.deps, studied }, bench.tools.advance),
+    study: () => studyAll({ ...bench.deps, studied, takeOverMs: TAKE_OVER_MS }, bench.tools.advance),
     relations: async (at, userId = 'ann') => {
       const owner = ownerOf(scope({ userId }));
       const page = { limit: 10_000, cursor: null };

@@ -80,7 +80,9 @@ async function tell(talking: Talk, facts: readonly ToldFact[], { infer }: { infe
     infer,
     poison: false,
   });
-  talking.story.facts.push(...facts.filter(({ text }) => !talking.story.facts.some((other) => other.text === text)));
+  const { story } = talking;
+  if (story.graph && infer) story.said.push(...facts.map(({ text, saidAt }) => ({ text, saidAt })));
+  story.facts.push(...facts.filter(({ text }) => !story.facts.some((other) => other.text === text)));
 }
 
 /** Some are about the keys that change; a few say what held before. */
@@ -128,14 +130,16 @@ async function post(talking: Talk, { texts, times, infer, poison }: Post): Promi
   const { stage, random, story } = talking;
   const headers = { 'idempotency-key': `${story.user}/${next(talking)}` };
   const messages = texts.map((content, i) => ({ role: 'user', content, timestamp: momentOf(times[i] ?? 0) }));
-  const body = { user_id: story.user, messages, infer, flush: random.chance(SHARE.flush) };
+  const graph = story.graph && infer;
+  const flush = random.chance(SHARE.flush);
+  const body = { user_id: story.user, messages, infer, flush, ...(graph && { graph }) };
   const once = () => insist('POST', `${stage.urls.ingest}/v1/batches`, { body, headers });
   const answers = random.chance(SHARE.twice) ? await Promise.all([once(), once()]) : [await once()];
   if (random.chance(SHARE.twice)) answers.push(await once());
   const ids = new Set(answers.map(idOf));
   const [id] = ids;
   if (id === undefined || ids.size > 1) throw new Error(`one key became several batches: ${[...ids]}`);
-  story.batches.push({ id, texts, poison, checked: false });
+  story.batches.push({ id, texts, poison, graph: graph && !poison, checked: false, studied: false });
 }
 
 function idOf({ status, body }: { status: number; body: unknown }): string {
@@ -143,7 +147,7 @@ function idOf({ status, body }: { status: number; body: unknown }): string {
   return (body as { batch_id: string }).batch_id;
 }
 
-const momentOf = (seconds: number): string => new Date(START + seconds * SECOND_MS).toISOString();
+export const momentOf = (seconds: number): string => new Date(START + seconds * SECOND_MS).toISOString();
 
 /** Explicit writes: a note is added or deleted, or a memory that consolidations may be deciding on is marked. */
 async function write(talking: Talk): Promise<void> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@slowwave/engine';
 import { type DecideInput, type ExtractInput, echoExtractor, keyedDecider } from '../model-server/ready-scripts.ts';
 import { type Raw, refusal, type ScriptedCall } from '../model-server/script.ts';
+import { type DecideGraphInput, decideGraph, extractGraph } from './graph-model.ts';
 
 /** What a message with this word in it gets: no model takes it, now or later. */
 export const POISON = 'unspeakable';
@@ -19,6 +20,10 @@ export function answerOf({ name, input }: Pick<ScriptedCall, 'name' | 'input'>):
       return isPoison(asked) ? POISONED : { json: extract(asked as unknown as ExtractInput) };
     case 'decide_operations':
       return { json: decide(asked as unknown as DecideInput) };
+    case 'extract_graph':
+      return { json: extractGraph(asked as unknown as ExtractInput) };
+    case 'decide_graph':
+      return { json: decideGraph(asked as unknown as DecideGraphInput) };
     case 'repair_output':
       return answerOf({ name: String(asked.call), input: asked.input as JsonObject });
     case 'refresh_summary':

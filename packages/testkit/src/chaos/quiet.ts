@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt } from './api.ts';
 import type { Stage } from './stage.ts';
+import type { Story } from './story.ts';
+import { studiesOf } from './studies.ts';
 
 interface Stats {
   readonly batches: { readonly pending: number; readonly consolidating: number };
@@ -36,4 +38,21 @@ export async function untilEnded({ urls }: Stage, ids: readonly string[]): Promi
       await sleep(POLL_MS);
     }
   }
+}
+
+/** Waits until no study of what these told is under way; null, or what still is when the time is up. */
+export async function untilStudied(stage: Stage, stories: readonly Story[]): Promise<string | null> {
+  const deadline = Date.now() + QUIET_WITHIN_MS;
+  for (const story of stories) {
+    for (let waits = await waiting(stage, story); waits.length > 0; waits = await waiting(stage, story)) {
+      if (Date.now() > deadline) return `studies after ${QUIET_WITHIN_MS / 1_000} s: ${waits.join(', ')}`;
+      await sleep(POLL_MS);
+    }
+  }
+  return null;
+}
+
+async function waiting(stage: Stage, story: Story): Promise<string[]> {
+  const studies = [...(await studiesOf(stage, story)).values()].flat();
+  return studies.filter(({ study }) => study?.state === 'pending').map(({ consolidation }) => consolidation);
 }

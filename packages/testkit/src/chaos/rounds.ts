@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Finding } from './checks/finding.ts';
+import { checkGraph } from './checks/graph.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
 import { askDoctor, checkTotals } from './checks/totals.ts';
 import { checkUser } from './checks/user.ts';
 import type { Fault, Telling } from './faults/fault.ts';
 import { faultsOf } from './faults/index.ts';
 import { type Tongue, talk } from './load.ts';
-import { quiet, untilEnded } from './quiet.ts';
+import { quiet, untilEnded, untilStudied } from './quiet.ts';
 import { type Random, seededRandom } from './random.ts';
 import type { Stage } from './stage.ts';
 import { newStory, type Story } from './story.ts';
@@ -102,7 +103,7 @@ export async function runRounds(stage: Stage, course: Course): Promise<Outcome> 
 }
 
 function cast({ stories }: Run, rounds: number): void {
-  for (let i = 0; i < USERS_AT_ONCE; i += 1) stories.push(newStory(`u${rounds}-${i}`));
+  for (let i = 0; i < USERS_AT_ONCE; i += 1) stories.push(newStory(`u${rounds}-${i}`, { graph: i % 2 === 0 }));
 }
 
 async function round(run: Run): Promise<void> {
@@ -161,15 +162,20 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
 
 /** Everything about those who talked, and the counts of all. */
 async function look({ stage, stories, findings, disturbances }: Run, talked: readonly Story[]): Promise<void> {
-  const left = await quiet(stage);
+  const left = (await quiet(stage)) ?? (await untilStudied(stage, talked));
   if (left !== null) findings.push({ kind: 'stuck', what: left });
   findings.push(...(await checkTotals(stage, stories)), ...(await askDoctor(stage)));
-  for (const story of talked) findings.push(...(await checkUser(stage, story)));
+  for (const story of talked) findings.push(...(await checkAll(stage, story)));
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }
   findings.push(...checkPaid(stage.provider.asked(), disturbances).filter(isNewTo(findings)));
 }
+
+const checkAll = async (stage: Stage, story: Story): Promise<Finding[]> => [
+  ...(await checkUser(stage, story)),
+  ...(await checkGraph(stage, story)),
+];
 
 const isNewTo =
   (findings: readonly Finding[]) =>
@@ -178,5 +184,5 @@ const isNewTo =
 
 async function lookAtAll(run: Run): Promise<void> {
   const known = [...run.findings];
-  for (const story of run.stories) run.findings.push(...(await checkUser(run.stage, story)).filter(isNewTo(known)));
+  for (const story of run.stories) run.findings.push(...(await checkAll(run.stage, story)).filter(isNewTo(known)));
 }

@@ -1,10 +1,14 @@
 /** What one user told, and so what must become of it. */
 export interface Story {
   readonly user: string;
+  /** Whether relations are kept of what is inferred. */
+  readonly graph: boolean;
   readonly batches: ToldBatch[];
   readonly notes: Note[];
   /** By what they are about; the last one said holds. */
   readonly facts: ToldFact[];
+  /** What the graph was told, in every repetition. */
+  readonly said: Said[];
   /** Memories seen so far, by id. */
   readonly memories: Set<string>;
 }
@@ -13,8 +17,17 @@ export interface ToldBatch {
   readonly id: string;
   readonly texts: readonly string[];
   readonly poison: boolean;
+  /** Whether the graph has to have studied it. */
+  readonly graph: boolean;
   /** Looked at and found right: nothing changes it any more. */
   checked: boolean;
+  /** The same of its study. */
+  studied: boolean;
+}
+
+export interface Said {
+  readonly text: string;
+  readonly saidAt: number;
 }
 
 export interface ToldFact {
@@ -34,11 +47,13 @@ interface Note {
   deleted: boolean;
 }
 
-export const newStory = (user: string): Story => ({
+export const newStory = (user: string, { graph }: { graph: boolean }): Story => ({
   user,
+  graph,
   batches: [],
   notes: [],
   facts: [],
+  said: [],
   memories: new Set(),
 });
 

@@ -82,7 +82,7 @@ async function stateOf({ bench, lane }: Scene) {
   };
 }
 
-const NOBODY = { studied: () => {} };
+const NOBODY = { studied: () => {}, takeOverMs: 30_000 };
 
 test.each(['before', 'after'] as const)(
   'a worker that is killed %s any call of a study: the next one makes the same graph, and asks nothing twice',
@@ -145,7 +145,7 @@ test('a worker that lost its lane before any call of a study says nothing any mo
     const lost = await scene();
     const { tools, deps } = lost.bench;
     let calls = 0;
-    const zombie = watched({ ...deps, studied: count }, async (nth, call) => {
+    const zombie = watched({ ...deps, ...NOBODY, studied: count }, async (nth, call) => {
       calls = nth;
       if (nth === at) {
         tools.advance(120_000);

@@ -115,7 +115,7 @@ describe('a study', () => {
     const rules = await bench.deps.ledger.settings.get(DEFAULT_TENANT);
     await bench.deps.ledger.settings.put(DEFAULT_TENANT, { ...rules, budgets: { ...rules.budgets, tokensPerDay: 1 } });
     const [lane] = await bench.deps.ledger.graph.due(bench.tools.now(), 1);
-    const at = await studyLane({ ...bench.deps, studied: () => {} })(lane as LaneId, NEVER);
+    const at = await studyLane({ ...bench.deps, studied: () => {}, takeOverMs: 30_000 })(lane as LaneId, NEVER);
     expect(at).toBeGreaterThan(bench.tools.now());
     expect(chat.calls.map(({ name }) => name)).not.toContain('extract_graph');
     await bench.deps.ledger.settings.put(DEFAULT_TENANT, rules);

@@ -11,10 +11,10 @@ import { isStudied } from './is-studied.ts';
 import { isAway, study } from './study.ts';
 
 /**
- * How long a claimed study is held against others. One lane has one job, so that this counts only where a worker died or lost
- * its job: then another one goes on after it, and who was there before is fenced.
+ * For how many of the times a worker may be silent a claimed study is held against others. One lane has one job, so that this
+ * counts only where a worker died or lost its job: then another one goes on after it, and who was there before is fenced.
  */
-const HOLD_MS = 60_000;
+const SILENCES = 2;
 /** What waits without losing tries does not ask again after the first, shortest pause. */
 const SOME_ATTEMPTS = 3;
 /** Lanes that are looked at in one pass of the sweep; the oldest come first. */
@@ -25,6 +25,8 @@ export type StudyOutcome = 'applied' | 'waits' | 'given_back' | 'retry' | 'parke
 
 export interface StudyDeps extends EngineDeps {
   readonly studied: (outcome: StudyOutcome) => void;
+  /** How long a worker may be silent before it is taken for dead. */
+  readonly takeOverMs: Millis;
 }
 
 /**
@@ -35,7 +37,7 @@ export const studyLane =
   (deps: StudyDeps): StudyHandler =>
   async (lane, cancel) => {
     const now = deps.tools.now();
-    const claim = await deps.ledger.graph.claim(lane, { now, holdMs: HOLD_MS });
+    const claim = await deps.ledger.graph.claim(lane, { now, holdMs: SILENCES * deps.takeOverMs });
     if (claim.kind === 'none') return null;
     if (claim.kind === 'later') return claim.at;
     return makeStudy(deps, claim.study, { cancel, sure: false });

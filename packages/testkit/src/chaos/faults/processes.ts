@@ -79,7 +79,7 @@ const paused: Fault = {
     const pauseMs = takeOverMs * 2 + random.between(0, takeOverMs);
     await provider.atCall({
       members: workers.map(({ name }) => name),
-      call: random.pick(['extract_facts', 'decide_operations', 'embed']),
+      call: random.pick(['extract_facts', 'decide_operations', 'embed', 'extract_graph']),
       when: { afterMs: random.between(AFTER_ANSWER_MS.from, AFTER_ANSWER_MS.to) },
       withinMs: BORDER_WITHIN_MS,
       reach: (name) => {
@@ -117,6 +117,8 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   atBorder('killed after embed answered', 'embed', 'after'),
   atBorder('killed before decide answered', 'decide_operations', 'before'),
   atBorder('killed after decide answered', 'decide_operations', 'after'),
+  atBorder('killed before study answered', 'extract_graph', 'before'),
+  atBorder('killed after study answered', 'extract_graph', 'after'),
   paused,
   clockJump,
 ];

@@ -88,7 +88,7 @@ async function untilBegun(db: DatabaseSync): Promise<void> {
   }
 }
 
-const TABLES = ['lanes', 'batches', 'memories', 'events', 'outbox', 'answers'];
+const TABLES = ['lanes', 'batches', 'memories', 'events', 'outbox', 'answers', 'graph_studies', 'graph_relations'];
 
 async function holdTable({ postgres }: Stage, random: Random, ms: number): Promise<void> {
   if (postgres === null) return;

@@ -11,12 +11,14 @@ export function describeGraphIndex(bench: () => Bench): void {
       const b = bench();
       const { holds } = statementsBy(b.tools);
       const lane = await graphLane(b);
+      const before = await b.ledger.overview.outbox();
       await say(b, lane, [holds('Ana likes tea')]);
       b.tools.advance(SECOND);
       await say(b, lane, [holds('Bob likes rain')]);
       const { graph } = b.ledger;
       const all = await graph.untold(100);
       expect(namesOf(all)).toEqual(['Ana', 'tea', 'Ana likes tea', 'Bob', 'rain', 'Bob likes rain'].sort());
+      expect(await b.ledger.overview.outbox()).toBe(before + all.length);
       expect(namesOf(all.slice(0, 3))).toEqual(['Ana', 'Ana likes tea', 'tea']);
       expect(await graph.untoldOf(lane, 2)).toEqual(all.slice(0, 2));
       await say(b, lane, [holds('Bob likes rain')]);
@@ -24,6 +26,7 @@ export function describeGraphIndex(bench: () => Bench): void {
       const rest = await graph.untold(100);
       expect(rest).toMatchObject([{ kind: 'relation', relation: { sourceName: 'Bob', revision: 2 } }]);
       await graph.told(rest.map(toldOf));
+      expect(await b.ledger.overview.outbox()).toBe(before);
       expect(await graph.untold(100)).toEqual([]);
     });
 

@@ -8,7 +8,7 @@ type Tellings = Pick<GraphStore, 'untold' | 'untoldOf' | 'told' | 'refill' | 'ev
 
 export function graphTellings(state: State): Tellings {
   return {
-    untold: async (limit) => untold(state, (lane) => !isCutOff(state, lane)).slice(0, limit),
+    untold: async (limit) => untoldOfGraph(state).slice(0, limit),
     untoldOf: async (lane, limit) => untold(state, (one) => one === lane && !isCutOff(state, one)).slice(0, limit),
     told: async (of) => {
       for (const { kind, id, revision } of of) {
@@ -29,6 +29,9 @@ export function graphTellings(state: State): Tellings {
     },
   };
 }
+
+/** All that the index is still to be told of, oldest change first. */
+export const untoldOfGraph = (state: State): readonly GraphTelling[] => untold(state, (lane) => !isCutOff(state, lane));
 
 const tableOf = (state: State, kind: GraphTelling['kind']): ReadonlyMap<string, EntityRow | RelationRow> =>
   kind === 'entity' ? state.graph.entities : state.graph.relations;

@@ -4,6 +4,7 @@ import { dayOf } from '../rules/budget.ts';
 import { liveVersion } from '../rules/evolve.ts';
 import { foundVersions } from '../rules/standing.ts';
 import type { BatchState, Memory, TenantId } from '../words.ts';
+import { untoldOfGraph } from './memory-ledger-graph-tellings.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { untoldIn } from './memory-ledger-speech.ts';
 import type { CallRow, LaneRow, State } from './memory-ledger-state.ts';
@@ -43,7 +44,7 @@ export function memoryOverview(state: State): OverviewStore {
       return { ...paged, results: paged.results.map((lane) => summaryOf(state, lane)) };
     },
     ownerCount: async (tenant) => lanesOf(state, tenant).length,
-    outbox: async () => state.outbox.size + untoldIn(state).length,
+    outbox: async () => state.outbox.size + untoldIn(state).length + untoldOfGraph(state).length,
     oldestDue: async (now) => {
       const lanes = [...state.lanes.values()].filter((lane) => spaceIn(lane.tenant) === null);
       const due = lanes.flatMap((lane) => lane.dueAt ?? []).filter((dueAt) => dueAt <= now);

@@ -162,7 +162,7 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
 
 /** Everything about those who talked, and the counts of all. */
 async function look({ stage, stories, findings, disturbances }: Run, talked: readonly Story[]): Promise<void> {
-  const left = (await quiet(stage)) ?? (await untilStudied(stage, talked));
+  const left = (await quiet(stage)) ?? (await untilStudied(stage, talked)) ?? (await quiet(stage));
   if (left !== null) findings.push({ kind: 'stuck', what: left });
   findings.push(...(await checkTotals(stage, stories)), ...(await askDoctor(stage)));
   for (const story of talked) findings.push(...(await checkAll(stage, story)));

@@ -64,9 +64,20 @@ export function* everyOfGraph(kind: Kind, after: string | null, limit: number): 
 
 const TABLES: Readonly<Record<Kind, string>> = { entity: 'graph_entities', relation: 'graph_relations' };
 
+function countText(kind: Kind): string {
+  return `SELECT count(*) ${fromUntold(kind)}`;
+}
+
+function fromUntold(kind: Kind): string {
+  return `FROM ${TABLES[kind]} x JOIN lanes l ON l.id = x.lane AND l.erasure IS NULL WHERE x.untold_at IS NOT NULL`;
+}
+
 const untoldText = (kind: Kind, lane: LaneId | null): string => `
-  SELECT x.id, x.untold_at FROM ${TABLES[kind]} x JOIN lanes l ON l.id = x.lane AND l.erasure IS NULL
-  WHERE x.untold_at IS NOT NULL ${lane === null ? '' : 'AND x.lane = @lane'} ORDER BY x.untold_at, x.id LIMIT @limit`;
+  SELECT x.id, x.untold_at ${fromUntold(kind)} ${lane === null ? '' : 'AND x.lane = @lane'} ORDER BY x.untold_at, x.id LIMIT @limit`;
+
+/** How much of the graph the index is still to be told of. */
+export const COUNT_UNTOLD_GRAPH = `
+  SELECT (${countText('entity')}) + (${countText('relation')}) AS untold`;
 
 const everyId = (kind: Kind): string => {
   const [x, shown] = kind === 'entity' ? ['e', SHOWN] : ['r', 'r.counts = 1'];

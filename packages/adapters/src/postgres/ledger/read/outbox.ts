@@ -1,4 +1,5 @@
 import type { OutboxEntry } from '@slowwave/engine';
+import { COUNT_UNTOLD_GRAPH } from '../../../ledger/graph/tellings.ts';
 import { entryFrom, type OutboxRow } from '../../../ledger/rows/outbox.ts';
 import { COUNT_UNTOLD } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
@@ -19,7 +20,9 @@ export async function entriesOfConsolidation(sql: Sql, id: string): Promise<read
 
 export async function outboxLength(sql: Sql): Promise<number> {
   const entries = (await sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox'))?.length ?? 0;
-  return entries + ((await sql.get<{ untold: number }>(COUNT_UNTOLD))?.untold ?? 0);
+  const batches = (await sql.get<{ untold: number }>(COUNT_UNTOLD))?.untold ?? 0;
+  const graph = (await sql.get<{ untold: number }>(COUNT_UNTOLD_GRAPH))?.untold ?? 0;
+  return entries + batches + graph;
 }
 
 /** An entry that the last refill made is still there. */

@@ -105,6 +105,7 @@ export const REPLAYS = [
   { filter: {} },
   { filter: { user_id: 'ana', since: '2026-03-01T00:00:00Z' }, dry_run: true },
   { filter: { user_id: 'ana' }, mode: 'add_only' },
+  { filter: { user_id: 'ana' }, graph: true },
   { filter: { batch_ids: ['bat_0198c1a2'] }, shadow: true, idempotency_key: 'what-if-1' },
 ];
 

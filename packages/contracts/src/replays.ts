@@ -27,6 +27,7 @@ const Threshold = z.number().min(0).max(100).optional();
 const ChangeFields = {
   model: z.string().trim().min(1).max(256).optional().describe('Another chat model at the same place.'),
   mode: z.enum(['decide', 'add_only']).optional().describe('In place of what the batches asked for.'),
+  graph: z.boolean().optional().describe('Whether relations are read, in place of what batches and settings ask for.'),
   instructions: Instructions.describe('This and the next five in place of the settings.'),
   includes: Instructions,
   excludes: Instructions,
@@ -96,7 +97,15 @@ const Side = z
     calls: z.number().int(),
     prompt_tokens: z.number().int(),
     completion_tokens: z.number().int(),
-    cost: z.number().nullable().describe('null: a model that was asked has no price.'),
+    cost: z.number().nullable().describe('Studies included. null: a model that was asked has no price.'),
+    studies: z
+      .object({
+        applied: z.number().int(),
+        parked: z.number().int().describe('What they would have learned is missing.'),
+        waiting: z.number().int().describe('Only in life: those that were not made yet.'),
+        cost: z.number().nullable().describe('null: a model that was asked has no price.'),
+      })
+      .describe('Those for the graph.'),
   })
   .meta({ id: 'ReplaySide' });
 
@@ -109,6 +118,32 @@ const Difference = z
   })
   .meta({ id: 'ReplayDifference' });
 
+const Time = z
+  .object({ valid_from: z.string(), invalid_at: z.string().nullable().describe('null: it holds.') })
+  .nullable()
+  .describe('null: there is no such relation.');
+
+const RelationDifference = z
+  .object({
+    ...ScopeView.omit({ app_id: true }).shape,
+    source: z.string().describe('By its name, like the destination.'),
+    relationship: z.string(),
+    destination: z.string(),
+    life: Time,
+    what_if: Time,
+  })
+  .meta({ id: 'ReplayRelationDifference' });
+
+const Relations = z
+  .object({
+    same: z.number().int(),
+    added: z.number().int(),
+    changed: z.number().int().describe('Those that began or ended otherwise.'),
+    gone: z.number().int(),
+    differences: z.array(RelationDifference),
+  })
+  .meta({ id: 'ReplayRelations' });
+
 const WhatIfResult = z
   .object({
     batches: z.object({ consolidated: z.number().int(), empty: z.number().int(), parked: z.number().int() }),
@@ -119,6 +154,7 @@ const WhatIfResult = z
       gone: z.number().int(),
     }),
     differences: z.array(Difference),
+    relations: Relations.nullable().describe('How the graph would be. null: no batch was to be studied.'),
     life: Side,
     what_if: Side,
   })

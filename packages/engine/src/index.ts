@@ -96,9 +96,12 @@ export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } fro
 export { type QueueRebuilt, rebuildQueue } from './rebuild-queue.ts';
 export type { WhatIfChanges } from './replays/changes.ts';
 export type { MemoryDifference } from './replays/compare.ts';
+export type { RelationDifference, Time } from './replays/compare-relations.ts';
+export type { RelationsResult } from './replays/relations.ts';
 export type { SideResult, WhatIfResult } from './replays/result.ts';
 export { ofNoSpace, payerOf, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
+export type { StudiesResult } from './replays/studies.ts';
 export { sweepReplays } from './replays/sweep.ts';
 export { discardSpace } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';

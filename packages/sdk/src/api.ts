@@ -841,6 +841,8 @@ export type PostReplay = {
   readonly model?: string | undefined;
   /** In place of what the batches asked for. */
   readonly mode?: 'decide' | 'add_only' | undefined;
+  /** Whether relations are read, in place of what batches and settings ask for. */
+  readonly graph?: boolean | undefined;
   /** This and the next five in place of the settings. */
   readonly instructions?: string | undefined;
   readonly includes?: string | undefined;
@@ -1161,6 +1163,37 @@ export type ReplayRehearsal = {
   })[];
 };
 
+export type ReplayRelationDifference = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  /** By its name, like the destination. */
+  readonly source: string;
+  readonly relationship: string;
+  readonly destination: string;
+  /** null: there is no such relation. */
+  readonly life: {
+    readonly valid_from: string;
+    /** null: it holds. */
+    readonly invalid_at: string | null;
+  } | null;
+  /** null: there is no such relation. */
+  readonly what_if: {
+    readonly valid_from: string;
+    /** null: it holds. */
+    readonly invalid_at: string | null;
+  } | null;
+};
+
+export type ReplayRelations = {
+  readonly same: number;
+  readonly added: number;
+  /** Those that began or ended otherwise. */
+  readonly changed: number;
+  readonly gone: number;
+  readonly differences: readonly ReplayRelationDifference[];
+};
+
 export type ReplaySide = {
   readonly operations: {
     readonly ADD: number;
@@ -1172,8 +1205,18 @@ export type ReplaySide = {
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  /** null: a model that was asked has no price. */
+  /** Studies included. null: a model that was asked has no price. */
   readonly cost: number | null;
+  /** Those for the graph. */
+  readonly studies: {
+    readonly applied: number;
+    /** What they would have learned is missing. */
+    readonly parked: number;
+    /** Only in life: those that were not made yet. */
+    readonly waiting: number;
+    /** null: a model that was asked has no price. */
+    readonly cost: number | null;
+  };
 };
 
 export type ReplaySummary = {
@@ -1603,6 +1646,8 @@ export type WhatIfResult = {
     readonly gone: number;
   };
   readonly differences: readonly ReplayDifference[];
+  /** How the graph would be. null: no batch was to be studied. */
+  readonly relations: ReplayRelations | null;
   readonly life: ReplaySide;
   readonly what_if: ReplaySide;
 };

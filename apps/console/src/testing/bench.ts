@@ -26,6 +26,8 @@ export const OTHER_MODEL = 'other';
 interface BenchOptions extends Partial<ConsoleDeps> {
   /** What the other model answers differently. */
   readonly otherScripts?: Readonly<Record<string, Script>>;
+  /** What the model answers otherwise, or as well. */
+  readonly scripts?: Readonly<Record<string, Script>>;
   readonly apiKey?: string;
   /** The model answers nothing usable until it is mended: what is posted before ends parked. */
   readonly broken?: { now: boolean };
@@ -34,9 +36,16 @@ interface BenchOptions extends Partial<ConsoleDeps> {
 }
 
 /** The manage routes over stores in memory. */
-export async function consoleBench({ apiKey, broken, otherScripts, audited = false, ...given }: BenchOptions = {}) {
+export async function consoleBench({
+  apiKey,
+  broken,
+  otherScripts,
+  scripts: own,
+  audited = false,
+  ...given
+}: BenchOptions = {}) {
   const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
-  const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide };
+  const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide, ...own };
   const other = { ...fakeChat({ ...scripts, ...otherScripts }), name: OTHER_MODEL };
   const otherChat = (model: string) => (model === OTHER_MODEL ? other : null);
   const engine = await engineBench({ chat: fakeChat(scripts), otherChat });

@@ -8,11 +8,14 @@ import {
   type JsonObject,
   type Ledger,
   type Owner,
+  type RelationDifference,
   type Replay,
   type SideResult,
+  type StudiesResult,
   scopeView,
   spaceOf,
   type TenantId,
+  type Time,
   type WhatIfResult,
 } from '@slowwave/engine';
 import { notFound } from '@slowwave/http';
@@ -112,18 +115,35 @@ function changesView({ changes }: Replay): JsonObject {
   };
 }
 
-const resultView = ({ batches, same, added, changed, gone, differences, life, whatIf }: WhatIfResult) => ({
-  batches,
-  memories: { same, added, changed, gone },
-  differences: differences.map((difference) => ({
+/** Results from before relations were compared say nothing of them. */
+const resultView = ({ relations = null, ...told }: Stored) => ({
+  batches: told.batches,
+  memories: countsOf(told),
+  differences: told.differences.map((difference) => ({
     ...ownerView(difference.owner),
     memory_id: difference.memoryId,
     life: difference.life,
     what_if: difference.whatIf,
   })),
-  life: sideView(life),
-  what_if: sideView(whatIf),
+  relations: relations && { ...countsOf(relations), differences: relations.differences.map(relationView) },
+  life: sideView(told.life),
+  what_if: sideView(told.whatIf),
 });
+
+type Stored = Omit<WhatIfResult, 'relations'> & Partial<Pick<WhatIfResult, 'relations'>>;
+type Counts = Pick<WhatIfResult, 'same' | 'added' | 'changed' | 'gone'>;
+
+const countsOf = ({ same, added, changed, gone }: Counts): Counts => ({ same, added, changed, gone });
+
+const relationView = ({ owner, source, relationship, destination, life, whatIf }: RelationDifference) => ({
+  ...ownerView(owner),
+  ...{ source, relationship, destination },
+  life: timeView(life),
+  what_if: timeView(whatIf),
+});
+
+const timeView = (time: Time | null) =>
+  time && { valid_from: isoOf(time.validFrom), invalid_at: isoOrNull(time.invalidAt) };
 
 const ownerView = ({ kind, id }: Owner) => ({
   user_id: kind === 'user' ? id : null,
@@ -131,8 +151,13 @@ const ownerView = ({ kind, id }: Owner) => ({
   run_id: kind === 'run' ? id : null,
 });
 
-const sideView = ({ promptTokens, completionTokens, ...side }: SideResult) => ({
+const NO_STUDIES: StudiesResult = { applied: 0, parked: 0, waiting: 0, cost: 0 };
+
+const sideView = ({ promptTokens, completionTokens, studies = NO_STUDIES, ...side }: StoredSide) => ({
   ...side,
+  studies,
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
 });
+
+type StoredSide = Omit<SideResult, 'studies'> & Partial<Pick<SideResult, 'studies'>>;

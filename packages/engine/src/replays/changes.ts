@@ -8,6 +8,8 @@ export interface WhatIfChanges {
   readonly model?: string;
   /** In place of what the batches asked for. */
   readonly mode?: BatchSettings['mode'];
+  /** Whether relations are read, in place of what the batches and the tenant ask for. */
+  readonly graph?: boolean;
   /** In place of the tenant's settings. */
   readonly instructions?: string;
   readonly includes?: string;
@@ -35,6 +37,13 @@ export function changedRules(rules: TenantSettings, changes: WhatIfChanges): Ten
     review: [],
   };
 }
+
+/** What a batch asked for, as its copy does. */
+export const changedBatch = (settings: BatchSettings, { mode, graph }: WhatIfChanges): BatchSettings => ({
+  ...settings,
+  mode: mode ?? settings.mode,
+  ...(graph !== undefined && { graph }),
+});
 
 export const changedSettings = (settings: EngineSettings, { recallPerFact, near }: WhatIfChanges): EngineSettings => ({
   ...settings,

@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
-import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { evolve, type Home } from '../rules/evolve.ts';
@@ -10,18 +9,12 @@ import { textsOf } from '../rules/standing.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { duePolicy } from '../settings.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import {
-  type LaneId,
-  type Memory,
-  type MemoryEvent,
-  type Message,
-  ownerOf,
-  type SaidAt,
-  type TenantId,
-} from '../words.ts';
-import { changedRules, changesFrom, type WhatIfChanges } from './changes.ts';
+import { type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';
+import { changedBatch, changedRules, changesFrom } from './changes.ts';
 import { asIfAll, type LaneInLife, livesBefore } from './lives.ts';
-import { copyId, spaceOf } from './space.ts';
+import { messagesOf } from './messages-of.ts';
+import { seedGraph } from './seed-graph.ts';
+import { copyId, saidBefore, spaceOf } from './space.ts';
 import type { ReplayDeps } from './start.ts';
 
 export type PrepareDeps = ReplayDeps & Pick<EngineDeps, 'embedder' | 'settings'>;
@@ -70,6 +63,7 @@ export async function prepareLane(deps: PrepareDeps, { replay, life, goOn }: Pre
     if (!(await goOn())) return false;
     await seed(deps, setup, page);
   }
+  if (!(await seedGraph(deps, { ...setup, goOn }))) return false;
   for (const batch of life.batches) {
     if (!(await goOn())) return false;
     await copyBatch(deps, setup, batch);
@@ -128,12 +122,6 @@ const eventOf = (event: MemoryEvent, replay: string): MemoryEvent => ({
   }),
 });
 
-/** More than a lane has messages. */
-const ALL_MESSAGES = 1_000_000_000;
-
-/** Messages of the space are numbered anew: what came before them in life comes before them there, in the same moment too. */
-const saidBefore = ({ at, seq }: SaidAt): SaidAt => ({ at, seq: seq > ALL_MESSAGES ? seq : seq - ALL_MESSAGES });
-
 /** What was embedded in life is not paid for again. */
 async function copyVectors(
   { ledger, embedder, tools }: PrepareDeps,
@@ -152,7 +140,7 @@ async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Bat
     id: copyId(batch.id, replay.id),
     tenant: space,
     scope: batch.scope,
-    settings: changedBatch(batch, changesFrom(replay.changes)),
+    settings: changedBatch(batch.settings, changesFrom(replay.changes)),
     metadata: batch.metadata,
     messages: messages.map(({ id, clientId, role, content, name, saidAt }) => ({
       ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at },
@@ -171,19 +159,4 @@ async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Bat
       'a turn of a what-if was not scheduled; the sweep will do it',
     );
   });
-}
-
-const changedBatch = ({ settings }: Batch, { mode }: WhatIfChanges): Batch['settings'] => ({
-  ...settings,
-  mode: mode ?? settings.mode,
-});
-
-/** The messages of a batch, as a turn of it alone would gather them. */
-async function messagesOf({ ledger }: PrepareDeps, batch: Batch): Promise<readonly Message[]> {
-  const turn: Turn = {
-    ...{ tenant: batch.tenant, lane: batch.lane, owner: ownerOf(batch.scope), scope: batch.scope },
-    ...{ settings: batch.settings, batchIds: [batch.id], consolidationId: batch.consolidationId ?? '' },
-    ...{ generation: 0, epoch: 0, attempts: 0, claimedAt: batch.acceptedAt },
-  };
-  return (await ledger.thoughts.gather(turn, 0)).messages;
 }

@@ -14,7 +14,9 @@ import {
 } from '../words.ts';
 import { compare, type Held, type MemoryDifference } from './compare.ts';
 import { asIfAll, type LaneInLife, lanesInLife, livesBefore, saysAnything } from './lives.ts';
+import { DIFFERENCES_KEPT, type RelationsResult, relationsResult } from './relations.ts';
 import { copyId, originOf, spaceOf } from './space.ts';
+import { consolidationsOf, type StudiesResult, studiesOf } from './studies.ts';
 
 /** What one side did with the batches, and what it cost. */
 export interface SideResult {
@@ -23,8 +25,10 @@ export interface SideResult {
   readonly calls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** null: a model that was asked has no price. */
+  /** Those of studies included. null: a model that was asked has no price. */
   readonly cost: number | null;
+  /** Those for the graph. */
+  readonly studies: StudiesResult;
 }
 
 /** What a what-if found: how memories would be, had its batches been consolidated so. */
@@ -36,12 +40,12 @@ export interface WhatIfResult {
   readonly gone: number;
   /** The first of them, DIFFERENCES_KEPT at most. */
   readonly differences: readonly MemoryDifference[];
+  /** null: nothing was to be studied in the space. */
+  readonly relations: RelationsResult | null;
   readonly life: SideResult;
   readonly whatIf: SideResult;
 }
 
-/** A result is read by people; past this they look at the numbers. */
-const DIFFERENCES_KEPT = 500;
 const PAGE = 200;
 
 type ResultDeps = Pick<EngineDeps, 'ledger'>;
@@ -70,6 +74,7 @@ export async function resultOf(deps: ResultDeps, replay: Replay, batches: readon
     changed: differences.filter(({ life, whatIf }) => life !== null && whatIf !== null).length,
     gone: differences.filter(({ whatIf }) => whatIf === null).length,
     differences: differences.slice(0, DIFFERENCES_KEPT),
+    relations: await relationsResult(deps, replay, lanes),
     ...(await sidesOf(deps, { lanes, space, replay })),
   };
 }
@@ -134,34 +139,26 @@ async function sidesOf(
     life: await sideOf(
       deps,
       lanes.flatMap(({ own }) => [...own.values()]),
-      lived,
+      { tenant: replay.tenant, consolidations: lived },
     ),
-    whatIf: await sideOf(deps, copied.flat(), await consolidationsOf(deps, space)),
+    whatIf: await sideOf(deps, copied.flat(), { tenant: space, consolidations: await consolidationsOf(deps, space) }),
   };
-}
-
-async function consolidationsOf({ ledger }: ResultDeps, space: TenantId): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for (let cursor: string | null = null; ; ) {
-    const { results, nextCursor } = await ledger.thoughts.list(space, {}, { limit: PAGE, cursor });
-    for (const { id } of results) ids.add(id);
-    if (nextCursor === null) return ids;
-    cursor = nextCursor;
-  }
 }
 
 /** Events count once, however many batches they came from; of consolidations all is counted, whoever shares them. */
 async function sideOf(
-  { ledger }: ResultDeps,
+  deps: ResultDeps,
   events: readonly MemoryEvent[],
-  consolidations: ReadonlySet<string>,
+  { tenant, consolidations }: { tenant: TenantId; consolidations: ReadonlySet<string> },
 ): Promise<SideResult> {
+  const { ledger } = deps;
+  const studies = await studiesOf(deps, tenant, consolidations);
   const distinct = [...new Map(events.map((event) => [event.id, event])).values()];
   const operations = Object.fromEntries(
     EVENT_KINDS.map((kind) => [kind, distinct.filter((event) => event.kind === kind).length]),
   ) as Record<EventKind, number>;
   const sum = { calls: 0, promptTokens: 0, completionTokens: 0 };
-  let cost: number | null = 0;
+  let cost = studies.cost;
   for (const id of consolidations) {
     const [usage, plan] = await Promise.all([ledger.overview.usageOf(id), ledger.thoughts.plan(id)]);
     sum.calls += usage.calls;
@@ -169,5 +166,5 @@ async function sideOf(
     sum.completionTokens += usage.completionTokens;
     if (plan !== null) cost = cost === null || plan.cost === null ? null : cost + plan.cost;
   }
-  return { operations, consolidations: consolidations.size, ...sum, cost };
+  return { operations, consolidations: consolidations.size, ...sum, cost, studies };
 }

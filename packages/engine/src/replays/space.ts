@@ -1,4 +1,4 @@
-import type { TenantId } from '../words.ts';
+import type { SaidAt, TenantId } from '../words.ts';
 
 /**
  * A shadow space is a tenant of its own: lanes, batches, memories and index points in it are nobody else's, and no caller
@@ -31,6 +31,12 @@ export const copyId = (id: string, replay: string): string => `${id}~${replay}`;
 
 /** The original behind a copy's id. */
 export const originOf = (id: string): string => id.split('~', 1)[0] ?? id;
+
+/** More than a lane has messages. */
+const ALL_MESSAGES = 1_000_000_000;
+
+/** Messages of a space are numbered anew: what came before them in life comes before them there, in the same moment too. */
+export const saidBefore = ({ at, seq }: SaidAt): SaidAt => ({ at, seq: seq > ALL_MESSAGES ? seq : seq - ALL_MESSAGES });
 
 /** The condition, on a column, that rows are of no shadow space: for figures of the service as a whole. */
 export const ofNoSpace = (column: string): string => `${column} NOT LIKE '${PREFIX}%'`;

@@ -9,6 +9,7 @@ import { type PrepareDeps, prepareLane, prepareRules, RemovedError } from './pre
 import { resultOf } from './result.ts';
 import { spaceOf } from './space.ts';
 import { LEASE_MS, WHAT_IF_MAX } from './start.ts';
+import { hasStudiesToMake } from './studies.ts';
 
 /** A space that nobody discards goes by itself after a week. */
 const KEPT_MS = 7 * 24 * 60 * 60_000;
@@ -79,7 +80,7 @@ async function lookWhether(deps: WhatIfDeps, replay: Replay): Promise<void> {
   const { ledger, tools, log } = deps;
   const { pending, consolidating } = await ledger.overview.batches(spaceFor(replay));
   const now = tools.now();
-  if (pending + consolidating > 0) {
+  if (pending + consolidating > 0 || (await hasStudiesToMake(deps, spaceFor(replay)))) {
     await ledger.replays.move(replay.id, { from: 'running', to: 'running', dueAt: now + LOOK_AGAIN_MS });
     return;
   }

@@ -1,5 +1,5 @@
 import type { Replay } from '../ports/ledger/replays.ts';
-import type { Owner } from '../words.ts';
+import type { JsonObject, Owner } from '../words.ts';
 import type { WhatIfResult } from './result.ts';
 
 /** What a replay says, without a word of an owner; null: it says none. For ledgers. */
@@ -10,11 +10,20 @@ export function withoutOwner(
   const { userId, ...rest } = replay.filter;
   const named = owner.kind === 'user' && userId === owner.id;
   const told = replay.result as unknown as WhatIfResult | null;
-  const differences =
-    told?.differences.filter((one) => one.owner.kind !== owner.kind || one.owner.id !== owner.id) ?? [];
-  if (!named && differences.length === (told?.differences.length ?? 0)) return null;
-  return {
-    filter: named ? rest : replay.filter,
-    result: replay.result === null ? null : { ...replay.result, differences: JSON.parse(JSON.stringify(differences)) },
-  };
+  const said = [...(told?.differences ?? []), ...(told?.relations?.differences ?? [])];
+  if (!named && said.every(isOfOthers(owner))) return null;
+  return { filter: named ? rest : replay.filter, result: told === null ? null : without(told, owner) };
 }
+
+/** Results from before relations were compared have none. */
+function without(told: WhatIfResult, owner: Owner): JsonObject {
+  const differences = told.differences.filter(isOfOthers(owner));
+  const { relations } = told;
+  const others = relations && { ...relations, differences: relations.differences.filter(isOfOthers(owner)) };
+  return JSON.parse(JSON.stringify({ ...told, differences, relations: others }));
+}
+
+const isOfOthers =
+  (owner: Owner) =>
+  (one: { readonly owner: Owner }): boolean =>
+    one.owner.kind !== owner.kind || one.owner.id !== owner.id;

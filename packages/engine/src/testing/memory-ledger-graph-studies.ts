@@ -1,6 +1,7 @@
 import type { GraphPlan } from '../graph/words.ts';
 import type { GraphStore, Study, StudyClaim, StudyView } from '../ports/ledger/graph.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import { spaceIn } from '../replays/space.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
 import type { GraphTurnRow, StudyRow } from './memory-ledger-graph-rows.ts';
 import { writeGraph } from './memory-ledger-graph-writes.ts';
@@ -46,8 +47,8 @@ export function graphStudies(state: State): Studies {
     },
     request: async (tenant, consolidationId, now) => request(state, { tenant, consolidationId }, now),
     counts: async () => ({
-      pending: [...state.graph.studies.values()].filter((row) => waits(state, row)).length,
-      parked: [...state.graph.studies.values()].filter((row) => row.state === 'parked').length,
+      pending: [...state.graph.studies.values()].filter((row) => waits(state, row) && isInLife(row)).length,
+      parked: [...state.graph.studies.values()].filter((row) => row.state === 'parked' && isInLife(row)).length,
     }),
   };
 }
@@ -64,6 +65,9 @@ const turnOf = (state: State, lane: LaneId): GraphTurnRow =>
   state.graph.turns.get(lane) ?? { epoch: 0, held: null, heldUntil: 0 };
 
 const free = (state: State, lane: LaneId): void => change(turnOf(state, lane), { held: null, heldUntil: 0 });
+
+/** Figures leave shadow spaces out. */
+const isInLife = ({ tenant }: StudyRow): boolean => spaceIn(tenant) === null;
 
 /** Whether it waits to be made: not while its consolidation is undone. */
 const waits = (state: State, { state: at, lane, consolidationId }: StudyRow): boolean =>

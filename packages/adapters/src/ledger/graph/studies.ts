@@ -10,6 +10,7 @@ import type {
   StudyView,
   TenantId,
 } from '@slowwave/engine';
+import { ofNoSpace } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
 import { changeGraph } from './changes.ts';
 import { all, first, insert, run, type Script, type Table } from './script.ts';
@@ -193,8 +194,9 @@ const SELECT_DUE = `
 
 const SELECT_STUDY = 'SELECT * FROM graph_studies WHERE tenant = @tenant AND consolidation_id = @id';
 
-const COUNT_WAITING = `SELECT count(*) AS count FROM ${WAITING} WHERE s.state = 'pending'`;
-const COUNT_PARKED = "SELECT count(*) AS count FROM graph_studies WHERE state = 'parked'";
+const COUNT_WAITING = `SELECT count(*) AS count FROM ${WAITING} WHERE s.state = 'pending' AND ${ofNoSpace('s.tenant')}`;
+const COUNT_PARKED = `
+  SELECT count(*) AS count FROM graph_studies WHERE state = 'parked' AND ${ofNoSpace('tenant')}`;
 
 const PROPOSALS: Table<'lane' | 'source' | 'destination' | 'likeness' | 'consolidation_id' | 'recorded_at'> = {
   name: 'graph_proposals',

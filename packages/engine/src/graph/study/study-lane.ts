@@ -4,6 +4,7 @@ import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
+import { depsInSpace } from '../../replays/deps-in-space.ts';
 import { retryDelay } from '../../rules/retry-delay.ts';
 import { isDoubtful } from '../../steps/doubt.ts';
 import type { LaneId, Millis } from '../../words.ts';
@@ -40,8 +41,14 @@ export const studyLane =
     const claim = await deps.ledger.graph.claim(lane, { now, holdMs: SILENCES * deps.takeOverMs });
     if (claim.kind === 'none') return null;
     if (claim.kind === 'later') return claim.at;
-    return makeStudy(deps, claim.study, { cancel, sure: false });
+    return makeStudy(await depsFor(deps, claim.study), claim.study, { cancel, sure: false });
   };
+
+/** In a shadow space it is made as its what-if says, and how its tries end is nobody's figure. */
+async function depsFor(deps: StudyDeps, { tenant }: Study): Promise<StudyDeps> {
+  const inSpace = await depsInSpace(deps, tenant);
+  return inSpace === null ? deps : { ...inSpace, studied: () => {} };
+}
 
 /** Asks for the studies that wait: after a job that was lost, or a queue that was wiped. */
 export async function sweepStudies(

@@ -90,7 +90,7 @@ export interface GraphStore {
    * is no such consolidation, or nothing to do.
    */
   request(tenant: TenantId, consolidationId: string, now: Millis): Promise<LaneId | null>;
-  /** How many studies wait and are parked, of all tenants: for metrics. */
+  /** How many studies wait and are parked, of all tenants, those of shadow spaces left out: for metrics. */
   counts(): Promise<Readonly<Record<'pending' | 'parked', number>>>;
 
   /**

@@ -27,7 +27,7 @@ async function lived() {
   const { app, engine, deps, send } = bench;
   const study = async () => {
     for (const lane of await engine.deps.ledger.graph.due(engine.tools.now(), 10)) {
-      await studyLane({ ...engine.deps, studied: () => {} })(lane, NEVER);
+      await studyLane({ ...engine.deps, studied: () => {}, takeOverMs: MINUTE })(lane, NEVER);
     }
   };
   const post = async (text: string, graph: boolean) => {

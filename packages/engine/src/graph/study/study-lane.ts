@@ -47,7 +47,7 @@ export const studyLane =
 /** In a shadow space it is made as its what-if says, and how its tries end is nobody's figure. */
 async function depsFor(deps: StudyDeps, { tenant }: Study): Promise<StudyDeps> {
   const inSpace = await depsInSpace(deps, tenant);
-  return inSpace === null ? deps : { ...inSpace, studied: () => {} };
+  return inSpace === null ? deps : { ...deps, ...inSpace, studied: () => {} };
 }
 
 /** Asks for the studies that wait: after a job that was lost, or a queue that was wiped. */

@@ -40,8 +40,12 @@ export async function found(base: string, userId: string, query: string): Promis
   return answer.body.results.map((hit: { memory: string }) => hit.memory);
 }
 
+type Counts = Readonly<
+  Record<'accepted' | 'pending' | 'consolidating' | 'consolidated' | 'parked' | 'erased' | 'gap', number>
+>;
+
 /** Waits until no batch is under way; answers with the counts. */
-export async function quiet(base: string, withinMs = 50_000): Promise<Record<string, number>> {
+export async function quiet(base: string, withinMs = 50_000): Promise<Counts> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const { body } = await get(`${base}/v1/stats`);

@@ -3,6 +3,8 @@ import { chaos } from '../src/chaos/chaos.ts';
 
 /** A mode takes a minute on a busy machine; far longer when something gets stuck. */
 const WITHIN_MS = 400_000;
+/** Takes two rounds in each mode, and kills a worker in a study in two of them. */
+const SEED = '343';
 
 /** A short one of what ./scripts/chaos does at length: every time the same faults. */
 async function run(...args: string[]): Promise<{ code: number; reports: readonly Report[] }> {
@@ -30,7 +32,7 @@ interface Report {
 test.each(['sqlite', 'postgres', 'embedded'])(
   'whatever fails, nothing is lost, doubled, out of order or paid twice: %s',
   async (mode) => {
-    const { code, reports } = await run('--mode', mode, '--faults', '4', '--seed', '11');
+    const { code, reports } = await run('--mode', mode, '--faults', '4', '--seed', SEED);
     expect(reports[0]).toMatchObject({ faults: 4, findings: [], lost: 0, doubled: 0, gap: 0, paidTwice: 0 });
     expect(reports[0]?.accepted).toBeGreaterThan(10);
     expect(code).toBe(0);

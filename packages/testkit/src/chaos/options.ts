@@ -25,7 +25,7 @@ Runs Slowwave as real processes with a scripted model, lets many users talk, and
 at every border between steps and anywhere else, Redis and PostgreSQL killed, Redis and the index wiped, the ledger busy or
 its disk full, every way a model can fail, wrong clocks, turns delivered twice, workers that pause past their lock. After each
 group of faults it waits until all is quiet and checks that nothing is lost, doubled, out of order, or paid for twice,
-that events replay to what holds, and that the index is what the ledger says.
+that events replay to what holds, that graphs are what was said, and that the index is what the ledger says.
 
 Options:
   --mode MODE       sqlite (ingest, two workers, search and console on Redis), postgres (the same on PostgreSQL with

@@ -1,5 +1,5 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { terms } from '../../text/terms.ts';
+import { termSet } from '../../text/term-set.ts';
 import { highest, type RankQuestion } from './question.ts';
 
 /**
@@ -45,7 +45,7 @@ function rarest(hits: readonly IndexHit[]): number {
 /** The share of the question's words that a text has. */
 function shareIn(text: string, words: ReadonlySet<string>): number {
   if (words.size === 0) return 0;
-  const own = new Set(terms(text));
+  const own = termSet(text);
   return [...words].filter((word) => own.has(word)).length / words.size;
 }
 

@@ -1,5 +1,5 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { terms } from '../../text/terms.ts';
+import { termSet } from '../../text/term-set.ts';
 import { highest, type RankQuestion } from './question.ts';
 
 /** How much words that the best hits share can add. More of it drifts away from the question. */
@@ -23,7 +23,7 @@ const TEXT_MAX = 300;
 export function feedback({ terms: asked }: RankQuestion, hits: readonly IndexHit[], scores: readonly number[]) {
   const order = bestFirst(scores).slice(0, READ);
   const read = order.map((i) => ({
-    words: new Set(terms((hits[i]?.point.text ?? '').slice(0, TEXT_MAX))),
+    words: termSet((hits[i]?.point.text ?? '').slice(0, TEXT_MAX)),
     score: scores[i] ?? 0,
   }));
   const words = wordsOf(read, new Set(asked));

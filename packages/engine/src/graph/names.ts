@@ -1,4 +1,5 @@
 import { cleanText, normaliseText } from '../text/normalise.ts';
+import { remembering } from '../text/remembering.ts';
 import type { EntityKind } from './words.ts';
 
 /** Longer ones are sentences, not names. In characters. */
@@ -28,30 +29,19 @@ const SELF =
   /^(?:i|me|my|mine|myself|self|(?:the )?user|(?:the )?speaker|(?:the )?human|user's?|we|us|我|我们|自己|本人|俺|咱|咱们|用户|使用者)$/u;
 
 /** The form in which names are looked up: two with the same are spelt alike. */
-export const nameKey = (name: string): string => kept(KEYS, name, () => normaliseText(name));
+export const nameKey = (name: string): string => keys(name, () => normaliseText(name));
 
 /**
  * What is left of a name without what people leave out or put in as they like: accents, titles, articles, legal forms,
  * stops between initials. Two names of the same kind with the same rest are one.
  */
 export const aliasKey = (name: string, kind: EntityKind): string =>
-  kept(ALIAS_KEYS, `${kind} ${name}`, () => undressed(name, kind));
+  aliasKeys(`${kind} ${name}`, () => undressed(name, kind));
 
-/** Each name of an owner is compared with each that is mentioned: a key is made once, and looked up then. */
-function kept(keys: Map<string, string>, asked: string, make: () => string): string {
-  const known = asked.length > KEPT_LENGTH_MAX ? make() : keys.get(asked);
-  if (known !== undefined) return known;
-  if (keys.size >= KEPT_MAX) keys.clear();
-  const key = make();
-  keys.set(asked, key);
-  return key;
-}
-
-const KEYS = new Map<string, string>();
-const ALIAS_KEYS = new Map<string, string>();
-const KEPT_MAX = 20_000;
-/** Longer ones are whole texts. In characters. */
-const KEPT_LENGTH_MAX = 200;
+/** Each name of an owner is compared with each that is mentioned; longer ones than these are whole texts. */
+const KEPT = { max: 20_000, length: 200 } as const;
+const keys = remembering<string>(KEPT);
+const aliasKeys = remembering<string>(KEPT);
 
 function undressed(name: string, kind: EntityKind): string {
   const plain = normaliseText(name)

@@ -56,20 +56,22 @@ function areApart(a: string, b: string, kind: EntityKind): boolean {
 
 const numbersOf = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
 
-const scriptOf = (name: string): string =>
-  [
-    'Latin',
-    'Han',
-    'Cyrillic',
-    'Greek',
-    'Arabic',
-    'Hebrew',
-    'Hangul',
-    'Hiragana',
-    'Katakana',
-    'Thai',
-    'Devanagari',
-  ].find((script) => new RegExp(`\\p{Script=${script}}`, 'u').test(name)) ?? '';
+const SCRIPTS: readonly RegExp[] = [
+  'Latin',
+  'Han',
+  'Cyrillic',
+  'Greek',
+  'Arabic',
+  'Hebrew',
+  'Hangul',
+  'Hiragana',
+  'Katakana',
+  'Thai',
+  'Devanagari',
+].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
+
+/** Its place among those that are told apart; -1: none of them. */
+const scriptOf = (name: string): number => SCRIPTS.findIndex((script) => script.test(name));
 
 /** "Ana" of "Ana Silva", "Acme" of "Acme Robotics": its first or, of a person, its last words. */
 function isPart(some: readonly string[], more: readonly string[], kind: EntityKind): boolean {

@@ -14,12 +14,14 @@ const COMPARED_MAX = 200;
 /** Finds the entity of each mention: one that is known, or a new one. Those that may be known under another name are told. */
 export async function link(deps: EngineDeps, admitted: Admitted, cancel: Cancellation): Promise<Linked> {
   const known = await knownOf(deps, admitted);
-  const cosineOf = await vectorsFor(deps, { admitted, known }, cancel);
+  const sure = admitted.mentions.map((mention) => knownAs(mention, admitted, known));
+  const open = admitted.mentions.filter((mention, i) => sure[i] === null && !mention.self);
+  const cosineOf = await vectorsFor(deps, { admitted, known, open }, cancel);
   const places: Place[] = [];
   const pairs: Pair[] = [];
   const made = new Map<string, Entity>();
   for (const [mention, told] of admitted.mentions.entries()) {
-    const settled = settledBy(told, admitted, known) ?? made.get(madeKey(told)) ?? null;
+    const settled = sure[mention] ?? made.get(madeKey(told)) ?? null;
     const likely = settled === null ? mostAlike(told, [...known, ...made.values()], cosineOf) : null;
     const entity =
       settled ?? (likely !== null && likely.likeness >= MERGE_FROM ? likely.other : newFor(deps, admitted, told));
@@ -52,7 +54,7 @@ async function knownOf(
 }
 
 /** The entity that a mention names beyond doubt; null where it is for likeness to say. */
-function settledBy(mention: Mention, { self, told, mentions }: Admitted, known: readonly Entity[]): Entity | null {
+function knownAs(mention: Mention, { self, told, mentions }: Admitted, known: readonly Entity[]): Entity | null {
   if (mention.self) return self;
   if (mention.known !== null && mayBeOneKind(mention.known.kind, mention.kind)) return mention.known;
   const at = mentions.indexOf(mention);
@@ -98,10 +100,9 @@ const likest = (mention: Mention, entity: Entity, cosineOf: CosineOf): number =>
 /** How near names are; 0 where they are not compared. Names are embedded once for their lane. */
 async function vectorsFor(
   deps: EngineDeps,
-  { admitted, known }: { admitted: Admitted; known: readonly Entity[] },
+  { admitted, known, open }: { admitted: Admitted; known: readonly Entity[]; open: readonly Mention[] },
   cancel: Cancellation,
 ): Promise<CosineOf> {
-  const open = admitted.mentions.filter((mention) => settledBy(mention, admitted, known) === null && !mention.self);
   const texts = new Set(open.flatMap(namesOf));
   for (const mention of open) for (const name of comparedWith(mention, known)) texts.add(name);
   if (texts.size === 0) return () => 0;

@@ -8,6 +8,7 @@ import type {
   SettingsStore,
   SummaryStore,
 } from '@slowwave/engine';
+import { inSlices } from '../../ledger/in-slices.ts';
 import type { Access } from './access.ts';
 import type { AppendGroups } from './append-groups.ts';
 import * as batches from './read/batches.ts';
@@ -103,17 +104,8 @@ export function outboxStore({ read, write }: Access): OutboxStore {
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
     clear: (told, now) => write((sql) => clearOutbox(sql, { told, now })),
     refill: async () => {
-      let filled = 0;
-      for (let after: string | null = ''; after !== null; ) {
-        const from: string = after;
-        const slice = await write((sql) => refillOutbox(sql, { after: from, limit: REFILL_SLICE }));
-        after = slice.last;
-        filled += slice.filled;
-      }
-      for (let after: string | null = ''; after !== null; ) {
-        const from: string = after;
-        after = (await write((sql) => refillSpeech(sql, { after: from, limit: REFILL_SLICE }))).last;
-      }
+      const filled = await inSlices((after) => write((sql) => refillOutbox(sql, { after, limit: REFILL_SLICE })));
+      await inSlices((after) => write((sql) => refillSpeech(sql, { after, limit: REFILL_SLICE })));
       return filled;
     },
     refilling: () => read(outbox.isRefilling),

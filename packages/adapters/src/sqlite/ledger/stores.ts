@@ -7,6 +7,7 @@ import type {
   ReviewStore,
   SettingsStore,
 } from '@slowwave/engine';
+import { inSlices } from '../../ledger/in-slices.ts';
 import type { Access } from './access.ts';
 import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
@@ -81,19 +82,8 @@ export function outboxStore({ read, write }: Access): OutboxStore {
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),
     clear: (told, now) => write('clearOutbox', { told, now }),
     refill: async () => {
-      let filled = 0;
-      for (let after: string | null = ''; after !== null; ) {
-        const slice: { last: string | null; filled: number } = await write('refillOutbox', {
-          after,
-          limit: REFILL_SLICE,
-        });
-        after = slice.last;
-        filled += slice.filled;
-      }
-      for (let after: string | null = ''; after !== null; ) {
-        const slice: { last: string | null } = await write('refillSpeech', { after, limit: REFILL_SLICE });
-        after = slice.last;
-      }
+      const filled = await inSlices((after) => write('refillOutbox', { after, limit: REFILL_SLICE }));
+      await inSlices((after) => write('refillSpeech', { after, limit: REFILL_SLICE }));
       return filled;
     },
     refilling: () => read(outbox.isRefilling),

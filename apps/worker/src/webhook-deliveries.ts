@@ -52,17 +52,3 @@ async function send(given: Given, claimed: Parameters<typeof deliver>[1]): Promi
     given.log.warn({ deliveryId: claimed.delivery.id, error: String(error) }, 'what came of a delivery was not noted');
   }
 }
-
-const DAY_MS = 86_400_000;
-/** So many go in one transaction. */
-const SLICE = 1_000;
-
-/** Removes deliveries that are older than that. */
-export async function forgetDeliveries(
-  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
-  days: number,
-  stopping: AbortSignal,
-): Promise<void> {
-  const before = tools.now() - days * DAY_MS;
-  while (!stopping.aborted && (await ledger.webhooks.forget(before, SLICE)) === SLICE);
-}

@@ -30,8 +30,8 @@ import {
   turnDueAt,
   type WebhookSender,
 } from '@slowwave/engine';
-import { dropOldTrail } from './drop-old-trail.ts';
-import { forgetDeliveries, webhookDeliveries } from './webhook-deliveries.ts';
+import { type Drop, dropOld } from './drop-old.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
 const SWEEP_MS = 1_000;
@@ -71,7 +71,7 @@ export async function startWork(
   given: EngineDeps,
   { connection, schedule, concurrency, takeOverMs, ...place }: Workplace,
 ): Promise<Work> {
-  const { log } = given;
+  const { ledger, log } = given;
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given) };
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
@@ -80,10 +80,11 @@ export async function startWork(
   const nudge = (nudges: readonly Nudge[]): Promise<void> => schedule.nudge(nudges);
   const sweepLanes = laneSweep(deps, schedule);
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping: stopping.signal });
+  const old = (days: number, drop: Drop) => hourly(() => dropOld(deps, { days, drop, stopping: stopping.signal }));
   const sweeps: readonly (() => Promise<unknown>)[] = [
     webhooks.sweep,
-    hourly(() => forgetDeliveries(deps, place.webhookDays, stopping.signal)),
-    hourly(() => dropOldTrail(deps, place.auditDays, stopping.signal)),
+    old(place.webhookDays, (before, limit) => ledger.webhooks.forget(before, limit)),
+    old(place.auditDays, (before, limit) => ledger.trail.drop(before, limit)),
     sweepLanes,
     () => catchUp(deps, stopping.signal),
     () => sweepReplays({ ...deps, nudge }, stopping.signal),

@@ -8,7 +8,7 @@ import { find } from './find.ts';
 import { ranked } from './rank.ts';
 import { relationsFor } from './relations.ts';
 import { reranked, rerankerFor } from './rerank.ts';
-import { relationView } from './views.ts';
+import { relationHitView } from './views.ts';
 
 export interface Question {
   readonly tenant: TenantId;
@@ -47,7 +47,7 @@ async function answered(deps: SearchDeps, question: Question, deadline: Deadline
   const { missing, ...answer } = await addTo(deps, { question, deadline }, shown);
   return {
     ...answer,
-    ...(graph.asked && { relations: graph.relations.map(relationView) }),
+    ...(graph.asked && { relations: graph.relations.map(relationHitView) }),
     degraded: [...(state === null ? [] : [state]), ...found.missing, ...graph.missing, ...ordered.missing, ...missing],
   };
 }

@@ -15,7 +15,7 @@ import {
   type MemoryEvent,
   type Message,
   type OwnerSummary,
-  relationText,
+  relationCore,
   type Scope,
   scopeView,
 } from '@slowwave/engine';
@@ -81,14 +81,7 @@ export const userView = ({ owner, ...summary }: OwnerSummary): z.infer<typeof Us
   updated_at: isoOf(summary.updatedAt),
 });
 
-export const relationView = (relation: FoundRelation): z.infer<typeof RelationHit> => ({
-  id: relation.id,
-  source: { id: relation.source, name: relation.sourceName },
-  relationship: relation.relationship,
-  destination: { id: relation.destination, name: relation.destinationName },
-  text: relationText(relation),
-  valid_from: isoOf(relation.validFrom),
-  invalid_at: isoOrNull(relation.invalidAt),
+export const relationHitView = (relation: FoundRelation): z.infer<typeof RelationHit> => ({
+  ...relationCore(relation),
   score: relation.score,
-  memory_ids: [...relation.memoryIds],
 });

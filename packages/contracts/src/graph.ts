@@ -49,9 +49,10 @@ export const EntityView = OwnerView.extend({
 }).meta({ id: 'Entity' });
 export type EntityView = z.infer<typeof EntityView>;
 
-export const End = z.object({ id: z.string(), name: z.string() });
+const End = z.object({ id: z.string(), name: z.string() });
 
-export const RelationView = OwnerView.extend({
+/** What a relation says, wherever it is shown. */
+export const RelationCore = z.object({
   id: z.string(),
   source: End,
   relationship: z.string().describe('General and timeless, like works_at.'),
@@ -59,10 +60,14 @@ export const RelationView = OwnerView.extend({
   text: z.string().describe('How it reads: "Ana works at Acme".'),
   valid_from: z.string(),
   invalid_at: z.string().nullable().describe('When it ended; null: it holds.'),
+  memory_ids: z.array(z.string()).describe('Memories that came from the same messages.'),
+});
+
+export const RelationView = OwnerView.extend({
+  ...RelationCore.shape,
   said_at: z.string(),
   confirmations: z.number().int().describe('How often it was said again.'),
   quote: z.string().nullable().describe('The words that say it; null where somebody wrote it without any.'),
-  memory_ids: z.array(z.string()).describe('Memories that came from the same messages.'),
   message_ids: z.array(z.string()),
 }).meta({ id: 'Relation' });
 export type RelationView = z.infer<typeof RelationView>;

@@ -3,7 +3,7 @@ import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
-import { End } from './graph.ts';
+import { RelationCore } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView } from './memories.ts';
 
 export const QUERY_MAX = 20_000;
@@ -88,19 +88,9 @@ export const MessageHit = ScopeView.extend({
   scores: Scores.optional(),
 }).meta({ id: 'MessageHit' });
 
-export const RelationHit = z
-  .object({
-    id: z.string(),
-    source: End,
-    relationship: z.string().describe('General and timeless, like works_at.'),
-    destination: End,
-    text: z.string().describe('How it reads: "Ana works at Acme".'),
-    valid_from: z.string(),
-    invalid_at: z.string().nullable().describe('When it ended; null while it holds.'),
-    score: z.number().describe('0 to 1. Orders the relations of one query.'),
-    memory_ids: z.array(z.string()).describe('Memories that came from the same messages.'),
-  })
-  .meta({ id: 'RelationHit' });
+export const RelationHit = RelationCore.extend({
+  score: z.number().describe('0 to 1. Orders the relations of one query.'),
+}).meta({ id: 'RelationHit' });
 
 export const SearchResult = z
   .object({

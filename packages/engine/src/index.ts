@@ -179,7 +179,7 @@ export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { undoer } from './undo/undoer.ts';
 export { draftBatch, type Posted } from './views/draft-batch.ts';
-export { entityView, relationView, statementView } from './views/graph.ts';
+export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
 export { memoryView } from './views/memory.ts';
 export { failuresView, failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';

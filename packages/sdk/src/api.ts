@@ -115,13 +115,13 @@ export type ChangedRelation = {
   readonly valid_from: string;
   /** When it ended; null: it holds. */
   readonly invalid_at: string | null;
+  /** Memories that came from the same messages. */
+  readonly memory_ids: readonly string[];
   readonly said_at: string;
   /** How often it was said again. */
   readonly confirmations: number;
   /** The words that say it; null where somebody wrote it without any. */
   readonly quote: string | null;
-  /** Memories that came from the same messages. */
-  readonly memory_ids: readonly string[];
   readonly message_ids: readonly string[];
   /** The id it had before: what is said anew has a new one. */
   readonly replaces: string | null;
@@ -1063,13 +1063,13 @@ export type Relation = {
   readonly valid_from: string;
   /** When it ended; null: it holds. */
   readonly invalid_at: string | null;
+  /** Memories that came from the same messages. */
+  readonly memory_ids: readonly string[];
   readonly said_at: string;
   /** How often it was said again. */
   readonly confirmations: number;
   /** The words that say it; null where somebody wrote it without any. */
   readonly quote: string | null;
-  /** Memories that came from the same messages. */
-  readonly memory_ids: readonly string[];
   readonly message_ids: readonly string[];
 };
 
@@ -1088,12 +1088,12 @@ export type RelationHit = {
   /** How it reads: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
-  /** When it ended; null while it holds. */
+  /** When it ended; null: it holds. */
   readonly invalid_at: string | null;
-  /** 0 to 1. Orders the relations of one query. */
-  readonly score: number;
   /** Memories that came from the same messages. */
   readonly memory_ids: readonly string[];
+  /** 0 to 1. Orders the relations of one query. */
+  readonly score: number;
 };
 
 export type RelationList = {

@@ -1,4 +1,5 @@
 import type { EntityView, RelationView, StatementView } from '@slowwave/contracts';
+import type { SeenRelation } from '../graph/read/seen.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Owner } from '../words.ts';
@@ -22,19 +23,24 @@ export const entityView = (entity: Entity): EntityView => ({
   created_at: isoOf(entity.createdAt),
 });
 
-export const relationView = (relation: KeptRelation): RelationView => ({
+/** What a relation says, wherever it is shown. */
+export const relationCore = (relation: SeenRelation) => ({
   id: relation.id,
-  ...ownerView(relation.owner),
   source: { id: relation.source, name: relation.sourceName },
   relationship: relation.relationship,
   destination: { id: relation.destination, name: relation.destinationName },
   text: relationText(relation),
   valid_from: isoOf(relation.validFrom),
   invalid_at: isoOrNull(relation.invalidAt),
+  memory_ids: [...relation.memoryIds],
+});
+
+export const relationView = (relation: KeptRelation): RelationView => ({
+  ...relationCore(relation),
+  ...ownerView(relation.owner),
   said_at: isoOf(relation.saidAt.at),
   confirmations: relation.confirmations,
   quote: relation.quote,
-  memory_ids: [...relation.memoryIds],
   message_ids: [...relation.messageIds],
 });
 

@@ -18,11 +18,18 @@ import { type Stopwatch, stopwatch } from './stopwatch.ts';
 /** Explicit writes may overtake a plan; after this many in one try it has failed and the lane waits a little. */
 const OVERTAKEN_MAX = 5;
 
+export interface Consolidated {
+  /** What of the lane is due next. */
+  readonly next: Nudge | null;
+  /** The graph has a study of it to make. */
+  readonly studied: boolean;
+}
+
 /**
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
  * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
  */
-export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Nudge | null> {
+export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
   const watch = stopwatch(deps.tools, (step) => deps.meter.step(turn, step));
   const gathered = await watch.time('gather', () => gather(deps, turn));
   const stored = await deps.ledger.thoughts.plan(turn.consolidationId);
@@ -33,7 +40,7 @@ export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancella
     if (applied.kind === 'applied') {
       deps.meter.facts(planned.plan.outcomes);
       await projectNow(deps, { planned, watch }, cancel);
-      return applied.next;
+      return { next: applied.next, studied: planned.plan.graph === true };
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }

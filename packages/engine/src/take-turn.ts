@@ -49,12 +49,12 @@ async function runTurn(
 ): Promise<Verdict> {
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
   try {
-    const next = await consolidate(deps, turn, cancel);
+    const { next, studied } = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
     // Nobody waits for what comes later.
     void askForSummary(deps, deps.followUps, turn);
-    void askForStudy(deps, deps.followUps, turn);
+    if (studied) void askForStudy(deps, deps.followUps, turn);
     return { kind: 'done', next };
   } catch (error) {
     if (error instanceof FencedError) {

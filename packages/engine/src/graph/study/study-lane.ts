@@ -8,7 +8,6 @@ import { depsInSpace } from '../../replays/deps-in-space.ts';
 import { retryDelay } from '../../rules/retry-delay.ts';
 import { isDoubtful } from '../../steps/doubt.ts';
 import type { LaneId, Millis } from '../../words.ts';
-import { isStudied } from './is-studied.ts';
 import { isAway, study } from './study.ts';
 
 /**
@@ -60,12 +59,10 @@ export async function sweepStudies(
   return lanes.length;
 }
 
-/** Asks for the study of what was just applied, where there is one. Whoever calls does not wait; the sweep finds what is lost. */
-export async function askForStudy({ ledger, log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
-  if (!turn.settings.infer || turn.settings.graph === false) return;
+/** Asks for the study of what was just applied. Whoever calls does not wait; the sweep finds what is lost. */
+export async function askForStudy({ log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
   try {
-    const rules = await ledger.settings.get(turn.tenant);
-    if (isStudied(turn, rules)) await followUps.study([turn.lane]);
+    await followUps.study([turn.lane]);
   } catch (error) {
     const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
     log.warn(fields, 'could not ask for a study; the sweep does');

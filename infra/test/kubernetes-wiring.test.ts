@@ -112,3 +112,16 @@ test('the proxy decides as the one of docker-compose.yml does', async () => {
   expect(docker?.length).toBeGreaterThan(5);
   expect(kubernetes).toEqual(docker);
 });
+
+test.each(['infra/docker/nginx.conf', 'infra/k8s/base/proxy.conf'])(
+  '%s tells the programs whether a request came by https, as the TLS proxy in front of it says',
+  async (path) => {
+    const text = await textOf(path);
+    const map = /map \$http_x_forwarded_proto \$came_by \{(.*?)\n\}/s.exec(text)?.[1] ?? '';
+    const pairs = map.trim().split(/\s*\n\s*/u);
+    const rules = pairs.map((pair) => pair.replace(/;$/u, '').split(/\s+/u));
+    expect(Object.fromEntries(rules)).toEqual({ default: '$scheme', '~^https\\b': 'https' });
+    expect(text).toMatch(/^\s*proxy_set_header X-Forwarded-Proto \$came_by;$/mu);
+    expect(text).not.toMatch(/X-Forwarded-Proto \$scheme/u);
+  },
+);

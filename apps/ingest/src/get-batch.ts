@@ -1,6 +1,6 @@
 import { BatchView, WaitQuery } from '@slowwave/contracts';
 import type { Scope, TenantId } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, mayKnow, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, type Bounds, IdParams, isForOneApp, mayKnow, requestTenant, waitSignal } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { outcome } from './watch-batch.ts';
 
@@ -22,6 +22,7 @@ export function getBatch(app: App, { ledger }: IngestDeps): void {
       tenant: requestTenant(request) as TenantId,
       id: request.params.id,
       mayKnow: (scope: Scope) => mayKnow(request, scope),
+      bound: isForOneApp(request),
     };
     return outcome(ledger, key, { waitMs: request.query.wait, signal: waitSignal(reply) });
   });

@@ -1,8 +1,9 @@
+import { urlPolicy } from '@slowwave/adapters/net';
 import { expect, test } from 'vitest';
 import type { IngestDeps } from './deps.ts';
 import { ingestBench } from './testing/bench.ts';
 
-const post = async (url: string, images: IngestDeps['images'] = true) => {
+const post = async (url: string, images: IngestDeps['images'] = urlPolicy([])) => {
   const bench = await ingestBench(undefined, { images });
   const content = [
     { type: 'text', text: 'look' },
@@ -51,6 +52,13 @@ test.each([
   ['the address of cloud metadata', 'http://169.254.169.254/latest'],
   ['a name without a dot', 'http://redis/a.png'],
   ['an internal name', 'http://metadata.google.internal/a.png'],
+  ['a service of a cluster', 'https://kubernetes.default.svc/a.png'],
+  ['a service of a cluster, in short', 'https://kubernetes.default/a.png'],
+  ['this machine, version 4 in the old form of version 6', 'http://[::127.0.0.1]/a.png'],
+  ['a site-local address', 'http://[fec0::1]/a.png'],
+  ['version 4 behind a local translator', 'http://[64:ff9b:1::7f00:1]/a.png'],
+  ['version 4 in a tunnel', 'http://[2001:0:7f00:1::]/a.png'],
+  ['a relay to version 6', 'http://192.88.99.1/a.png'],
   ['a password in the URL', 'https://ann:secret@pictures.example.com/a.png'],
 ])('%s is refused, naming the place', async (_what, url) => {
   expect((await post(url)).json()).toMatchObject({
@@ -63,7 +71,7 @@ test.each([
 test.each(['http://pictures.internal/a.png', 'http://pictures.internal./a.png', 'http://10.1.2.3/a.png'])(
   '%s is taken where the operator lists it',
   async (url) => {
-    const listed = { mayConnect: (host: string) => ['pictures.internal', '10.1.2.3'].includes(host) };
+    const listed = urlPolicy(['pictures.internal', '10.1.2.3']);
     expect((await post(url, listed)).statusCode).toBe(202);
     expect((await post('http://10.1.2.4/a.png', listed)).statusCode).toBe(422);
   },

@@ -6,9 +6,11 @@ import {
   checkImages,
   concerns,
   idempotencyOf,
+  isForOneApp,
   KeyHeader,
   mayKnow,
   problem,
+  refuseForOneApp,
   requestTenant,
   waitSignal,
 } from '@slowwave/http';
@@ -44,8 +46,10 @@ export function postBatch(app: App, deps: IngestDeps): void {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     pressure.check(tenant);
+    if (request.body.graph === true)
+      refuseForOneApp(request, 'relations are kept for all apps together; leave graph out');
     checkImages(request.body.messages, deps.images);
-    const batch = draftBatch(deps.tools, { tenant, body: request.body, key });
+    const batch = draftBatch(deps.tools, { tenant, body: request.body, key, ownAppOnly: isForOneApp(request) });
     const { due, personalData } = await policyOf(tenant);
     const stored = await append({ ...deps, due }, withPolicy(batch, personalData));
     if (!stored.repeated) pressure.accepted(tenant);
@@ -56,7 +60,7 @@ export function postBatch(app: App, deps: IngestDeps): void {
     const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
     const view = await outcome(
       deps.ledger,
-      { tenant, id: stored.id, mayKnow: (scope) => mayKnow(request, scope) },
+      { tenant, id: stored.id, mayKnow: (scope) => mayKnow(request, scope), bound: isForOneApp(request) },
       how,
     );
     return reply.code(view.stage === 'done' || stored.repeated ? 200 : 202).send(view);

@@ -1,9 +1,10 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { emptyQuery } from './empty-query.ts';
 import { filterOf } from './filters.ts';
+import { NO_RELATIONS } from './relations.ts';
 import { search } from './search.ts';
 
 const schema = {
@@ -22,6 +23,7 @@ const bounds: Bounds = { by: 'body', apps: true };
 export function postSearch(app: App, deps: SearchDeps): void {
   app.post('/v1/search', { schema, config: { bounds } }, async (request) => {
     if (request.body.query.trim() === '') throw emptyQuery();
+    if (request.body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const where = filterOf(request.body.filters);
     return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body, where });
   });

@@ -23,6 +23,9 @@ const SLOW = `reading the relations was not done within ${RELATIONS_LIMIT_MS} ms
 /** Of relations that are narrowed down more are found, so that enough are left. */
 const NARROWED_FACTOR = 5;
 
+/** What a key for one app is told that asks for them. */
+export const NO_RELATIONS = 'relations are kept for all apps together; leave them out';
+
 export interface Related {
   readonly asked: boolean;
   readonly relations: readonly FoundRelation[];

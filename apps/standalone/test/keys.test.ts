@@ -224,4 +224,49 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     const refusal = await operator('console', 'POST /v1/keys', { name: 'k', scopes: ['admin'], user_id: 'ann' });
     expect(refusal).toMatchObject({ status: 400, body: { errors: [{ path: 'scopes' }] } });
   });
+
+  it('for one app neither read nor change what other apps were told', async () => {
+    const all = as((await make({ tenant: 'apps' })).secret);
+    const shop = as((await make({ tenant: 'apps', scopes: ['ingest', 'search', 'manage'], app_id: 'shop' })).secret);
+    const batch = (app_id: string, text: string) => ({ ...said('ann', text), app_id, flush: true });
+    const post = async (ask: Ask, body: object) => (await ask('ingest', 'POST /v1/batches?wait=30000', body)).body;
+    const eve = await post(all, batch('health', "My sister's name is Eve"));
+    expect(eve.events).toMatchObject([{ event: 'ADD', memory: expect.stringContaining('Eve') }]);
+    const health = eve.events[0].memory_id;
+    const zoe = batch('shop', "My sister's name is Zoe");
+    const preview = { user_id: 'ann', app_id: 'shop', messages: zoe.messages };
+    const previewed = (await shop('console', 'POST /v1/consolidations/preview', preview)).body;
+    expect(previewed).toMatchObject({ candidates: [], operations: [{ event: 'ADD', before: null }] });
+    expect(await post(shop, zoe)).toMatchObject({ state: 'consolidated', events: [{ event: 'ADD', previous: null }] });
+    expect((await all('search', `GET /v1/memories/${health}`)).body.memory).toContain('Eve');
+    const mixed = await post(all, batch('shop', "My sister's name is Mia"));
+    expect(JSON.stringify(mixed.events)).toContain('Eve');
+    const cut = (await shop('ingest', `GET /v1/batches/${mixed.id}`)).body;
+    expect(cut).toMatchObject({ id: mixed.id, state: 'consolidated' });
+    expect(JSON.stringify(cut)).not.toMatch(/Eve/);
+
+    const ids = { user_id: 'ann', app_id: 'shop' };
+    const question = { ...ids, query: 'the name of the sister' };
+    const filters = { AND: [{ user_id: 'ann' }, { app_id: 'shop' }] };
+    const refused: readonly [App, string, unknown][] = [
+      ['search', 'POST /v1/search', { ...question, include: ['relations'] }],
+      ['search', 'POST /v1/context', { ...question, sections: ['memories', 'relations'] }],
+      ['ingest', 'POST /v1/batches', { ...zoe, graph: true }],
+      ['console', 'POST /mem0/v3/memories/search', { query: 'sister', filters, enable_graph: true }],
+      ['console', 'POST /mem0/v3/memories/add', { ...ids, messages: 'Hello', enable_graph: true }],
+      ['console', 'POST /mem0/v3/memories/search', { query: 'sister', filters: { user_id: 'ann' } }],
+      ['console', 'PUT /mem0/v1/batch', { memories: [{ memory_id: health, text: 'Changed' }] }],
+    ];
+    for (const [app, route, body] of refused) {
+      const answer = await shop(app, route, body);
+      expect([route, answer.status, answer.body.code]).toEqual([route, 403, 'key_bound']);
+    }
+    for (const route of Object.keys(NEEDED)) {
+      const { app, line, body } = sampled(route);
+      const here = line.replace('none', health) + (line.startsWith('GET') ? '?user_id=ann&app_id=shop' : '');
+      const answer = await shop(app, here, typeof body === 'object' ? { ...body, ...ids } : body);
+      expect([here, JSON.stringify(answer.body).includes('Eve')]).toEqual([here, false]);
+    }
+    expect((await all('search', `GET /v1/memories/${health}/history`)).body.results[0].memory).toContain('Eve');
+  });
 });

@@ -94,6 +94,8 @@ export interface BatchSettings {
   readonly expiresAt: Millis | null;
   /** Whether relations are kept of it. Missing: as the tenant's settings say. */
   readonly graph?: boolean;
+  /** Posted with a key for one app: its consolidation sees and changes memories of that app alone. */
+  readonly ownAppOnly?: true;
 }
 
 /** What goes first: what is being said now, or old conversations that are brought in. */

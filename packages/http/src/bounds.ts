@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Principal } from './principal.ts';
+import { type Principal, principalOf } from './principal.ts';
 import { type ProblemError, problem } from './problem.ts';
 import type { App } from './types.ts';
 
@@ -31,6 +31,12 @@ function refusalOfBounds(request: FastifyRequest, principal: Principal): Problem
     (principal.userId !== null && named.user_id !== principal.userId) ||
     (principal.appId !== null && named.app_id !== principal.appId);
   return strays ? bound(principal, 'name that, and no other') : null;
+}
+
+/** For a part of a request that cannot be kept inside one app: a key for one app is refused, and told why. */
+export function refuseForOneApp(request: FastifyRequest, detail: string): void {
+  const principal = principalOf(request);
+  if (principal.appId !== null) throw bound(principal, detail);
 }
 
 interface Named {

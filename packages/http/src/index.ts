@@ -2,7 +2,7 @@ export type { FastifyRequest } from 'fastify';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export type { AuditSink } from './audit/entry.ts';
 export { concerns } from './audit/subject.ts';
-export type { Bounds } from './bounds.ts';
+export { type Bounds, refuseForOneApp } from './bounds.ts';
 export { PROBLEM_TYPE, report, sendProblem } from './errors.ts';
 export { allowPages } from './headers.ts';
 export { idempotencyOf, KeyHeader } from './idempotency.ts';
@@ -12,7 +12,15 @@ export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { isLoopback } from './loopback.ts';
 export { listed, pageOf } from './page.ts';
 export { IdParams } from './params.ts';
-export { type CheckedKey, isOperator, type KeyCheck, mayKnow, principalOf, requestTenant } from './principal.ts';
+export {
+  type CheckedKey,
+  isForOneApp,
+  isOperator,
+  type KeyCheck,
+  mayKnow,
+  principalOf,
+  requestTenant,
+} from './principal.ts';
 export { notFound, ProblemError, problem, problemBody } from './problem.ts';
 export { needScope } from './scopes.ts';
 export { BODY_LIMIT_BYTES, closeInOrder, type Service, serve } from './serve.ts';

@@ -68,3 +68,6 @@ export function mayKnow(
     (principal.appId === null || principal.appId === appId)
   );
 }
+
+/** Whether who asks is kept to one app: what other apps were told is neither shown to them nor changed by them. */
+export const isForOneApp = (request: FastifyRequest): boolean => principalOf(request).appId !== null;

@@ -1,8 +1,9 @@
 import { ContextResult, PostContext } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import { type App, type Bounds, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { filterOf } from '../filters.ts';
+import { NO_RELATIONS } from '../relations.ts';
 import { context } from './context.ts';
 
 const schema = {
@@ -20,11 +21,12 @@ const schema = {
 const bounds: Bounds = { by: 'body', apps: true };
 
 export function postContext(app: App, deps: SearchDeps): void {
-  app.post('/v1/context', { schema, config: { bounds } }, async (request) =>
-    context(deps, {
+  app.post('/v1/context', { schema, config: { bounds } }, async (request) => {
+    if (request.body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
+    return context(deps, {
       tenant: requestTenant(request) as TenantId,
       body: request.body,
       where: filterOf(request.body.filters),
-    }),
-  );
+    });
+  });
 }

@@ -45,6 +45,21 @@ export function isPublicAddress(address: string): boolean {
   return PUBLIC.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6');
 }
 
+/** What stands at the end of names that only mean something inside a network: nobody on the internet is called so. */
+const INNER_ENDS = [
+  ...['localhost', 'localdomain', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'private', 'mail'],
+  ...['arpa', 'svc', 'cluster', 'default', 'consul', 'docker', 'test', 'invalid'],
+];
+
+/** Whether a name may be one of the public internet. Without a dot it is one of a network; what it leads to is asked elsewhere. */
+export function isPublicName(host: string): boolean {
+  const last = host.toLowerCase().split('.').at(-1) ?? '';
+  return host.includes('.') && TOP_LEVEL.test(last) && !INNER_ENDS.includes(last);
+}
+
+/** Letters, or a name in another script as it travels. */
+const TOP_LEVEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
+
 /** A list to look addresses up in. An IPv4 range holds the IPv6 forms of its addresses too (::ffff:10.0.0.7). */
 export function rangesOf(ranges: readonly AddressRange[]): BlockList {
   const list = new BlockList();

@@ -36,6 +36,9 @@ describe('URLs that callers name', () => {
   it.each([
     ...['127.1', '127.0.0.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.1', '0', '0.0.0.0'],
     ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::1]', '[::]', '[fd00::1]', '[fe80::1]', '[64:ff9b::7f00:1]'],
+    ...['[::127.0.0.1]', '[fec0::1]', '[64:ff9b:1::7f00:1]', '[2001:0:7f00:1::]', '192.88.99.1', '[2002:7f00:1::]'],
+    ...['kubernetes.default.svc', 'kubernetes.default', 'redis.svc.cluster.local', 'vault.service.consul', 'redis'],
+    ...['metadata.google.internal', 'METADATA.google.INTERNAL.', 'printer.local', 'router.home.arpa', 'db.lan', 'a.1x'],
     ...['169.254.169.254', '100.64.1.1', '10.0.0.1', '192.168.0.1', '１２７.0.0.1', '127。0。0。1', '127.0.0.1.'],
   ])('https://%s is refused', (host) => {
     expect(() => policy.check(`https://${host}/x`)).toThrow(/the URL is refused: expected a host on the public/);
@@ -56,6 +59,8 @@ describe('URLs that callers name', () => {
   it('takes public hosts over https', () => {
     expect(policy.check('https://Example.COM:8443/hook?a=1').href).toBe('https://example.com:8443/hook?a=1');
     expect(policy.check('https://8.8.8.8/').hostname).toBe('8.8.8.8');
+    expect(policy.check('https://xn--fiqs8s.xn--fiqs8s./x').hostname).toBe('xn--fiqs8s.xn--fiqs8s.');
+    expect(policy.check('https://local.internal.example.com/').hostname).toBe('local.internal.example.com');
   });
   it('takes what the operator lists, over http too, and nothing beside it', () => {
     const open = urlPolicy(['10.1.0.0/16', '127.0.0.1', 'fd00::/8', 'Receiver']);
@@ -123,7 +128,7 @@ describe('a request to a URL that a caller named', () => {
   });
   it('is not fooled by a name that changes its meaning after the check', async () => {
     const listed = urlPolicy([]);
-    const fooled = { check: (text: string) => new URL(text), mayConnect: listed.mayConnect };
+    const fooled = { ...listed, check: (text: string) => new URL(text) };
     const before = asked;
     await expect(guardedRequest(`http://127.0.0.1:${port}/`, ask, { policy: fooled })).rejects.toThrow(
       /not; the operator/,

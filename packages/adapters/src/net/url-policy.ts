@@ -1,11 +1,13 @@
 import { type BlockList, isIP } from 'node:net';
 import { EngineError } from '@slowwave/engine';
-import { isPublicAddress, isRange, rangesOf } from './address.ts';
+import { isPublicAddress, isPublicName, isRange, rangesOf } from './address.ts';
 
 /** What URLs that callers name may lead to. */
 export interface UrlPolicy {
   /** The URL in its normal form; throws where it leads nowhere it may. Asks no name server. */
   check(text: string): URL;
+  /** Whether a URL may name this host, an address or a name. Asks no name server: where a name leads is looked at later. */
+  mayName(host: string): boolean;
   /** Whether a connection to this address may be opened for a URL of this host. */
   mayConnect(host: string, address: string): boolean;
 }
@@ -24,6 +26,7 @@ export function urlPolicy(allowed: readonly string[]): UrlPolicy {
   };
   return {
     check: (text) => checked(text, listed),
+    mayName: (host) => mayName(host, listed),
     mayConnect: (host, address) => isPublicAddress(address) || isListed(host, address, listed),
   };
 }
@@ -43,9 +46,8 @@ function checked(text: string, listed: Listed): URL {
   if (url.username !== '' || url.password !== '') {
     throw refused('expected a URL without a user or password, got one with them; use a secret instead');
   }
-  const known = isListed(host, host, listed);
-  if (isIP(host) !== 0 && !known && !isPublicAddress(host)) throw privateAddress(host);
-  if (url.protocol === 'http:' && !known) {
+  if (!mayName(host, listed)) throw privateAddress(host);
+  if (url.protocol === 'http:' && !isListed(host, host, listed)) {
     throw refused(`expected https://, got http://${url.host}; only hosts in SLOWWAVE_ALLOW_PRIVATE_URLS do without`);
   }
   return url;
@@ -53,6 +55,9 @@ function checked(text: string, listed: Listed): URL {
 
 /** The host as it is connected to: IPv6 without brackets, a name without the dot of the root. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+
+const mayName = (host: string, listed: Listed): boolean =>
+  isListed(host, host, listed) || (isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host));
 
 function isListed(host: string, address: string, { ranges, names }: Listed): boolean {
   if (names.has(host.toLowerCase())) return true;

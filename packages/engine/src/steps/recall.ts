@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import type { Candidate, Fact } from '../plan.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -115,7 +116,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       tenant,
       owner,
       shelf: 'memories',
-      filter: {},
+      filter: appFilter(extracted.turn),
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },
       vector: vectorOf(fact.text),
       terms: terms(fact.text),
@@ -140,6 +141,10 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     }),
   );
 }
+
+/** A batch of a key for one app must neither show nor change what other apps were told. */
+const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
+  settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
 
 function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
   const best = new Map<string, Neighbour>();
@@ -200,7 +205,9 @@ function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
 
 async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted): Promise<Map<string, Tombstone>> {
   const hashes = new Map(extracted.facts.map((fact) => [fact.id, tools.hash(normaliseText(fact.text))]));
-  const stones = await ledger.memories.tombstones(extracted.turn.lane, [...new Set(hashes.values())]);
+  const { turn } = extracted;
+  const all = await ledger.memories.tombstones(turn.lane, [...new Set(hashes.values())]);
+  const stones = turn.settings.ownAppOnly === true ? await ofOwnApp(ledger, { turn, stones: all }) : all;
   return new Map(
     extracted.facts.flatMap((fact) => {
       const later = stones.find(
@@ -209,4 +216,15 @@ async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted)
       return later === undefined ? [] : [[fact.id, later] as const];
     }),
   );
+}
+
+/** What another app deleted blocks nothing that this one says. */
+async function ofOwnApp(
+  ledger: EngineDeps['ledger'],
+  { turn, stones }: { turn: Turn; stones: readonly Tombstone[] },
+): Promise<readonly Tombstone[]> {
+  const ids = [...new Set(stones.map(({ memoryId }) => memoryId))];
+  const memories = ids.length === 0 ? [] : await ledger.memories.many(turn.tenant, ids);
+  const own = new Set(memories.filter(({ scope }) => scope.appId === turn.scope.appId).map(({ id }) => id));
+  return stones.filter(({ memoryId }) => own.has(memoryId));
 }

@@ -37,6 +37,19 @@ export function describeClaim(bench: () => Bench): void {
       expect(await laneOf(b)).toMatchObject({ state: 'consolidating', epoch: 1, pending: 0 });
     });
 
+    it('takes batches of a key for one app apart from those of a key for all', async () => {
+      const b = bench();
+      const first = await store(b);
+      const second = await store(b, { settings: { ...settings(), ownAppOnly: true } });
+      const third = await store(b, { settings: { ...settings(), ownAppOnly: true } });
+      const turn = await nextTurn(b);
+      expect(turn.batchIds).toEqual([first.batch.id]);
+      await apply(b, turn);
+      const next = await nextTurn(b);
+      expect(next.batchIds).toEqual([second.batch.id, third.batch.id]);
+      expect(next.settings).toEqual({ ...settings(), ownAppOnly: true });
+    });
+
     it('is too early before the lane is due', async () => {
       const b = bench();
       const nudge = expectThere((await store(b)).nudge);

@@ -198,6 +198,7 @@ export const settingsKey = (settings: BatchSettings): string =>
     settings.memoryType,
     settings.expiresAt,
     settings.graph ?? null,
+    settings.ownAppOnly ?? false,
   ]);
 
 /** The row, which must exist: another row of the state names it. */

@@ -12,16 +12,18 @@ export interface Posted {
   readonly body: Omit<PostBatch, 'flush' | 'priority'> & Partial<Pick<PostBatch, 'flush' | 'priority'>>;
   /** The idempotency key, wherever it stood. */
   readonly key: string | null;
+  /** Whether the key it was posted with is for one app. */
+  readonly ownAppOnly: boolean;
 }
 
 /** A posted batch as the ledger takes it. */
-export function draftBatch(tools: Tools, { tenant, body, key }: Posted): NewBatch {
+export function draftBatch(tools: Tools, { tenant, body, key, ownAppOnly }: Posted): NewBatch {
   const batchAt = momentOf(body.timestamp);
   return {
     id: tools.id('bat'),
     tenant,
     scope: scopeOf(body),
-    settings: settingsOf(body),
+    settings: { ...settingsOf(body), ...(ownAppOnly && { ownAppOnly }) },
     metadata: (body.metadata ?? {}) as JsonObject,
     messages: body.messages.map((message) => newMessage(tools.id('msg'), message, batchAt)),
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOf(content)), 0),

@@ -61,6 +61,7 @@ const settingsText = (settings: BatchSettings): string =>
     expiresAt: settings.expiresAt,
     // Left out where it is: batches of releases without it are equal to such.
     ...(settings.graph !== undefined && { graph: settings.graph }),
+    ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
   } satisfies BatchSettings);
 
 /** A batch as it is accepted, at the end of its lane. */

@@ -51,13 +51,15 @@ export function postBatch(app: App, deps: IngestDeps): void {
     checkImages(request.body.messages, deps.images);
     const batch = draftBatch(deps.tools, { tenant, body: request.body, key, ownAppOnly: isForOneApp(request) });
     const { due, personalData } = await policyOf(tenant);
+    // Before anything is stored: who is told that too many wait already can send the same again.
+    const signal = request.query.wait === 0 ? null : waitSignal(reply);
     const stored = await append({ ...deps, due }, withPolicy(batch, personalData));
     if (!stored.repeated) pressure.accepted(tenant);
     concerns(request, { kind: 'batch', id: stored.id });
     tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
     reply.header('location', statusUrl(stored.id));
-    if (request.query.wait === 0) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
-    const how = { waitMs: request.query.wait, signal: waitSignal(reply) };
+    if (signal === null) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
+    const how = { waitMs: request.query.wait, signal };
     const view = await outcome(
       deps.ledger,
       { tenant, id: stored.id, mayKnow: (scope) => mayKnow(request, scope), bound: isForOneApp(request) },

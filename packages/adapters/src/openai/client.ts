@@ -43,7 +43,7 @@ export function connect(options: OpenaiOptions): Connection {
     timeout: timeoutMs,
     maxRetries: 0,
     logLevel: 'off',
-    fetch: fetchWithPlainErrors,
+    fetch: fetchWithPlainErrors(),
     adminAPIKey: null,
     organization: null,
     project: null,

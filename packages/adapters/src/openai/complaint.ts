@@ -42,9 +42,12 @@ export function complaintIn(body: object): Complaint | null {
   };
 }
 
+/** The server sends whoever asks elsewhere, which nobody follows: the key and what was said would go with it. */
+export const isRedirect = ({ status }: Complaint): boolean => status >= 300 && status < 400;
+
 /** Whether the server complains about this field of the request, or about what it stands for. */
 export function complainsAbout(complaint: Complaint, topic: RegExp): boolean {
-  const final = complaint.status <= 501 && !PASSING.has(complaint.status);
+  const final = complaint.status <= 501 && !isRedirect(complaint) && !PASSING.has(complaint.status);
   return final && (topic.test(complaint.param) || topic.test(complaint.text));
 }
 

@@ -1,4 +1,5 @@
 import { type Cancellation, type Embedded, type Embedder, EngineError, estimateTokens } from '@slowwave/engine';
+import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, type OpenaiOptions } from './client.ts';
 import { checkDimensions, type RawVectors, readVectors, unitVector } from './embedding-answer.ts';
 import {
@@ -11,10 +12,13 @@ import {
 } from './embedding-request.ts';
 import { exchange } from './exchange.ts';
 import { rejection } from './failure.ts';
+import { fetchWithPlainErrors } from './plain-errors.ts';
 import { unquoted } from './unquoted.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';
+/** Of one number of a vector, written out with all its digits; twice that, so that a vector of another length is told as such. */
+const NUMBER_BYTES_MAX = 2 * 24;
 const NEVER: Cancellation = new AbortController().signal;
 
 export interface EmbedderOptions extends OpenaiOptions {
@@ -26,13 +30,16 @@ interface Server extends Connection {
   readonly options: EmbedderOptions;
   /** Learnt from refusals, kept for the life of the process. */
   manners: Manners;
+  /** null until the model was asked. */
+  dimensions: number | null;
 }
 
 /** An embedder behind any OpenAI-compatible API. */
 export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder> {
   const manners = { dimensions: options.dimensions, base64: true };
-  const server: Server = { ...connect(options), options, manners };
+  const server: Server = { ...connect(options), options, manners, dimensions: options.dimensions };
   const dimensions = options.dimensions ?? (await probe(server));
+  server.dimensions = dimensions;
   return {
     fingerprint: `openai:${options.model}:${dimensions}`,
     dimensions,
@@ -97,12 +104,17 @@ async function halves(server: Server, batch: Batch): Promise<RawVectors> {
   return { vectors: [...left.vectors, ...right.vectors], usage: { promptTokens, completionTokens: 0 } };
 }
 
+/** As many bytes as vectors for these texts can take. Before their length is known, any single one has room. */
+const bytesOf = (texts: number, { dimensions }: Server): number =>
+  Math.max(ANSWER_BYTES_MAX, texts * (dimensions ?? 0) * NUMBER_BYTES_MAX);
+
 async function requestInputs(server: Server, inputs: readonly string[], cancel: Cancellation): Promise<RawVectors> {
   const { client, place, options } = server;
+  const sized = client.withOptions({ fetch: fetchWithPlainErrors(bytesOf(inputs.length, server)) });
   for (;;) {
     const tried = server.manners;
     const body = embeddingRequest(options.model, inputs, tried);
-    const outcome = await exchange({ place, cancel }, (signal) => client.embeddings.create(body, { signal }));
+    const outcome = await exchange({ place, cancel }, (signal) => sized.embeddings.create(body, { signal }));
     if ('body' in outcome) return readVectors(outcome.body, inputs, place);
     const lesser = withoutRefused(tried, outcome.complaint);
     if (lesser === null) throw rejection(outcome.complaint, place, inputs);

@@ -1,7 +1,7 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError } from 'openai';
 import type { Place } from './client.ts';
-import type { Complaint } from './complaint.ts';
+import { type Complaint, isRedirect } from './complaint.ts';
 import { unquoted } from './unquoted.ts';
 
 const TOO_LONG =
@@ -74,6 +74,7 @@ const TOO_LONG_VERDICT: Verdict = {
 function verdictOn(complaint: Complaint): Verdict {
   const { status, code, text } = complaint;
   const about = `${code} ${text}`;
+  if (isRedirect(complaint)) return misconfigured('redirects are not followed: set OPENAI_BASE_URL to where it leads');
   const final = [200, 400, 413, 422, 500].includes(status);
   if (status === 413 || (final && TOO_LONG.test(about))) return TOO_LONG_VERDICT;
   if (status < 500 && FILTERED.test(about))

@@ -1,14 +1,33 @@
 import { patientFetch } from '../system/patient-fetch.ts';
 
 /**
- * fetch, but every refusal carries its explanation where OpenAI puts it. Other servers send `{message}`, `{detail}` or
+ * fetch of at most so many bytes, but every refusal carries its explanation where OpenAI puts it. Other servers send `{message}`, `{detail}` or
  * plain text, of which the library would keep nothing.
  */
-export async function fetchWithPlainErrors(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-  const response = await patientFetch(url, init);
-  if (response.ok) return response;
-  const { status, headers } = response;
-  return new Response(JSON.stringify({ error: errorIn(await response.text()) }), { status, headers: plain(headers) });
+export const fetchWithPlainErrors =
+  (bytesMax?: number): typeof fetch =>
+  async (url, init) => {
+    const response = await patientFetch(url, init, bytesMax);
+    if (response.ok) return response;
+    const { status, headers } = response;
+    return new Response(JSON.stringify({ error: errorIn(await beginningOf(response)) }), {
+      status,
+      headers: plain(headers),
+    });
+  };
+
+/** An explanation is a sentence; what is longer is a page, of which the beginning says as much. */
+const EXPLANATION_BYTES_MAX = 64 * 1024;
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= EXPLANATION_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function errorIn(text: string): unknown {

@@ -1,5 +1,4 @@
 import { type Cancellation, EngineError, type EngineErrorCode, type Reranker } from '@slowwave/engine';
-import type * as PatientFetch from '../system/patient-fetch.ts';
 import { readRelevance } from './read-relevance.ts';
 
 export interface RerankOptions {
@@ -12,6 +11,9 @@ export interface RerankOptions {
   readonly timeoutMs: number;
 }
 
+/** Some servers send every document back; this is the most a character takes, escaped. */
+const ESCAPED_BYTES = 6;
+
 /** A reranker behind an API like those of Cohere and Jina. */
 export function endpointReranker(options: RerankOptions): Reranker {
   // Only for processes that rerank, and while they start: not within the time of the first question.
@@ -20,8 +22,10 @@ export function endpointReranker(options: RerankOptions): Reranker {
     rerank: async ({ query, documents }, cancel) => {
       const { model } = options;
       const body = { ...(model !== null && { model }), query, documents, top_n: documents.length };
-      const { patientFetch } = await loading;
-      const told = await exchange(options, JSON.stringify(body), { cancel, fetch: patientFetch });
+      const text = JSON.stringify(body);
+      const { patientFetch, ANSWER_BYTES_MAX } = await loading;
+      const bytesMax = Math.max(ANSWER_BYTES_MAX, ESCAPED_BYTES * text.length);
+      const told = await exchange(options, text, { cancel, fetch: (url, init) => patientFetch(url, init, bytesMax) });
       return readRelevance(told, documents.length);
     },
   };
@@ -29,7 +33,7 @@ export function endpointReranker(options: RerankOptions): Reranker {
 
 interface Turn {
   readonly cancel: Cancellation;
-  readonly fetch: typeof PatientFetch.patientFetch;
+  readonly fetch: typeof fetch;
 }
 
 async function exchange(options: RerankOptions, body: string, { cancel, fetch }: Turn): Promise<unknown> {
@@ -39,7 +43,8 @@ async function exchange(options: RerankOptions, body: string, { cancel, fetch }:
   cancel.addEventListener('abort', hangUp, { once: true });
   const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(options.timeoutMs)]);
   try {
-    const response = await fetch(options.url, { method: 'POST', headers: headersOf(options), body, signal });
+    const sent = { method: 'POST', headers: headersOf(options), body, signal };
+    const response = await fetch(options.url, sent);
     if (!response.ok) throw refusal(response.status);
     return await response.json();
   } catch (error) {
@@ -69,6 +74,8 @@ const CODES: Readonly<Record<number, EngineErrorCode>> = {
 };
 
 function refusal(status: number): EngineError {
+  if (status >= 300 && status < 400)
+    return failure('model_misconfigured', `got a redirect (status ${status}), which is not followed`);
   const code = CODES[status] ?? (status >= 500 ? 'model_server_error' : 'model_rejected');
   return failure(code, `got status ${status}`);
 }

@@ -1,3 +1,4 @@
+import { EngineError } from '@slowwave/engine';
 import { Agent } from 'undici';
 
 /**
@@ -6,9 +7,44 @@ import { Agent } from 'undici';
  */
 const KEPT_OPEN_MS = 30_000;
 
+/**
+ * Bytes of an answer, unpacked, unless its caller expects more. Models write 128,000 tokens at most, half a megabyte of
+ * English: with every character escaped, and as much reasoning beside it, that still fits.
+ */
+export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
 const dispatcher = new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
 
-/** fetch that keeps its connections for longer. */
-export const patientFetch = (...[url, init]: Parameters<typeof fetch>): Promise<Response> =>
+/**
+ * fetch that keeps its connections for longer. A model's server is not believed: a redirect is an answer like any other, and
+ * whoever sends more bytes than are expected is cut off there.
+ */
+export async function patientFetch(
+  url: Parameters<typeof fetch>[0],
+  init: Parameters<typeof fetch>[1],
+  bytesMax = ANSWER_BYTES_MAX,
+): Promise<Response> {
   // Types of the version that Node has built in differ in what is not used here.
-  fetch(url, { ...init, dispatcher } as unknown as RequestInit);
+  const response = await fetch(url, { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit);
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  return new Response(body.pipeThrough(upTo(bytesMax)), { status, statusText, headers });
+}
+
+function upTo(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      bytes += chunk.byteLength;
+      if (bytes <= bytesMax) controller.enqueue(chunk);
+      else controller.error(tooLong(bytesMax));
+    },
+  });
+}
+
+const tooLong = (bytesMax: number): EngineError =>
+  new EngineError(
+    `expected an answer of at most ${bytesMax} bytes from the model's server, got more; it was cut off and is not kept. ` +
+      'A smaller output limit or another model helps if this stays.',
+    { code: 'model_output_unusable', retryable: true },
+  );

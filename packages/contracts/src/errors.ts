@@ -8,6 +8,7 @@ export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_cursor: 400,
   unauthorized: 401,
+  budget_exhausted: 402,
   forbidden: 403,
   scope_missing: 403,
   key_bound: 403,

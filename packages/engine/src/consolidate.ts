@@ -15,8 +15,10 @@ import { recall } from './steps/recall.ts';
 import type { GatheredTurn, Planned } from './steps/values.ts';
 import { type Stopwatch, stopwatch } from './stopwatch.ts';
 
-/** Explicit writes may overtake a plan; after this many in one try it has failed and the lane waits a little. */
+/** Explicit writes may overtake a plan; after this many in one try the lane waits a little, and no try is counted. */
 const OVERTAKEN_MAX = 5;
+/** In ms. Longer than somebody edits without a pause; the next try goes on from the newest plan. */
+const OVERTAKEN_PAUSE_MS = 1_000;
 
 export interface Consolidated {
   /** What of the lane is due next. */
@@ -45,8 +47,10 @@ export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancella
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
   throw new EngineError('explicit writes kept changing the memories that were being decided on; it is tried again', {
-    code: 'internal',
+    code: 'overtaken',
     retryable: true,
+    retryAfterMs: OVERTAKEN_PAUSE_MS,
+    countsAsTry: false,
   });
 }
 

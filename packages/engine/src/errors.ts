@@ -18,6 +18,7 @@ export type EngineErrorCode =
   | 'queue_unavailable'
   | 'unsupported_content'
   | 'cancelled'
+  | 'overtaken'
   | 'internal';
 
 interface Facts {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type EngineBench, echoExtract, engineBench, fakeChat, keyedDecide } from './testing/index.ts';
+import {
+  type BenchOptions,
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  keyedDecide,
+} from './testing/index.ts';
 import { expectTrue } from './testing/ledger-truths.ts';
 import { DEFAULT_TENANT, type Memory } from './words.ts';
 import { memoryWriter } from './write.ts';
@@ -59,18 +66,19 @@ describe('an explicit write between plan and apply', () => {
     expect(await newestPlan(bench)).toMatchObject({ round: 1 });
   });
 
-  it('again and again makes the try fail; the next one goes on from the newest plan', async () => {
-    const { bench, chat, onPlan } = await oneMemory('lives: in Oslo');
-    const writes = 6;
+  it('again and again costs no try, however few there are; the next one goes on from the newest plan', async () => {
+    const { bench, chat, onPlan } = await oneMemory('lives: in Oslo', { maxAttempts: 1 });
+    const writes = 12;
     for (let nth = 1; nth <= writes; nth += 1) {
       onPlan(nth, (memory) => writer(bench).change(DEFAULT_TENANT, memory.id, { metadata: { nth } }));
     }
     const id = await bench.post(['lives: in Bergen']);
     const verdicts = await bench.run();
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['later', 'done']);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['later', 'later', 'done']);
     expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
       state: 'consolidated',
-      attempts: 1,
+      attempts: 0,
+      failures: [],
     });
     expect(await newestPlan(bench)).toMatchObject({ round: writes + 1 });
     expect(
@@ -81,13 +89,37 @@ describe('an explicit write between plan and apply', () => {
   });
 });
 
+describe('an explicit write of other texts, again and again', () => {
+  it('parks nothing: the batch says what it waits for, and is applied when the writes pause', async () => {
+    const { bench, onPlan } = await oneMemory('lives: in Oslo', { maxAttempts: 2 });
+    const states: unknown[] = [];
+    const id = await bench.post(['lives: in Bergen']);
+    for (let nth = 1; nth <= 12; nth += 1) {
+      onPlan(nth, async (memory) => {
+        const batch = await bench.deps.ledger.batches.get(DEFAULT_TENANT, id);
+        states.push([batch?.state, batch?.attempts, batch?.failure?.code ?? null]);
+        await writer(bench).change(DEFAULT_TENANT, memory.id, { text: `lives: in town ${nth}` });
+      });
+    }
+    await bench.run();
+    expect(states).toHaveLength(12);
+    expect(new Set(states.map(String))).toEqual(new Set(['consolidating,0,', 'consolidating,0,overtaken']));
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: 0,
+    });
+    expect(await bench.live()).toEqual(['lives: in town 12']);
+    await expectTrue(bench.deps.ledger);
+  });
+});
+
 const writer = (bench: EngineBench) => memoryWriter(bench.deps);
 
 /** A bench with one memory, and a way to do something right after the n-th plan from now on was stored. */
-async function oneMemory(text: string) {
+async function oneMemory(text: string, settings: BenchOptions['settings'] = {}) {
   const decide = keyedDecide((shown) => shown.split(':')[0] ?? shown);
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: decide });
-  const bench = await engineBench({ chat });
+  const bench = await engineBench({ chat, settings });
   await bench.post([text]);
   await bench.run();
   const doings = new Map<number, (memory: Memory) => Promise<unknown>>();

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { EngineError } from './errors.ts';
 import { preview } from './preview.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER, newBatch, newMessage } from './testing/index.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import {
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  keyedDecide,
+  NEVER,
+  newBatch,
+  newMessage,
+} from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -37,4 +48,39 @@ describe('a preview', () => {
     expect(plan.operations).toMatchObject([{ event: 'ADD', before: null, after: 'pet: a cat' }]);
     expect(await bench.memories()).toEqual([]);
   });
+
+  it('is counted like a consolidation, answered or not', async () => {
+    const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) };
+    const bench = await engineBench({ chat: fakeChat(scripts) });
+    await bench.post(['lives: in Oslo']);
+    await bench.run();
+    const { overview } = bench.deps.ledger;
+    const before = await overview.usage(DEFAULT_TENANT);
+    await preview(bench.deps, of(bench, 'lives: in Bergen'), NEVER);
+    const after = await overview.usage(DEFAULT_TENANT);
+    expect(after.calls - before.calls).toBe(2);
+    expect(after.promptTokens).toBeGreaterThan(before.promptTokens);
+    const slow = new EngineError('too slow', { code: 'model_timeout', retryable: true });
+    const failing = { ...fakeChat(scripts), ask: () => Promise.reject(slow) };
+    await expect(preview({ ...bench.deps, chat: failing }, of(bench, 'pet: a cat'), NEVER)).rejects.toThrow('too slow');
+    expect(await overview.usage(DEFAULT_TENANT)).toMatchObject({ calls: after.calls + 1, failedCalls: 1 });
+  });
+
+  it('asks no model once the budget of the day is used up, neither of the tenant nor of the user', async () => {
+    const chat = fakeChat({ extract_facts: echoExtract });
+    const bench = await engineBench({ chat });
+    const { ledger } = bench.deps;
+    await preview(bench.deps, of(bench, 'pet: a cat'), NEVER);
+    const asked = chat.calls.length;
+    for (const limit of [{ tokensPerDay: 1 }, { userTokensPerDay: 1 }]) {
+      const budgets = { ...DEFAULT_SETTINGS.budgets, ...limit };
+      await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, budgets });
+      await expect(preview(bench.deps, of(bench, 'pet: a dog'), NEVER)).rejects.toMatchObject({
+        code: 'budget_exhausted',
+      });
+    }
+    expect(chat.calls).toHaveLength(asked);
+  });
 });
+
+const of = ({ tools }: EngineBench, content: string) => newBatch(tools, { messages: [newMessage(tools, { content })] });

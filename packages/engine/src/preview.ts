@@ -2,8 +2,10 @@ import type { EngineDeps } from './deps.ts';
 import type { Plan } from './plan.ts';
 import type { NewBatch } from './ports/ledger/batches.ts';
 import type { Turn } from './ports/ledger/lanes.ts';
+import type { SummaryCall } from './ports/ledger/summaries.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { afford } from './steps/afford.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
 import { judge } from './steps/judge.ts';
@@ -16,12 +18,16 @@ import { type LaneId, ownerOf } from './words.ts';
 /** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
 const NO_LANE = '' as LaneId;
 
-/** What a batch would do if it were consolidated now: the whole plan, with nothing written. */
+/**
+ * What a batch would do if it were consolidated now: the whole plan, with nothing written. Its model calls are counted and
+ * have to fit the budgets, as those of a consolidation.
+ */
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
   const watch = stopwatch(deps.tools, () => {});
-  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps.ledger.thoughts) } };
   const rules = await deps.ledger.settings.get(batch.tenant);
   const turn = await turnOf(deps, batch);
+  if (turn.settings.infer) await afford(deps, { tenant: turn.tenant, lane: turn.lane, rules });
+  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
   const gathered = { turn, rules, ...context, ...newIn(batch) };
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
@@ -60,18 +66,21 @@ function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
   return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
 }
 
-/** Thoughts that are kept for as long as the preview takes, and reach no ledger. */
-function forgetful(thoughts: ThoughtStore): ThoughtStore {
+/** Thoughts that are kept for as long as the preview takes; of its calls the ledger learns what they have used. */
+function forgetful({ ledger, tools }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
   const answers: StoredAnswer[] = [];
+  const count = async (call: SummaryCall): Promise<void> =>
+    ledger.summaries.countCall(await ledger.memories.laneOf(tenant, owner, tools.now()), call);
   return {
-    ...thoughts,
+    ...ledger.thoughts,
     answer: async () => null,
     answers: async () => answers,
     storeAnswer: async (_turn, answer) => {
       answers.push(answer);
+      await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });
       return { kind: 'stored' };
     },
-    countFailedCall: async () => {},
+    countFailedCall: (_turn, call) => count({ ...call, failed: true }),
     storeVectors: async () => {},
   };
 }

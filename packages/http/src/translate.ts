@@ -33,11 +33,22 @@ function ofEngine(code: string, cause: unknown): ProblemError {
   const away = UNAVAILABLE[code];
   if (away !== undefined) return problem('unavailable', away, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
   if (code === 'unsupported_content') return problem('unsupported_content', messageOf(cause), { cause });
-  if (code.startsWith('model_') || code === 'context_too_long') {
+  if (code === 'budget_exhausted') return ofBudget(cause);
+  if (code.startsWith('model_') || NOT_ASKED.includes(code)) {
     const detail = `the model did not give a usable answer (${code}); try again, or check the model's settings and the log`;
     return problem('model_unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
   }
   return internal(cause);
+}
+
+/** The model could not be asked just now, or never with so much. */
+const NOT_ASKED = ['context_too_long', 'rate_limited', 'circuit_open'];
+
+/** 402 and not 429: clients wait out a 429, and a day is too long for that. */
+function ofBudget(cause: unknown): ProblemError {
+  const { retryAfterMs } = cause as { readonly retryAfterMs: number | null };
+  const headers = { 'retry-after': String(Math.ceil((retryAfterMs ?? 0) / 1_000)) };
+  return problem('budget_exhausted', messageOf(cause), { cause, headers });
 }
 
 const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {

@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
-          testTimeout: 30_000, // one takes a second at most, on a machine that has nothing else to do
+          testTimeout: 60_000, // one takes two seconds at most, on a machine that has nothing else to do
           // They share no state but modules: loading those anew for each file would take half of the time.
           isolate: false,
         },

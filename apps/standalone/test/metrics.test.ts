@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { get, post, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
@@ -12,7 +12,12 @@ let metrics: string;
 beforeAll(async () => {
   setup = await standalone();
   await post(`${setup.ingest}/v1/batches?wait=20000`, said('ann', 'I live in Oslo.'));
-  metrics = (await get(`${setup.ingest}/metrics`)).body;
+  // A batch is consolidated a moment before its consolidation is counted.
+  const counted = async (): Promise<number> => {
+    metrics = (await get(`${setup.ingest}/metrics`)).body;
+    return figure('slowwave_consolidations_total{outcome="applied",reason="none"}');
+  };
+  await vi.waitFor(async () => expect(await counted()).toBe(1), { timeout: 20_000, interval: 100 });
 });
 afterAll(() => setup.close());
 

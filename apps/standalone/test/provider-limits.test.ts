@@ -16,9 +16,11 @@ afterEach(async () => {
 const well = answers({ extract_facts: echoExtractor(), decide_operations: keyedDecider((text) => text) });
 
 it('a provider that refuses for a while costs time and no tries', async () => {
-  let refusing = Date.now() + REFUSING_MS;
-  const script: Script = (asked) =>
-    Date.now() < refusing ? { status: 429, headers: { 'retry-after': '1' } } : well(asked);
+  let firstAt: number | null = null;
+  const script: Script = (asked) => {
+    firstAt ??= Date.now();
+    return Date.now() < firstAt + REFUSING_MS ? { status: 429, headers: { 'retry-after': '1' } } : well(asked);
+  };
   model = await startModelServer({ script });
   // One try only: a single refusal that counted would park its batch.
   const tries = { SLOWWAVE_MAX_ATTEMPTS: '1', SLOWWAVE_CONCURRENCY: '2' };
@@ -27,7 +29,6 @@ it('a provider that refuses for a while costs time and no tries', async () => {
     SLOWWAVE_EMBEDDING_MODEL: 'builtin',
     ...tries,
   });
-  refusing = Date.now() + REFUSING_MS;
   for (let i = 0; i < USERS; i += 1) await post(`${setup.ingest}/v1/batches`, said(`user-${i}`, `home is ${i}`));
   expect(await quiet(setup.search)).toMatchObject({ accepted: USERS, consolidated: USERS, parked: 0 });
   const { body } = await get(`${setup.ingest}/v1/batches?limit=100`);

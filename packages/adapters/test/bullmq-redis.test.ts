@@ -72,7 +72,7 @@ describe('the queue on Redis', () => {
       return { kind: 'done', next: null };
     });
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(() => expect(worked).toBe(1), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
     await wipe();
     expect(await schedule.stateOf(nudgeOf('a'))).toBe('absent');
     await schedule.nudge([nudgeOf('a')]);
@@ -114,7 +114,7 @@ describe('a Redis that goes away', () => {
       log,
     );
     await schedule.nudge([nudgeOf('before')]);
-    await vi.waitFor(() => expect(worked).toEqual(['lane_before']), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('before'))).toBe('finished'), PATIENCE);
     await first.stop();
     await vi.waitFor(() => expect(log.lines.length).toBeGreaterThan(0), PATIENCE);
     await expect(schedule.nudge([nudgeOf('lost')])).rejects.toMatchObject({

@@ -121,7 +121,22 @@ test('a key for one app is kept to that app where a route can be', async () => {
   const fitting = await start({ scopes: ['search'], appId: 'diary' }, bounded(true));
   expect((await ask(fitting, '/v1/query?app_id=diary&user_id=bob')).statusCode).toBe(200);
   expect((await ask(fitting, '/v1/query?user_id=bob')).statusCode).toBe(403);
+  expect((await ask(fitting, '/v1/query?app_id=tasks&user_id=bob')).statusCode).toBe(403);
   const others = await start({ scopes: ['search'], appId: 'diary' }, bounded(false));
   expect((await ask(others, '/v1/query?app_id=diary')).statusCode).toBe(403);
   expect((await ask(others, '/v1/found/ann')).statusCode).toBe(403);
+});
+
+test('a key for one user in one app needs both to be named, and nobody else', async () => {
+  const app = await start({ scopes: ['search'], userId: 'ann', appId: 'diary' }, bounded(true));
+  const postedAs = async (payload: object) => {
+    const answer = await app.inject({ method: 'POST', url: '/v1/body', headers, payload });
+    return [answer.statusCode, answer.json().code];
+  };
+  const refused = [403, 'key_bound'];
+  expect(await postedAs({ user_id: 'ann', app_id: 'diary' })).toEqual([200, undefined]);
+  expect(await postedAs({ user_id: 'ann', app_id: 'tasks' })).toEqual(refused);
+  expect(await postedAs({ user_id: 'bob', app_id: 'diary' })).toEqual(refused);
+  expect(await postedAs({ user_id: 'ann' })).toEqual(refused);
+  expect(await postedAs({ app_id: 'diary' })).toEqual(refused);
 });

@@ -6,6 +6,8 @@ import { batchesOf, perfectChat, worldBench } from '../testing/world-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const ALL = { limit: 10_000, cursor: null };
+/** A world takes two seconds of a free core, and cores are not always free. */
+const WITHIN_MS = 120_000;
 
 /** Stores texts as they are, without any model. */
 async function remember(bench: EngineBench, texts: readonly string[]): Promise<void> {
@@ -47,12 +49,13 @@ describe('G3: updates in other words are shown the memory they change', () => {
   const keyOfLife = new Map(LIFE_CHANGES.flatMap(([before, after]) => [before, after].map((text) => [text, before])));
   const life = { texts: LIFE_CHANGES.flat(), keyOf: (text: string) => keyOfLife.get(text) ?? text };
 
-  it.each<[string, Pick<World, 'texts' | 'keyOf'>]>([
-    ['of a world', paraphrased],
-    ['of a life', life],
-  ])('%s: 87 in 100 among ten, 91 among twenty', async (_name, told) => {
-    expect(await recallOf(told, 10)).toBeGreaterThanOrEqual(0.87);
-    expect(await recallOf(told, 20)).toBeGreaterThanOrEqual(0.91);
+  it.each([
+    { name: '87 in 100 of a world among ten', told: paraphrased, perFact: 10, share: 0.87 },
+    { name: '91 in 100 of a world among twenty', told: paraphrased, perFact: 20, share: 0.91 },
+    { name: '87 in 100 of a life among ten', told: life, perFact: 10, share: 0.87 },
+    { name: '91 in 100 of a life among twenty', told: life, perFact: 20, share: 0.91 },
+  ])('$name', { timeout: WITHIN_MS }, async ({ told, perFact, share }) => {
+    expect(await recallOf(told, perFact)).toBeGreaterThanOrEqual(share);
   });
 });
 

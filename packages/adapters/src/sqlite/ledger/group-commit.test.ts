@@ -11,6 +11,11 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     sql.run('INSERT INTO notes (text) VALUES (@text)', { text: String(input) });
     throw new Error('a mistake in the code');
   },
+  // Takes longer than a group may, so that the next call is not in it.
+  addSlowly: (sql, input) => {
+    for (const end = performance.now() + 50; performance.now() < end; );
+    return sql.run('INSERT INTO notes (text) VALUES (@text)', { text: String(input) });
+  },
   // Checked at the commit only.
   addOrphan: (sql) => sql.run('INSERT INTO orphans (note) VALUES (-1)'),
 };
@@ -40,6 +45,18 @@ describe('a group of calls', () => {
     expect(notes()).toEqual([]);
     await run('add', 'later');
     expect(notes()).toEqual(['later']);
+  });
+
+  it('that cannot be committed fails nobody who waits for the next one', async () => {
+    const { run, notes, committed } = open();
+    const first = [run('addOrphan', null), run('addSlowly', 'a')];
+    const next = run('add', 'b');
+    for (const one of await Promise.allSettled(first)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'ledger_unavailable' } });
+    }
+    expect(await next).toBe(1);
+    expect(notes()).toEqual(['b']);
+    expect(committed()).toEqual({ commits: 1, calls: 1 });
   });
 
   it('is cut into several when many wait', async () => {

@@ -51,9 +51,16 @@ export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MA
 async function embedded(embedder: Embedder, text: string, signal: AbortSignal): Promise<Float32Array> {
   const { vectors } = await embedder.embed([text], AbortSignal.any([signal, AbortSignal.timeout(QUERY_LIMIT_MS)]));
   const [vector] = vectors;
+  if (vector === null) throw refused();
   if (vector !== undefined) return vector;
   throw new EngineError('expected one vector for one text, got none', { code: 'model_rejected', retryable: true });
 }
+
+const refused = (): EngineError =>
+  new EngineError(
+    'the embedding model refuses this query; ask in other words, or with mode "hybrid" or "keyword", which find it by its words',
+    { code: 'model_rejected', retryable: false },
+  );
 
 /** What was used last, up to so many. */
 function lately<T>(max: number) {

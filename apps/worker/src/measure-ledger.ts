@@ -3,8 +3,10 @@ import { Gauge, type Registry } from '@slowwave/http';
 
 const SECOND_MS = 1_000;
 
+type Deps = Pick<EngineDeps, 'ledger' | 'tools' | 'embedder'>;
+
 /** Figures of the ledger, read when metrics are asked for. */
-export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
+export function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): void {
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_batches',
@@ -41,6 +43,14 @@ export function measureLedger(metrics: Registry, { ledger, tools }: Pick<EngineD
     async collect() {
       const changedAt = await oldestUntold(ledger);
       this.set(changedAt === null ? 0 : Math.max(0, tools.now() - changedAt) / SECOND_MS);
+    },
+  });
+  new Gauge({
+    name: 'slowwave_refused_texts',
+    help: 'Texts that the embedding model refuses for good: they are found by their words alone.',
+    registers,
+    async collect() {
+      this.set(await ledger.thoughts.refusedTexts(embedder.fingerprint));
     },
   });
   new Gauge({

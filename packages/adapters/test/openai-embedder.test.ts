@@ -27,7 +27,7 @@ const failure = async (embedder: Promise<Embedder>): Promise<EngineError> => {
   expect(thrown).toBeInstanceOf(EngineError);
   return thrown as EngineError;
 };
-const lengthOf = (vector: Float32Array | undefined): number => Math.hypot(...(vector ?? []));
+const lengthOf = (vector: Float32Array | null | undefined): number => Math.hypot(...(vector ?? []));
 const vectors = (...embeddings: number[][]): Raw => ({
   status: 200,
   body: { data: embeddings.map((embedding, index) => ({ index, embedding })) },
@@ -55,7 +55,7 @@ describe('vectors', () => {
     ];
     server.setEmbeddingScript(() => ({ status: 200, body: { data } }));
     const { vectors: found, usage } = await (await connected({ dimensions: 2 })).embed(['long enough', 'text'], NEVER);
-    expect(found.map((vector) => [...vector])).toEqual([
+    expect(found.map((vector) => [...(vector ?? [])])).toEqual([
       [expect.closeTo(0.6), expect.closeTo(0.8)],
       [0, 1],
     ]);
@@ -117,6 +117,59 @@ describe('texts', () => {
   });
 });
 
+describe('a text that the model refuses for good', () => {
+  const refusing = (isBad: (text: string) => boolean): void =>
+    server.setEmbeddingScript(({ texts }) =>
+      texts.some(isBad) ? refusal(400, { message: 'filtered', code: 'content_filter' }) : null,
+    );
+
+  test('has no vector, and its neighbours have theirs', async () => {
+    refusing((text) => text === 'bad');
+    const { vectors: found } = await (await connected()).embed(['tea', 'bad', 'milk', 'bad'], NEVER);
+    expect(found.map((vector) => vector && lengthOf(vector))).toEqual([
+      expect.closeTo(1),
+      null,
+      expect.closeTo(1),
+      null,
+    ]);
+  });
+
+  test('is found among hundreds by a few requests', async () => {
+    refusing((text) => text === 'text 200');
+    const texts = Array.from({ length: 256 }, (_, i) => `text ${i}`);
+    const { vectors: found } = await (await connected()).embed(texts, NEVER);
+    expect(found.flatMap((vector, i) => (vector === null ? [i] : []))).toEqual([200]);
+    expect(server.embeddingCalls.length).toBeLessThanOrEqual(17);
+  });
+
+  test('is told from a model that takes nothing by one more question', async () => {
+    refusing((text) => text === 'bad');
+    const embedder = await connected();
+    expect((await embedder.embed(['bad'], NEVER)).vectors).toEqual([null]);
+    expect(server.embeddingCalls).toHaveLength(2);
+    refusing(() => true);
+    await expect(embedder.embed(['bad', 'good', 'better'], NEVER)).rejects.toMatchObject({
+      code: 'model_misconfigured',
+    });
+    expect(server.embeddingCalls.length, 'not one for each text').toBeLessThanOrEqual(2 + 4);
+  });
+
+  test('never hides that the server is away in the middle of it', async () => {
+    server.setEmbeddingScript(({ texts }) =>
+      texts.includes('bad') ? refusal(400, { message: 'no' }) : { status: 503 },
+    );
+    await expect((await connected()).embed(['bad', 'good'], NEVER)).rejects.toMatchObject({
+      code: 'model_server_error',
+    });
+  });
+
+  test('however short it is made, is one too long as well', async () => {
+    server.setEmbeddingScript(({ texts }) => (texts.some((text) => text.startsWith('bad')) ? { status: 413 } : null));
+    const { vectors: found } = await (await connected()).embed(['bad '.repeat(2000), 'good'], NEVER);
+    expect(found.map((vector) => vector !== null)).toEqual([false, true]);
+  });
+});
+
 describe('dimensions', () => {
   test('are asked for once when nobody says them, and are part of the fingerprint', async () => {
     const embedder = await connected({ dimensions: null });
@@ -173,11 +226,11 @@ describe('failures', () => {
       { code: 'model_rejected', retryable: true },
     ],
     [
-      'a refusal of one text',
+      'a refusal of whatever is asked',
       { status: 400, body: { error: { message: 'no' } } },
-      { code: 'model_rejected', retryable: false },
+      { code: 'model_misconfigured', retryable: true, countsAsTry: false },
     ],
-    ['a text always too long', { status: 413 }, { code: 'context_too_long', retryable: false }],
+    ['a server for which any text is too long', { status: 413 }, { code: 'model_misconfigured', countsAsTry: false }],
     ['too few vectors', vectors(), { code: 'model_server_error', retryable: true }],
     [
       'no numbers',

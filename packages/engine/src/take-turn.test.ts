@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { ChatModel } from './ports/models.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { spaceOf } from './replays/space.ts';
 import { markerOf } from './rules/own-index.ts';
 import { takeTurn } from './take-turn.ts';
-import { echoExtract, engineBench, fakeChat, NEVER } from './testing/index.ts';
+import { echoExtract, engineBench, fakeChat, NEVER, newBatch } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const cancelled = new EngineError('the call was cancelled', { code: 'cancelled', retryable: true });
@@ -26,6 +27,42 @@ describe('a turn that is cancelled', () => {
     await take({ reason });
     expect(await take({ reason })).toMatchObject({ kind: 'parked' });
     expect(await batch(bench, id)).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_timeout' } });
+  });
+});
+
+describe('a ledger that fails before a turn has begun to read', () => {
+  it('costs a try like any other failure, and parks the batch at the end', async () => {
+    const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+    const { ledger } = bench.deps;
+    const tenant = spaceOf({ tenant: DEFAULT_TENANT, replay: 'rpl_1' });
+    const { id } = newBatch(bench.tools, { tenant, flush: true });
+    await ledger.batches.append(newBatch(bench.tools, { id, tenant, flush: true }), bench.deps.settings.due);
+    const replays = { ...ledger.replays, get: () => Promise.reject(new Error('no such column')) };
+    const take = taker({ ...bench, deps: { ...bench.deps, ledger: { ...ledger, replays } } });
+    expect(await take(NEVER)).toMatchObject({ kind: 'later' });
+    expect(await ledger.batches.get(tenant, id)).toMatchObject({ attempts: 1, failure: { message: 'no such column' } });
+    await take(NEVER);
+    expect(await take(NEVER)).toMatchObject({ kind: 'parked' });
+  });
+
+  it('is tried again where it fails once', async () => {
+    const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+    const { ledger } = bench.deps;
+    const tenant = spaceOf({ tenant: DEFAULT_TENANT, replay: 'rpl_1' });
+    const batch = newBatch(bench.tools, { tenant, flush: true });
+    await ledger.batches.append(batch, bench.deps.settings.due);
+    const failures = [new Error('busy')];
+    const get: typeof ledger.replays.get = (...asked) => {
+      const failure = failures.pop();
+      return failure === undefined ? ledger.replays.get(...asked) : Promise.reject(failure);
+    };
+    const take = taker({
+      ...bench,
+      deps: { ...bench.deps, ledger: { ...ledger, replays: { ...ledger.replays, get } } },
+    });
+    expect(await take(NEVER)).toMatchObject({ kind: 'later' });
+    expect(await take(NEVER)).toEqual({ kind: 'done', next: null });
+    expect((await ledger.batches.get(tenant, batch.id))?.state).toMatch(/consolidated|empty/);
   });
 });
 

@@ -30,7 +30,7 @@ export const takeTurn =
     );
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
-    return runTurn(await depsOf(deps, claim.turn), { turn: claim.turn, sure: false }, cancel);
+    return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
   };
 
 /** When a turn is due, as its lane says now: messages that came in the meantime may have put it off. */
@@ -43,12 +43,14 @@ export const turnDueAt =
 
 /** `sure`: the models were just seen to answer, so that a failure is this turn's own. */
 async function runTurn(
-  deps: TurnDeps,
+  given: TurnDeps,
   { turn, sure }: { turn: Turn; sure: boolean },
   cancel: Cancellation,
 ): Promise<Verdict> {
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
+  let deps = given;
   try {
+    deps = await depsOf(given, turn);
     const { next, studied } = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
@@ -66,7 +68,7 @@ async function runTurn(
     const doubted = sure || cancel.aborted ? 'none' : await doubt(deps, { turn, failure }, cancel);
     if (doubted === 'away') return putOff(deps, turn, failure);
     // It may have come back only after the failure: the last try is not lost for that.
-    if (doubted === 'there') return runTurn(deps, { turn, sure: true }, cancel);
+    if (doubted === 'there') return runTurn(given, { turn, sure: true }, cancel);
     return ended(deps, turn, { failure, cancel });
   }
 }

@@ -17,7 +17,7 @@ const 小明 = ['名字是小明', '住在北京', '工作是医生', '对花生
 
 async function nearest(question: string, texts: readonly string[]): Promise<string | undefined> {
   const { vectors } = await builtinEmbedder().embed([question, ...texts], NEVER);
-  const [asked = new Float32Array(), ...known] = vectors;
+  const [asked = new Float32Array(), ...known] = vectors.flatMap((vector) => vector ?? []);
   const scores = known.map((vector) => cosine(asked, vector));
   return texts[scores.indexOf(Math.max(...scores))];
 }

@@ -11,7 +11,7 @@ import {
   withoutRefused,
 } from './embedding-request.ts';
 import { exchange } from './exchange.ts';
-import { rejection } from './failure.ts';
+import { MISCONFIGURED, rejection } from './failure.ts';
 import { fetchWithPlainErrors } from './plain-errors.ts';
 import { unquoted } from './unquoted.ts';
 
@@ -44,12 +44,13 @@ export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder
     fingerprint: `openai:${options.model}:${dimensions}`,
     dimensions,
     embed: async (texts, cancel) => {
-      const vectors: Float32Array[] = [];
+      const vectors: (Float32Array | null)[] = [];
       let promptTokens = 0;
+      const asking: Asking = { cancel, takes: false };
       for (const batch of inBatches(texts)) {
-        const raw = await request(server, { texts: batch, tokensMax: TEXT_TOKENS_MAX, cancel });
+        const raw = await request(server, { texts: batch, tokensMax: TEXT_TOKENS_MAX, asking });
         checkDimensions(raw, dimensions, server.place);
-        vectors.push(...raw.vectors.map(unitVector));
+        vectors.push(...raw.vectors.map((vector) => vector && unitVector(vector)));
         promptTokens += raw.usage.promptTokens;
       }
       return { vectors, usage: { promptTokens, completionTokens: 0 } } satisfies Embedded;
@@ -58,29 +59,39 @@ export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder
 }
 
 async function probe(server: Server): Promise<number> {
-  const { vectors } = await request(server, { texts: [PROBE], tokensMax: TEXT_TOKENS_MAX, cancel: NEVER });
+  const { vectors } = await requestInputs(server, [PROBE], NEVER);
   return vectors[0]?.length ?? 0;
+}
+
+/** What one caller wants. */
+interface Asking {
+  readonly cancel: Cancellation;
+  /** The server has taken some text since it was asked. */
+  takes: boolean;
 }
 
 interface Batch {
   readonly texts: readonly string[];
   readonly tokensMax: number;
-  readonly cancel: Cancellation;
+  readonly asking: Asking;
 }
 
 /**
  * Servers differ in how many texts they take at once, and models in how long these may be: what is refused together is
- * tried in halves, and a single text that is too long is shortened until it is taken.
+ * tried in halves, and a single text that is too long is shortened until it is taken. One that is refused alone has no
+ * vector: the others have theirs.
  */
 async function request(server: Server, batch: Batch): Promise<RawVectors> {
-  const { texts, tokensMax, cancel } = batch;
+  const { texts, tokensMax, asking } = batch;
   const inputs = texts.map((text) => acceptable(text, tokensMax));
   try {
-    return await requestInputs(server, inputs, cancel);
+    const taken = await requestInputs(server, inputs, asking.cancel);
+    asking.takes = true;
+    return taken;
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (texts.length > 1) return halves(server, batch);
-    if (error.code !== 'context_too_long' || tokensMax < TEXT_TOKENS_MIN) throw error;
+    if (error.code !== 'context_too_long' || tokensMax < TEXT_TOKENS_MIN) return refused(server, batch, error);
     const shorter = Math.floor(Math.min(tokensMax, estimateTokens(inputs[0] ?? '')) / 2);
     server.options.log.warn(
       { model: server.options.model, tokensMax: shorter },
@@ -88,6 +99,22 @@ async function request(server: Server, batch: Batch): Promise<RawVectors> {
     );
     return request(server, { ...batch, tokensMax: shorter });
   }
+}
+
+/**
+ * Whoever takes no text at all refuses the request, not the text: a wrong key, a wrong model. Then the work waits until
+ * somebody has mended that, and nothing is held to be refused for good.
+ */
+async function refused(server: Server, { asking }: Batch, error: EngineError): Promise<RawVectors> {
+  if (!asking.takes) {
+    await requestInputs(server, [PROBE], asking.cancel).catch((again: unknown) => {
+      throw isRefusal(again) ? new EngineError(error.message, { ...MISCONFIGURED, cause: error }) : again;
+    });
+    asking.takes = true;
+  }
+  const { model, log } = server.options;
+  log.warn({ model, code: error.code, error: error.message }, 'the embedding model refuses a text: it has no vector');
+  return { vectors: [null], usage: { promptTokens: 0, completionTokens: 0 } };
 }
 
 function isRefusal(error: unknown): error is EngineError {

@@ -8,7 +8,8 @@ interface EmbeddingList {
 }
 
 export interface RawVectors {
-  readonly vectors: readonly ArrayLike<number>[];
+  /** null: this text is refused for good. */
+  readonly vectors: readonly (ArrayLike<number> | null)[];
   readonly usage: TokenUse;
 }
 
@@ -33,8 +34,8 @@ export function unitVector(raw: ArrayLike<number>): Float32Array {
 
 /** Vectors of another length than the index was made for can never be compared with its own. */
 export function checkDimensions({ vectors }: RawVectors, dimensions: number, place: Place): void {
-  const wrong = vectors.find(({ length }) => length !== dimensions);
-  if (wrong === undefined) return;
+  const wrong = vectors.find((vector) => vector !== null && vector.length !== dimensions);
+  if (wrong === undefined || wrong === null) return;
   const expected = `vectors of ${dimensions} dimensions from ${place.baseUrl} (model ${place.model})`;
   const advice = `set SLOWWAVE_EMBEDDING_DIMENSIONS to ${wrong.length}, or use a model with ${dimensions}; the index is then built anew`;
   throw new EngineError(`expected ${expected}, got ${wrong.length}; ${advice}`, MISCONFIGURED);

@@ -65,15 +65,26 @@ export async function checkParked({ deps: { ledger } }: Examining): Promise<Chec
 
 const OUTBOX_AGE_MS = 10 * 60_000;
 
-/** The index is told of changes within minutes. */
+/** The index is told of changes within minutes, and of all texts with their vectors. */
 export async function checkOutbox({ deps }: Examining): Promise<Checked> {
-  const count = await deps.ledger.overview.outbox();
+  const looked = await deps.ledger.overview.outbox();
+  return { looked, findings: [...(await untoldFor(deps, looked)), ...(await refusedTexts(deps))] };
+}
+
+async function refusedTexts({ ledger, embedder }: Examining['deps']): Promise<readonly Finding[]> {
+  const count = await ledger.thoughts.refusedTexts(embedder.fingerprint);
+  const what = `${count} texts are refused by the embedding model (${embedder.fingerprint}): they are found by their words alone`;
+  const remedy = 'nothing is lost; another embedding model may take them (SLOWWAVE_EMBEDDING_MODEL)';
+  return findingOf({ count, examples: [] }, { check: 'outbox', severity: 'warning', what, remedy });
+}
+
+async function untoldFor(deps: Examining['deps'], count: number): Promise<readonly Finding[]> {
   const since = await oldestUntold(deps);
   const age = since === null ? 0 : deps.tools.now() - since;
-  if (age <= OUTBOX_AGE_MS) return { looked: count, findings: [] };
+  if (age <= OUTBOX_AGE_MS) return [];
   const what = `${count} changes have not been told to the index, the oldest for ${Math.floor(age / 60_000)} minutes`;
   const remedy = 'check that a worker runs and that the index answers (GET /readyz): the changes are told when both do';
-  return { looked: count, findings: [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }] };
+  return [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }];
 }
 
 async function oldestUntold({ ledger: { outbox, memories, speech } }: Examining['deps']): Promise<Millis | null> {

@@ -162,6 +162,15 @@ describe('the doctor', () => {
     expect(await whats()).toEqual([]);
   });
 
+  it('says how many texts are found by their words alone, and calls that healthy', async () => {
+    const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, bench.tools.now());
+    await ledger.thoughts.storeVectors(lane, bench.deps.embedder.fingerprint, new Map([['hash', null]]));
+    expect(await whats('quick')).toEqual([
+      expect.stringMatching(/^outbox warning: 1 texts are refused by the embedding model .* by their words alone$/u),
+    ]);
+    expect((await look('quick')).healthy).toBe(true);
+  });
+
   it('does not believe an index of another ledger or embedder', async () => {
     state.marker = { ledgerId: 'led_other', fingerprint: bench.deps.embedder.fingerprint };
     expect(await whats()).toEqual([

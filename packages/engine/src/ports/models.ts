@@ -35,8 +35,11 @@ export interface ChatModel {
 }
 
 export interface Embedded {
-  /** One unit-length vector per text, in order. */
-  readonly vectors: readonly Float32Array[];
+  /**
+   * One unit-length vector per text, in order. null: the model refuses this text for good, also when it is asked for nothing
+   * else, and takes others.
+   */
+  readonly vectors: readonly (Float32Array | null)[];
   readonly usage: TokenUse;
 }
 
@@ -44,5 +47,6 @@ export interface Embedder {
   /** Names the vector space: model and dimensions. Vectors of two fingerprints are never compared. */
   readonly fingerprint: string;
   readonly dimensions: number;
+  /** Throws EngineError where the texts are not at fault: later the same ones may be embedded. */
   embed(texts: readonly string[], cancel: Cancellation): Promise<Embedded>;
 }

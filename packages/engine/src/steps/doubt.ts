@@ -45,7 +45,7 @@ export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellat
 }
 
 /** As the ledger decides: a window has as many tries left as its least tried batch. */
-async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
+export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
   const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));
   return Math.min(...batches.map((batch) => batch?.attempts ?? 0)) + 1 >= settings.maxAttempts;
 }

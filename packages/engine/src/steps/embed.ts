@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type EngineErrorCode } from '../errors.ts';
+import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 
@@ -7,32 +7,44 @@ interface Embedding {
   readonly lane: LaneId;
   /** Asked for again and again: vectors made before come from the ledger, new ones are kept there. */
   readonly texts: readonly string[];
-  /** Needed this once: kept nowhere. One that the model does not take has a vector of zeros, which nothing is like. */
+  /** Needed this once: kept nowhere, unless the model refuses them. */
   readonly passing?: readonly string[];
   /** Vectors of passing texts that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
 }
 
-/** Embeds texts of a lane, each at most once, all that are new in one call. */
+/** Texts of one call of the embedder: what is done is kept, also where a later call fails. */
+const TEXTS_PER_CALL = 256;
+
+/**
+ * Embeds texts of a lane, each at most once, all that are new together. One that the model refuses for good has a vector of
+ * zeros, which nothing is like: it is found by its words. The ledger remembers that, so that the model is not asked again.
+ */
 export async function embedTexts(
   deps: Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>,
   { lane, texts, passing = [], made = new Map() }: Embedding,
   cancel: Cancellation,
 ): Promise<(text: string) => Float32Array> {
   const { ledger, embedder, tools } = deps;
-  const hashes = new Map([...new Set(texts)].map((text) => [text, tools.hash(text)]));
+  const lasting = new Set(texts);
+  const others = passing.filter((text) => !made.has(text));
+  const hashes = new Map([...lasting, ...others].map((text) => [text, tools.hash(text)]));
   const known = await ledger.thoughts.vectors(lane, embedder.fingerprint, [...hashes.values()]);
+  const none = new Float32Array(embedder.dimensions);
   const vectors = new Map(made);
   for (const [text, hash] of hashes) {
     const vector = known.get(hash);
-    if (vector !== undefined) vectors.set(text, vector);
+    if (vector !== undefined) vectors.set(text, vector ?? none);
   }
-  const isMissing = (text: string): boolean => !vectors.has(text);
-  const lasting = [...hashes.keys()].filter(isMissing);
-  const others = [...new Set(passing)].filter((text) => isMissing(text) && !hashes.has(text));
-  for (const [text, vector] of await embedded(deps, { lasting, others }, cancel)) vectors.set(text, vector);
-  const kept = lasting.flatMap((text) => pair(hashes.get(text), vectors.get(text)));
-  if (kept.length > 0) await ledger.thoughts.storeVectors(lane, embedder.fingerprint, new Map(kept));
+  const missing = [...hashes.keys()].filter((text) => !vectors.has(text));
+  for (let at = 0; at < missing.length; at += TEXTS_PER_CALL) {
+    const found = await embedded(embedder, missing.slice(at, at + TEXTS_PER_CALL), cancel);
+    const kept = found.flatMap(([text, vector]) =>
+      vector === null || lasting.has(text) ? pair(hashes.get(text), vector) : [],
+    );
+    if (kept.length > 0) await ledger.thoughts.storeVectors(lane, embedder.fingerprint, new Map(kept));
+    for (const [text, vector] of found) vectors.set(text, vector ?? none);
+  }
   return (text) => {
     const vector = vectors.get(text);
     if (vector === undefined) throw new Error('a text was asked for that was not embedded');
@@ -40,33 +52,18 @@ export async function embedTexts(
   };
 }
 
-/** Of a text itself, whoever sends it. */
-const REFUSALS: readonly EngineErrorCode[] = ['model_rejected', 'context_too_long'];
-
-interface Missing {
-  readonly lasting: readonly string[];
-  readonly others: readonly string[];
-}
-
 async function embedded(
-  { embedder }: Pick<EngineDeps, 'embedder'>,
-  { lasting, others }: Missing,
+  embedder: Embedder,
+  texts: readonly string[],
   cancel: Cancellation,
-): Promise<[string, Float32Array][]> {
-  const embed = async (texts: readonly string[]): Promise<[string, Float32Array][]> => {
-    if (texts.length === 0) return [];
-    const { vectors } = await embedder.embed(texts, cancel);
-    return texts.flatMap((text, i) => pair(text, vectors[i]));
-  };
-  try {
-    return await embed([...lasting, ...others]);
-  } catch (error) {
-    if (others.length === 0 || !(error instanceof EngineError) || !REFUSALS.includes(error.code)) throw error;
-    // What somebody said must not hold up what is remembered of it.
-    const none = new Float32Array(embedder.dimensions);
-    return [...(await embed(lasting)), ...others.map((text): [string, Float32Array] => [text, none])];
-  }
+): Promise<[string, Float32Array | null][]> {
+  const { vectors } = await embedder.embed(texts, cancel);
+  return texts.flatMap((text, i) => pair(text, vectors[i]));
 }
 
 const pair = <T>(key: string | undefined, value: T | undefined): [string, T][] =>
   key === undefined || value === undefined ? [] : [[key, value]];
+
+/** The vector as a question to the index; null for one of zeros, which could only bring what is like nothing. */
+export const askedBy = (vector: Float32Array): Float32Array | null =>
+  vector.some((value) => value !== 0) ? vector : null;

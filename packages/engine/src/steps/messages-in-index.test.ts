@@ -124,14 +124,10 @@ describe('what was said, in the index', () => {
   });
 
   it('that the embedder refuses holds nothing up: it is found by words', async () => {
-    const refusal = new EngineError('too long', { code: 'context_too_long', retryable: false });
-    const { embed } = fakeEmbedder(64);
-    await start('hybrid', {
-      embed: async (given, cancel) => {
-        if (given.includes('bad words')) throw refusal;
-        return embed(given, cancel);
-      },
-    });
+    await start(
+      'hybrid',
+      fakeEmbedder(64, (text) => text === 'bad words'),
+    );
     await say({ content: 'bad words', role: 'assistant' }, 'home: Oslo');
     expect(await bench.live()).toEqual(['home: Oslo']);
     expect(await found('bad words', false)).toEqual(['bad words']);

@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
+import { asEngineError, EngineError } from '../errors.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
@@ -21,7 +21,8 @@ import { pointsOf, textsOf } from '../rules/standing.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import { type Memory, saidBefore } from '../words.ts';
-import { embedTexts } from './embed.ts';
+import { isLastTry } from './doubt.ts';
+import { askedBy, embedTexts } from './embed.ts';
 import type { Extracted, Recalled } from './values.ts';
 
 /** Finds for each fact the owner's nearest memories, those the index does not have yet included. */
@@ -118,7 +119,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       shelf: 'memories',
       filter: appFilter(extracted.turn),
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },
-      vector: vectorOf(fact.text),
+      vector: askedBy(vectorOf(fact.text)),
       terms: terms(fact.text),
       where: null,
       wide: false,
@@ -129,7 +130,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   const behind = await deps.ledger.memories.unprojected(lane);
   const indexed = await deps.index.search(queries);
   const texts = behind.flatMap(textsOf);
-  const behindVector = behind.length === 0 ? vectorOf : await embedTexts(deps, { lane, texts }, cancel);
+  const behindVector = behind.length === 0 ? vectorOf : await vectorsBehind(deps, { extracted, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
   const overtaken = new Set(behind.map((memory) => memory.id));
   return new Map(
@@ -145,6 +146,29 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
 /** A batch of a key for one app must neither show nor change what other apps were told. */
 const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
   settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
+
+/**
+ * Of memories that the index does not have yet. Some text among them may be one on which the embedder fails every time: the
+ * last try goes by their words alone, so that what was said before never parks what is said now.
+ */
+async function vectorsBehind(
+  deps: EngineDeps,
+  { extracted: { turn }, texts }: { extracted: Extracted; texts: readonly string[] },
+  cancel: Cancellation,
+): Promise<(text: string) => Float32Array> {
+  try {
+    return await embedTexts(deps, { lane: turn.lane, texts }, cancel);
+  } catch (error) {
+    const { code, message, countsAsTry } = asEngineError(error);
+    if (cancel.aborted || !countsAsTry || !(await isLastTry(deps, turn))) throw error;
+    deps.log.warn(
+      { lane: turn.lane, code, error: message },
+      'what the index does not have yet is recalled by its words',
+    );
+    const none = new Float32Array(deps.embedder.dimensions);
+    return () => none;
+  }
+}
 
 function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
   const best = new Map<string, Neighbour>();

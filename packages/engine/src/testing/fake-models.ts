@@ -86,8 +86,8 @@ export interface FakeEmbedder extends Embedder {
   readonly calls: readonly (readonly string[])[];
 }
 
-/** Words hashed into buckets: texts that share words are near each other, and always in the same way. */
-export function fakeEmbedder(dimensions = 256): FakeEmbedder {
+/** Words hashed into buckets: texts that share words are near each other, and always in the same way. `refuses`: for good. */
+export function fakeEmbedder(dimensions = 256, refuses: (text: string) => boolean = () => false): FakeEmbedder {
   const calls: (readonly string[])[] = [];
   return {
     fingerprint: `fake-${dimensions}`,
@@ -97,7 +97,8 @@ export function fakeEmbedder(dimensions = 256): FakeEmbedder {
       calls.push(texts);
       refuseCancelled(cancel);
       const promptTokens = texts.reduce((sum, text) => sum + tokensOf(text), 0);
-      return { vectors: texts.map((text) => embed(text, dimensions)), usage: { promptTokens, completionTokens: 0 } };
+      const vectors = texts.map((text) => (refuses(text) ? null : embed(text, dimensions)));
+      return { vectors, usage: { promptTokens, completionTokens: 0 } };
     },
   };
 }

@@ -244,6 +244,23 @@ export function describeThoughts(bench: () => Bench): void {
       expect((await b.ledger.thoughts.vectors('lane_none' as LaneId, 'fake-3', ['h1'])).size).toBe(0);
     });
 
+    it('are none of a text that the model refuses: that is kept as well, and counted for its vector space', async () => {
+      const b = bench();
+      const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
+      const other = await b.ledger.memories.laneOf(TENANT, { kind: 'user', id: 'bob' }, b.tools.now());
+      const vectors = new Map([
+        ['good', new Float32Array([0, 0])],
+        ['bad', null],
+      ]);
+      expect(await b.ledger.thoughts.refusedTexts('fake-2')).toBe(0);
+      await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
+      await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
+      await b.ledger.thoughts.storeVectors(other, 'fake-2', new Map([['bad', null]]));
+      expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['good', 'bad', 'new'])).toEqual(vectors);
+      expect(await b.ledger.thoughts.refusedTexts('fake-2')).toBe(2);
+      expect(await b.ledger.thoughts.refusedTexts('fake-3')).toBe(0);
+    });
+
     it('may be stored twice', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());

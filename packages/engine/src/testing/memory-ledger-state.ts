@@ -127,7 +127,7 @@ export interface State {
   readonly answers: Map<string, StoredAnswer[]>;
   readonly calls: CallRow[];
   readonly plans: Map<string, Plan[]>;
-  readonly vectors: Map<string, Float32Array>;
+  readonly vectors: Map<string, Float32Array | null>;
   readonly memories: Map<string, Memory>;
   readonly events: MemoryEvent[];
   readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];

@@ -1,5 +1,12 @@
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { Consolidation, Gathered, Stored, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
+import type {
+  Consolidation,
+  Gathered,
+  KnownVectors,
+  Stored,
+  StoredAnswer,
+  ThoughtStore,
+} from '../ports/ledger/thoughts.ts';
 import type { LaneId, Message, Scope } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
@@ -45,9 +52,11 @@ export function memoryThoughts(state: State): ThoughtStore {
     storeVectors: async (lane, fingerprint, vectors) => {
       if (!state.lanes.has(lane)) return; // erased in the meantime
       for (const [textHash, vector] of vectors) {
-        state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector.slice());
+        state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector?.slice() ?? null);
       }
     },
+    refusedTexts: async (fingerprint) =>
+      [...state.vectors].filter(([key, vector]) => vector === null && JSON.parse(key)[1] === fingerprint).length,
   };
 }
 
@@ -113,8 +122,8 @@ interface Space {
 
 const vectorKey = (space: Space, textHash: string): string => JSON.stringify([space.lane, space.fingerprint, textHash]);
 
-function vectorsOf(state: State, space: Space, textHashes: readonly string[]): Map<string, Float32Array> {
-  const found = new Map<string, Float32Array>();
+function vectorsOf(state: State, space: Space, textHashes: readonly string[]): KnownVectors {
+  const found = new Map<string, Float32Array | null>();
   for (const textHash of textHashes) {
     const vector = state.vectors.get(vectorKey(space, textHash));
     if (vector !== undefined) found.set(textHash, vector);

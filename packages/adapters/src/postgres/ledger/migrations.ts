@@ -15,6 +15,7 @@ import { SCHEMA_14 } from './schema-14.ts';
 import { SCHEMA_15 } from './schema-15.ts';
 import { SCHEMA_16 } from './schema-16.ts';
 import { SCHEMA_17 } from './schema-17.ts';
+import { SCHEMA_18 } from './schema-18.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_15,
   SCHEMA_16,
   SCHEMA_17,
+  SCHEMA_18,
 ];
 
 /** The newest schema. */

@@ -1,4 +1,5 @@
 import type { LaneId, MemoryStore, OverviewStore, ThoughtStore } from '@slowwave/engine';
+import { countRefused } from '../../ledger/vectors.ts';
 import type { Access } from './access.ts';
 import { findLane, oldestDue } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
@@ -6,6 +7,7 @@ import { outboxLength } from './read/outbox.ts';
 import * as overview from './read/overview.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
 import * as thoughts from './read/thoughts.ts';
+import { runScript } from './script.ts';
 import * as applying from './write/apply.ts';
 import { openLaneId } from './write/lanes.ts';
 import * as thinking from './write/thoughts.ts';
@@ -27,6 +29,7 @@ export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
       read((sql) => thoughts.vectorsOf(sql, { lane, fingerprint, textHashes })),
     storeVectors: (lane, fingerprint, vectors) =>
       write((sql) => thinking.storeVectors(sql, { lane, fingerprint, vectors })),
+    refusedTexts: (fingerprint) => read((sql) => runScript(sql, countRefused(fingerprint))),
   };
 }
 

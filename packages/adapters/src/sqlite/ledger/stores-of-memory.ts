@@ -1,4 +1,5 @@
 import type { LaneId, MemoryStore, OverviewStore, SummaryStore, ThoughtStore } from '@slowwave/engine';
+import { countRefused } from '../../ledger/vectors.ts';
 import type { Access } from './access.ts';
 import { findLane, oldestDue } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
@@ -7,6 +8,7 @@ import * as overview from './read/overview.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
 import { dueSummary, readSummary } from './read/summaries.ts';
 import * as thoughts from './read/thoughts.ts';
+import { runScript } from './script.ts';
 
 export function thoughtStore({ read, write }: Access): ThoughtStore {
   return {
@@ -24,6 +26,7 @@ export function thoughtStore({ read, write }: Access): ThoughtStore {
     vectors: (lane, fingerprint, textHashes) =>
       read((sql) => thoughts.vectorsOf(sql, { lane, fingerprint, textHashes })),
     storeVectors: (lane, fingerprint, vectors) => write('storeVectors', { lane, fingerprint, vectors }),
+    refusedTexts: (fingerprint) => read((sql) => runScript(sql, countRefused(fingerprint))),
   };
 }
 

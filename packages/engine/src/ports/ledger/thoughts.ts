@@ -54,6 +54,9 @@ export interface Consolidation {
   readonly removedAt?: Millis;
 }
 
+/** By the hashes of their texts. null: the model refuses the text for good. */
+export type KnownVectors = ReadonlyMap<string, Float32Array | null>;
+
 export interface ThoughtStore {
   gather(turn: Turn, recentCount: number): Promise<Gathered>;
   /** What a batch of this scope would be gathered with if it were claimed now. */
@@ -74,6 +77,8 @@ export interface ThoughtStore {
     page: Page,
   ): Promise<Paged<Consolidation>>;
   /** Vectors of texts already embedded for this lane; missing ones are left out. */
-  vectors(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
-  storeVectors(lane: LaneId, fingerprint: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>;
+  vectors(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Promise<KnownVectors>;
+  storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Promise<void>;
+  /** How many texts the model refuses for good, each counted once per lane. */
+  refusedTexts(fingerprint: string): Promise<number>;
 }

@@ -2,6 +2,7 @@ import type {
   Consolidation,
   ConversationContext,
   Gathered,
+  KnownVectors,
   LaneId,
   Page,
   Paged,
@@ -21,6 +22,7 @@ import {
   SELECT_CONSOLIDATIONS,
 } from '../../../ledger/rows/consolidation.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
+import { vectorsFrom } from '../../../ledger/vectors.ts';
 import type { Sql } from '../sql.ts';
 
 /** What a turn reads of the conversation. */
@@ -113,13 +115,10 @@ export async function listConsolidations(
 export async function vectorsOf(
   sql: Sql,
   key: { lane: LaneId; fingerprint: string; textHashes: readonly string[] },
-): Promise<ReadonlyMap<string, Float32Array>> {
+): Promise<KnownVectors> {
   const rows = await sql.all<{ text_hash: string; vector: Buffer }>(SELECT_VECTORS, key);
-  return new Map(rows.map((row) => [row.text_hash, floatsOf(row.vector)]));
+  return vectorsFrom(rows);
 }
-
-/** Copied: the bytes of a row need not begin where floats may. */
-const floatsOf = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
 
 const SELECT_PINNED = `
   SELECT * FROM messages WHERE tenant = @tenant AND batch_id = ANY(@ids::text[]) ORDER BY seq`;

@@ -1,4 +1,5 @@
-import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import type { KnownVectors, LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import { bytesOf } from '../../../ledger/vectors.ts';
 import { insertRows, type Table } from '../insert.ts';
 import type { Sql } from '../sql.ts';
 import { type Caller, countCall } from './calls.ts';
@@ -38,7 +39,7 @@ export async function storePlan(sql: Sql, { turn, plan }: { turn: Turn; plan: Pl
 /** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
 export async function storeVectors(
   sql: Sql,
-  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: ReadonlyMap<string, Float32Array> },
+  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: KnownVectors },
 ): Promise<void> {
   const lock = 'SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
   if ((await sql.get(lock, { lane })) === null) return; // erased in the meantime
@@ -46,7 +47,7 @@ export async function storeVectors(
     lane,
     fingerprint,
     text_hash: textHash,
-    vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+    vector: bytesOf(vector),
   }));
   rows.sort((a, b) => (a.text_hash < b.text_hash ? -1 : 1));
   await insertRows(sql, VECTORS, rows);

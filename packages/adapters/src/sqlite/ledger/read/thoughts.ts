@@ -2,6 +2,7 @@ import type {
   Consolidation,
   ConversationContext,
   Gathered,
+  KnownVectors,
   LaneId,
   Page,
   Paged,
@@ -22,6 +23,7 @@ import {
 } from '../../../ledger/rows/consolidation.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import { planFrom } from '../../../ledger/rows/plan.ts';
+import { vectorsFrom } from '../../../ledger/vectors.ts';
 import type { Sql } from '../sql.ts';
 
 /** What a turn reads of the conversation. */
@@ -114,14 +116,11 @@ export function listConsolidations(
 export function vectorsOf(
   sql: Sql,
   { lane, fingerprint, textHashes }: { lane: LaneId; fingerprint: string; textHashes: readonly string[] },
-): ReadonlyMap<string, Float32Array> {
+): KnownVectors {
   const params = { lane, fingerprint, hashes: JSON.stringify(textHashes) };
   const rows = sql.all<{ text_hash: string; vector: Buffer }>(SELECT_VECTORS, params);
-  return new Map(rows.map((row) => [row.text_hash, floatsOf(row.vector)]));
+  return vectorsFrom(rows);
 }
-
-/** Copied: the bytes of a row need not begin where floats may. */
-const floatsOf = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
 
 const SELECT_PINNED = `
   SELECT * FROM messages

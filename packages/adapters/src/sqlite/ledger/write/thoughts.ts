@@ -1,4 +1,5 @@
-import type { LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import type { KnownVectors, LaneId, ModelCall, Plan, Stored, StoredAnswer, Turn } from '@slowwave/engine';
+import { bytesOf } from '../../../ledger/vectors.ts';
 import type { Sql } from '../sql.ts';
 import { type Caller, countCall } from './calls.ts';
 import { laneOfTurn } from './lanes.ts';
@@ -40,11 +41,10 @@ export function storePlan(sql: Sql, { turn, plan }: { turn: Turn; plan: Plan }):
 /** Keeps vectors of texts, so that they are embedded once. */
 export function storeVectors(
   sql: Sql,
-  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: ReadonlyMap<string, Float32Array> },
+  { lane, fingerprint, vectors }: { lane: LaneId; fingerprint: string; vectors: KnownVectors },
 ): void {
   for (const [textHash, vector] of vectors) {
-    const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-    sql.run(INSERT_VECTOR, { lane, fingerprint, textHash, vector: bytes });
+    sql.run(INSERT_VECTOR, { lane, fingerprint, textHash, vector: bytesOf(vector) });
   }
 }
 

@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { adoptIndex } from '../adopt-index.ts';
+import { EngineError } from '../errors.ts';
+import type { Embedder } from '../ports/models.ts';
+import type { NewMemory } from '../ports/writer.ts';
+import { sweepOutbox } from '../sweep.ts';
+import {
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  type FakeEmbedder,
+  fakeChat,
+  fakeEmbedder,
+  keyedDecide,
+  NEVER,
+  scope,
+} from '../testing/index.ts';
+import { terms } from '../text/terms.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+import { memoryWriter } from '../write.ts';
+
+const keyOf = (text: string): string => text.split(':')[0] ?? text;
+const newMemory = (text: string, userId = 'ann'): NewMemory => ({
+  ...{ scope: scope({ userId }), text, metadata: {}, category: null, immutable: false },
+  ...{ validFrom: null, expiresAt: null },
+});
+const isBad = (text: string): boolean => text.includes('bad');
+
+describe('a text that the embedding model refuses for good', () => {
+  let embedder: FakeEmbedder;
+  let bench: EngineBench;
+  const startWith = async (given: Embedder): Promise<void> => {
+    bench = await engineBench({
+      chat: fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) }),
+      embedder: given,
+    });
+  };
+  beforeEach(async () => {
+    embedder = fakeEmbedder(64, isBad);
+    await startWith(embedder);
+  });
+
+  const add = (text: string, userId = 'ann') => memoryWriter(bench.deps).add(DEFAULT_TENANT, newMemory(text, userId));
+  const foundByWords = async (question: string, id = 'ann'): Promise<string[]> => {
+    const [hits] = await bench.deps.index.search([
+      {
+        ...{ tenant: DEFAULT_TENANT, owner: { kind: 'user', id }, shelf: 'memories', filter: {}, where: null },
+        visibility: { kind: 'live', now: bench.tools.now() },
+        ...{ vector: null, terms: terms(question), wide: false, limit: 9 },
+      },
+    ]);
+    return (hits ?? []).map(({ point }) => point.text);
+  };
+  const asked = (): number => embedder.calls.flat().filter(isBad).length;
+
+  it('is written and found by its words', async () => {
+    await add('pet: bad cat');
+    expect(await foundByWords('cat')).toEqual(['pet: bad cat']);
+    expect(await bench.deps.ledger.overview.outbox()).toBe(0);
+    expect(await bench.deps.ledger.thoughts.refusedTexts(embedder.fingerprint)).toBe(1);
+  });
+
+  it('stops no batch of its owner, and is changed like any other', async () => {
+    await add('pet: bad cat');
+    bench.tools.advance(1_000);
+    await bench.post(['home: Oslo', 'pet: a dog']);
+    await bench.run();
+    expect(await bench.live()).toEqual(['home: Oslo', 'pet: a dog']);
+  });
+
+  it('may be a fact itself, or what is said', async () => {
+    await bench.post(['pet: bad cat', 'home: Oslo']);
+    await bench.post([{ content: 'so bad', role: 'assistant' }]);
+    await bench.run();
+    expect(await bench.live()).toEqual(['home: Oslo', 'pet: bad cat']);
+    expect(await foundByWords('cat')).toEqual(['pet: bad cat']);
+  });
+
+  it('is not asked for again when the index is lost, and stops nobody from being in the new one', async () => {
+    await add('pet: bad cat');
+    await bench.post(['home: Oslo', { content: 'so bad', role: 'assistant' }]);
+    await bench.run();
+    await add('home: Rome', 'bob');
+    const before = asked();
+    await bench.deps.index.clear();
+    await adoptIndex(bench.deps);
+    while ((await sweepOutbox(bench.deps, NEVER)) > 0);
+    expect(asked()).toBe(before);
+    expect([await foundByWords('cat'), await foundByWords('rome', 'bob')]).toEqual([['pet: bad cat'], ['home: Rome']]);
+  });
+
+  it('is asked for again with another model', async () => {
+    await add('pet: bad cat');
+    const other = fakeEmbedder(32);
+    const deps = { ...bench.deps, embedder: other };
+    await adoptIndex(deps);
+    while ((await sweepOutbox(deps, NEVER)) > 0);
+    expect(other.calls.flat()).toEqual(['pet: bad cat']);
+    expect(await bench.deps.ledger.thoughts.refusedTexts(other.fingerprint)).toBe(0);
+  });
+});
+
+describe('a text on which the embedder fails every time', () => {
+  it('and that the index does not have, parks nothing that its owner says later', async () => {
+    const { embed, ...good } = fakeEmbedder(64);
+    const failing: Embedder = {
+      ...good,
+      embed: (texts, cancel) =>
+        texts.some(isBad)
+          ? Promise.reject(new EngineError('NaN', { code: 'model_server_error', retryable: true }))
+          : embed(texts, cancel),
+    };
+    const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }), embedder: failing });
+    const written = await memoryWriter(bench.deps).add(DEFAULT_TENANT, newMemory('pet: bad cat'));
+    expect(written.kind).not.toBe('conflict');
+    const id = await bench.post(['home: Oslo']);
+    await bench.run();
+    expect(await bench.live()).toEqual(['home: Oslo', 'pet: bad cat']);
+    expect((await bench.deps.ledger.batches.get(DEFAULT_TENANT, id))?.state).toBe('consolidated');
+  });
+});

@@ -157,6 +157,13 @@ describe('slowwave beside a server', () => {
   it('replay lets what was parked wait again and follows it', async () => {
     model.setScript(() => ({ status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } }));
     await expect(server.say('cid', 'I play chess.')).rejects.toThrow('is parked');
+    const asked = { headers: { authorization: `Bearer ${KEY}` } };
+    const insides = [new URL(model.baseUrl).host, folder.path];
+    for (const path of ['/v1/batches?state=parked', '/v1/consolidations?state=parked', '/healthz', '/readyz']) {
+      const told = await (await fetch(`${server.url}${path}`, asked)).text();
+      expect([path, insides.filter((inside) => told.includes(inside))]).toEqual([path, []]);
+    }
+    expect(server.output(), 'the log names the place').toContain(model.baseUrl);
     expect((await run('replay', '--dry-run')).out).toBe('1 parked batches match.\n');
     expect((await run('replay', '--user', 'nobody')).code).toBe(0);
     const again = await run('replay', '--json');

@@ -1,4 +1,4 @@
-import { observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -23,7 +23,7 @@ export async function compose(config: Config): Promise<Service> {
     name: 'console',
     auth,
     log,
-    runsOn: runsOn(config),
+    runsOn: kindsOf(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
@@ -33,6 +33,7 @@ export async function compose(config: Config): Promise<Service> {
   const { due, maxPending } = config;
   const posting = ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged });
   const managing = consoleRoutes(manage);
+  log.info(runsOn(config), 'what this process runs on');
   const app = await createShell(shell);
   await app.register(managing);
   await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));

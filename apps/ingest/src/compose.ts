@@ -1,4 +1,13 @@
-import { observe, openAll, openAudit, openLedger, openOn, openQueue, runsOn } from '@slowwave/adapters/assemble';
+import {
+  kindsOf,
+  observe,
+  openAll,
+  openAudit,
+  openLedger,
+  openOn,
+  openQueue,
+  runsOn,
+} from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
@@ -16,11 +25,12 @@ export async function compose(config: Config): Promise<Service> {
   const schedule = await openOn([connection, ledger], openSchedule({ connection, log }));
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
   const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
+  log.info(runsOn(config), 'what this process runs on');
   const app = await createShell({
     name: 'ingest',
     auth,
     log,
-    runsOn: runsOn(config),
+    runsOn: kindsOf(config),
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,

@@ -1,4 +1,5 @@
 import {
+  kindsOf,
   observe,
   openAll,
   openAudit,
@@ -29,11 +30,12 @@ export async function compose(config: Config): Promise<Service> {
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
+  log.info(runsOn(config), 'what this process runs on');
   const app = await createShell({
     name: 'search',
     auth,
     log,
-    runsOn: runsOn(config),
+    runsOn: kindsOf(config),
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,

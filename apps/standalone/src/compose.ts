@@ -1,4 +1,4 @@
-import { observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -46,7 +46,7 @@ export async function compose(config: Config): Promise<Service & Told> {
     name: 'slowwave',
     auth,
     log,
-    runsOn: runsOn(config),
+    runsOn: kindsOf(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
@@ -66,5 +66,5 @@ export async function compose(config: Config): Promise<Service & Told> {
   const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
   const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
-  return { url: await listen(app, config, auth), close, keyed, runsOn: shell.runsOn };
+  return { url: await listen(app, config, auth), close, keyed, runsOn: runsOn(config) };
 }

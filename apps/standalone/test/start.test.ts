@@ -61,6 +61,16 @@ describe('starting', () => {
     expect(service.output()).toContain('builtin (no model: for trying out and for tests)');
     expect(service.output()).toContain(`sqlite in ${folder.path}`);
     expect((await get(`${url}/docs/`)).status).toBe(200);
+    const { body: live } = await get(`${url}/healthz`);
+    expect(live.runs_on).toEqual({
+      ledger: 'SQLite',
+      index: 'SQLite',
+      queue: 'in process',
+      chat_model: 'builtin',
+      image_model: 'none',
+      embedding_model: 'builtin',
+      reranker: 'none',
+    });
     const pasted =
       service
         .output()

@@ -1,4 +1,4 @@
-import { observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -27,11 +27,12 @@ export async function compose(config: Config): Promise<Service> {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
   };
+  log.info(runsOn(config), 'what this process runs on');
   const app = await createShell({
     name: 'worker',
     auth,
     log,
-    runsOn: runsOn(config),
+    runsOn: kindsOf(config),
     ready: engine.ready,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError, type EngineErrorCode } from './errors.ts';
-import { echoExtract, engineBench, fakeChat, fakeEmbedder, recordingMeter, type Script } from './testing/index.ts';
+import {
+  echoExtract,
+  engineBench,
+  fakeChat,
+  fakeEmbedder,
+  type recordingLog,
+  recordingMeter,
+  type Script,
+} from './testing/index.ts';
+import { failuresView, failureView } from './views/moments.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const MAX_ATTEMPTS = 3;
@@ -92,6 +101,22 @@ describe('poison among others', () => {
     expect(await bench.live()).toHaveLength(6);
   });
 });
+
+it('a failure is kept and told without the place of what failed; the log has it', async () => {
+  const place = 'http://llm.inside:8080/v1';
+  const refuses = () => new EngineError(`expected an answer from ${place}, got status 400`, REFUSED);
+  const bench = await engineBench({ chat: fakeChat({ extract_facts: refuses }) });
+  const id = await bench.post(['lives: in Oslo']);
+  await bench.run();
+  const batch = await bench.deps.ledger.batches.get(DEFAULT_TENANT, id);
+  const told = 'expected an answer from [address], got status 400';
+  expect(batch).toMatchObject({ state: 'parked', failure: { message: told }, failures: [{ message: told }] });
+  expect(JSON.stringify((bench.deps.log as ReturnType<typeof recordingLog>).lines)).toContain(place);
+  const old = { code: 'model_rejected', message: `from ${place}`, at: 0 };
+  expect(failureView(old), 'kept by an earlier release').toMatchObject({ message: 'from [address]' });
+  expect(failuresView([old])).toMatchObject([{ message: 'from [address]' }]);
+});
+const REFUSED = { code: 'model_rejected', retryable: false } as const;
 
 it('an embedder that is down parks nothing, though the chat model answers', async () => {
   const working = fakeEmbedder(512);

@@ -8,6 +8,7 @@ import type { FollowUps, TurnHandler, TurnName, Verdict } from './ports/schedule
 import type { Cancellation } from './ports/tools.ts';
 import { depsOf } from './replays/turn-in-space.ts';
 import { retryDelay } from './rules/retry-delay.ts';
+import { failureOf } from './rules/without-places.ts';
 import { duePolicy } from './settings.ts';
 import { doubt } from './steps/doubt.ts';
 import { askForSummary } from './summarize.ts';
@@ -97,7 +98,7 @@ async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   const { code, message, retryAfterMs } = error;
   const now = deps.tools.now();
   const at = now + (retryAfterMs ?? retryDelay(deps, Math.max(turn.attempts, SOME_ATTEMPTS), error));
-  await deps.ledger.lanes.release(turn, at, { code, message, at: now });
+  await deps.ledger.lanes.release(turn, at, failureOf(error, now));
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
   deps.log.info(fields, 'a consolidation waits');
   measure(deps, turn, { outcome: 'waits', reason: code });
@@ -121,7 +122,7 @@ async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   const { code, message, retryable } = error;
   const rules = await deps.ledger.settings.get(turn.tenant);
   const outcome = await deps.ledger.lanes.fail(turn, {
-    failure: { code, message, at: now },
+    failure: failureOf(error, now),
     retryable,
     retryAt: now + retryDelay(deps, turn.attempts, error),
     maxAttempts: deps.settings.maxAttempts,

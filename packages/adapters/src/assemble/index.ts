@@ -5,5 +5,5 @@ export { openChat, openEmbedder, openReranker } from './models.ts';
 export { type Observer, observe } from './observer.ts';
 export { openAll, openOn } from './open-all.ts';
 export { rebuildOwnIndex } from './rebuild-index.ts';
-export { engineSettings, runsOn } from './settings.ts';
+export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export { openIndex, openLedger, openQueue, openVectorCache } from './stores.ts';

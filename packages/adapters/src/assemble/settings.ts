@@ -24,7 +24,26 @@ export const engineSettings = (config: Config): EngineSettings => ({
   near: nearOf(config),
 });
 
-/** What a process runs on, in words, for people: printed at the start and shown at /healthz. */
+/** What a process runs on, as anybody may know it at /healthz: kinds, and nothing of where they are. */
+export const kindsOf = (config: Config): Record<string, string> => ({
+  ledger: config.databaseUrl === null ? 'SQLite' : 'PostgreSQL',
+  index: config.qdrant === null ? 'SQLite' : 'Qdrant',
+  queue: queueKind(config),
+  chat_model: modelKind(config.chatModel),
+  image_model: config.imageModel === null ? 'none' : OPENAI,
+  embedding_model: modelKind(config.embeddingModel),
+  reranker: config.reranker === null ? 'none' : 'a server',
+});
+
+const OPENAI = 'OpenAI-compatible';
+const modelKind = (model: string | null): string => (model === null ? 'builtin' : OPENAI);
+
+function queueKind({ redisUrl, databaseUrl }: Config): string {
+  if (redisUrl !== null) return 'Redis';
+  return databaseUrl === null ? 'in process' : 'PostgreSQL';
+}
+
+/** The same with places, in words, for the operator: printed and logged at the start. */
 export const runsOn = (config: Config): Record<string, string> => ({
   ledger: config.databaseUrl === null ? `sqlite in ${config.dataDir}` : `postgresql at ${placeOf(config.databaseUrl)}`,
   index: config.qdrant === null ? `sqlite in ${config.dataDir}` : `qdrant at ${new URL(config.qdrant.url).host}`,

@@ -1,3 +1,4 @@
+import { failureOf } from '../rules/without-places.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Failure, Millis } from '../words.ts';
 
@@ -7,4 +8,5 @@ export const failureView = (failure: Failure | null) => (failure === null ? null
 
 export const failuresView = (failures: readonly Failure[]) => failures.map(shown);
 
-const shown = ({ code, message, at }: Failure) => ({ code, message, at: isoOf(at) });
+/** What was kept before failures were kept without their places is told without them, too. */
+const shown = (failure: Failure) => ({ ...failureOf(failure, failure.at), at: isoOf(failure.at) });

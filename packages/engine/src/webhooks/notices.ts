@@ -2,6 +2,7 @@ import type { Batch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { liveVersion } from '../rules/evolve.ts';
+import { withoutPlaces } from '../rules/without-places.ts';
 import { isoOf } from '../text/iso.ts';
 import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
 
@@ -35,7 +36,8 @@ function typeOf(before: string | null, after: string | null): WebhookEvent | nul
 export function batchNotice(batch: Batch, at: Millis): Notice {
   const { id, state, consolidationId, failure, attempts } = batch;
   const type = state === 'parked' ? 'batch.parked' : 'batch.consolidated';
-  const error = state === 'parked' && failure !== null ? { code: failure.code, message: failure.message } : null;
+  const error =
+    state === 'parked' && failure !== null ? { code: failure.code, message: withoutPlaces(failure.message) } : null;
   const data = { batch_id: id, state, attempts, error, consolidation_id: consolidationId, ...idsOf(batch.scope) };
   // A parked batch may be replayed and parked again.
   return notice({ eventId: `evt_${id}_${state}_${at}`, type, subject: id, at, data }, batch);

@@ -6,6 +6,7 @@ import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { depsInSpace } from '../../replays/deps-in-space.ts';
 import { retryDelay } from '../../rules/retry-delay.ts';
+import { failureOf } from '../../rules/without-places.ts';
 import { isDoubtful } from '../../steps/doubt.ts';
 import type { LaneId, Millis } from '../../words.ts';
 import { isAway, study } from './study.ts';
@@ -151,7 +152,7 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
   const now = deps.tools.now();
   const left = error.retryable && claimed.attempts + 1 < deps.settings.maxAttempts;
   const retryAt = left ? now + retryDelay(deps, claimed.attempts, error) : null;
-  const { kind } = await deps.ledger.graph.fail(claimed, { failure: { code, message, at: now }, retryAt });
+  const { kind } = await deps.ledger.graph.fail(claimed, { failure: failureOf(error, now), retryAt });
   const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'parked';
   deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'a try to study failed');
   deps.studied(outcome);

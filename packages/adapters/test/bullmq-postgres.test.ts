@@ -90,7 +90,7 @@ describe('a PostgreSQL that goes away', () => {
     });
     await schedule.nudge([nudgeOf('before')]);
     // Begun is not finished: a turn whose end was never written is rightly worked again when the server is back.
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('before'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('before')])).toEqual(['finished']), PATIENCE);
     await other.halt();
     await expect(schedule.nudge([nudgeOf('lost')])).rejects.toMatchObject({
       code: 'queue_unavailable',
@@ -114,7 +114,7 @@ describe('a PostgreSQL that goes away', () => {
     const handler = async () => ({ kind: 'done', next: null }) as const;
     const worker = startTurnWorker({ connection, concurrency: 2, handler, log });
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['finished']), PATIENCE);
     await gone.halt();
     await Promise.all([worker.close(), schedule.close()]);
     await expect(connection.close()).resolves.toBeUndefined();

@@ -72,9 +72,9 @@ describe('the queue on Redis', () => {
       return { kind: 'done', next: null };
     });
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['finished']), PATIENCE);
     await wipe();
-    expect(await schedule.stateOf(nudgeOf('a'))).toBe('absent');
+    expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['absent']);
     await schedule.nudge([nudgeOf('a')]);
     await vi.waitFor(() => expect(worked).toBe(2), PATIENCE);
     await Promise.all([worker.close(), schedule.close()]);
@@ -114,7 +114,7 @@ describe('a Redis that goes away', () => {
       log,
     );
     await schedule.nudge([nudgeOf('before')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('before'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('before')])).toEqual(['finished']), PATIENCE);
     await first.stop();
     await vi.waitFor(() => expect(log.lines.length).toBeGreaterThan(0), PATIENCE);
     await expect(schedule.nudge([nudgeOf('lost')])).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe('a Redis that goes away', () => {
     const schedule = await openAt(gone.url);
     const worker = workAt(gone.url, async () => ({ kind: 'done', next: null }));
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['finished']), PATIENCE);
     await gone.stop();
     await expect(Promise.all([worker.close(), schedule.close()])).resolves.toBeDefined();
   });

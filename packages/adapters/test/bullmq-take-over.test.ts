@@ -42,7 +42,10 @@ test(
       if (lane === 'lane_b') await gate.promise;
       return { kind: 'done', next: null };
     });
-    await vi.waitFor(async () => expect(await schedule.stateOf(newNudge('lane_a'))).toBe('scheduled'), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await schedule.statesOf([newNudge('lane_a')])).toEqual(['scheduled']),
+      PATIENCE,
+    );
     gate.resolve();
     await vi.waitFor(() => expect(taken).toEqual(['lane_b', 'lane_a', 'lane_c']), PATIENCE);
     await Promise.all([heir.close(), schedule.close()]);
@@ -63,7 +66,10 @@ test(
       return { kind: 'done', next: null };
     });
     await busy.waitForLine(/done lane_busy/);
-    await vi.waitFor(async () => expect(await schedule.stateOf(newNudge('lane_busy'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await schedule.statesOf([newNudge('lane_busy')])).toEqual(['finished']),
+      PATIENCE,
+    );
     expect(taken).toEqual([]);
     await busy.kill();
     await Promise.all([other.close(), schedule.close()]);

@@ -46,7 +46,7 @@ describe('the worker of turns', () => {
     expect(log.lines).toContainEqual(
       expect.objectContaining({ level: 'warn', fields: { queue: 'consolidate', jobs: 1 } }),
     );
-    expect(await schedule.stateOf(nudgeOf('a'))).toBe('active');
+    expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['active']);
     gate.resolve(DONE); // ends as if nobody waited: its lock will expire
     await schedule.close();
   });
@@ -65,7 +65,7 @@ describe('the worker of turns', () => {
         }),
       PATIENCE,
     );
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('scheduled'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['scheduled']), PATIENCE);
     await Promise.all([worker.close(), schedule.close()]);
   });
 
@@ -89,7 +89,7 @@ describe('the worker of turns', () => {
       PATIENCE,
     );
     await worker.close();
-    expect(await schedule.stateOf(nudgeOf('a'))).toBe('active');
+    expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['active']);
     await schedule.close();
   });
 
@@ -99,7 +99,7 @@ describe('the worker of turns', () => {
     const broken = newNudge('not:allowed');
     const worker = work(async () => ({ kind: 'done', next: broken }), { log });
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['finished']), PATIENCE);
     expect(log.lines.map((line) => line.message)).toContain('could not nudge the next turn; the sweep will find it');
     await Promise.all([worker.close(), schedule.close()]);
   });
@@ -116,7 +116,7 @@ describe('the worker of turns', () => {
     const schedule = await open();
     const worker = work(async () => DONE);
     await schedule.nudge([nudgeOf('a')]);
-    await vi.waitFor(async () => expect(await schedule.stateOf(nudgeOf('a'))).toBe('finished'), PATIENCE);
+    await vi.waitFor(async () => expect(await schedule.statesOf([nudgeOf('a')])).toEqual(['finished']), PATIENCE);
     const keys = await client.keys('*');
     expect(keys.length).toBeGreaterThan(3);
     expect(keys.filter((key) => !key.startsWith('{slowwave}:'))).toEqual([]);
@@ -143,7 +143,7 @@ describe('the worker of turns', () => {
     );
     await schedule.nudge(lanes);
     for (const lane of lanes) {
-      await vi.waitFor(async () => expect(await schedule.stateOf(lane)).toBe('active'), PATIENCE);
+      await vi.waitFor(async () => expect(await schedule.statesOf([lane])).toEqual(['active']), PATIENCE);
     }
     await Promise.all(workers.map((worker) => worker.close()));
     const done: string[] = [];

@@ -12,7 +12,7 @@ function listSchedule(): Schedule & { readonly jobs: Map<string, { nudge: Nudge;
     nudge: async (nudges) => {
       for (const nudge of nudges) if (!jobs.has(name(nudge))) jobs.set(name(nudge), { nudge, state: 'scheduled' });
     },
-    stateOf: async (nudge) => jobs.get(name(nudge))?.state ?? 'absent',
+    statesOf: async (turns) => turns.map((turn) => jobs.get(name(turn))?.state ?? 'absent'),
     hurry: async () => false,
     check: async () => {},
     close: async () => {},

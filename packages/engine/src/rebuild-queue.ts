@@ -18,14 +18,14 @@ const LANES_PER_PAGE = 500;
  * may run at any time and again. Workers do the same with lanes that are due; this does not wait for that.
  */
 export async function rebuildQueue(
-  { ledger }: Pick<EngineDeps, 'ledger'>,
+  deps: Pick<EngineDeps, 'ledger' | 'tools'>,
   schedule: Schedule,
   onProgress: (rebuilt: QueueRebuilt) => void = () => {},
 ): Promise<QueueRebuilt> {
   let rebuilt: QueueRebuilt = { lanes: 0, scheduled: 0 };
   for (let after: LaneId | null = null; ; ) {
-    const nudges: readonly Nudge[] = await ledger.lanes.withWork(after, LANES_PER_PAGE);
-    const missing = await missingTurns(ledger, schedule, nudges);
+    const nudges: readonly Nudge[] = await deps.ledger.lanes.withWork(after, LANES_PER_PAGE);
+    const missing = await missingTurns(deps, schedule, nudges);
     await schedule.nudge(missing);
     rebuilt = { lanes: rebuilt.lanes + nudges.length, scheduled: rebuilt.scheduled + missing.length };
     onProgress(rebuilt);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
+import { rebuildQueue } from './rebuild-queue.ts';
 import { laneSweep } from './sweep.ts';
 import { newBatch, scope } from './testing/builders.ts';
 import { fixedTools } from './testing/fixed-tools.ts';
@@ -14,8 +15,8 @@ function scheduleOf(states: Readonly<Record<string, TurnState>> = {}) {
   const hurried: string[] = [];
   const schedule: Schedule = {
     nudge: async (nudges) => void nudged.push(...nudges),
-    stateOf: async ({ lane }) =>
-      nudged.some((nudge) => nudge.lane === lane) ? 'scheduled' : (states[lane] ?? 'absent'),
+    statesOf: async (turns) =>
+      turns.map(({ lane }) => (nudged.some((nudge) => nudge.lane === lane) ? 'scheduled' : (states[lane] ?? 'absent'))),
     hurry: async ({ lane }) => {
       if (hurried.includes(lane)) return false;
       hurried.push(lane);
@@ -91,4 +92,49 @@ test('live turns that have waited for long are not put before others', async () 
   deps.tools.advance(60 * MINUTE_MS);
   await sweep();
   expect(hurried).toEqual([]);
+});
+
+/** A queue that ignores what it is told under a name it has a job of, wherever that job is. */
+function deafTo(generation: number) {
+  const heard: Nudge[] = [];
+  const { schedule } = scheduleOf();
+  const deaf: Schedule = {
+    ...schedule,
+    nudge: async (nudges) => void heard.push(...nudges.filter((nudge) => nudge.generation !== generation)),
+    statesOf: async (turns) =>
+      turns.map(({ lane }) => (heard.some((nudge) => nudge.lane === lane) ? 'scheduled' : 'absent')),
+  };
+  return { schedule: deaf, heard };
+}
+
+test('a lane whose nudge did not take is nudged under a new generation', async () => {
+  const deps = await dueLanes(2);
+  const { schedule, heard } = deafTo(1);
+  const sweep = laneSweep(deps, schedule);
+  await sweep();
+  expect(heard).toEqual([]);
+  await sweep();
+  expect(heard.map(({ generation }) => generation)).toEqual([2, 2]);
+  expect(await sweep()).toBe(0);
+});
+
+test('of thousands of lanes too, each is given one more chance under its name before it gets a new one', async () => {
+  const deps = await dueLanes(1_200);
+  const { schedule, heard } = deafTo(1);
+  const sweep = laneSweep(deps, schedule);
+  expect([await sweep(), await sweep()]).toEqual([1_000, 200]);
+  expect(heard).toEqual([]);
+  expect([await sweep(), await sweep()]).toEqual([1_000, 200]);
+  expect(new Set(heard.map(({ generation }) => generation))).toEqual(new Set([2]));
+});
+
+test('a due lane whose turn sleeps is nudged under a new generation, one that is due later is left asleep', async () => {
+  const deps = await dueLanes(1);
+  const batch = newBatch(deps.tools, { scope: scope({ userId: 'later' }), flush: false });
+  await deps.ledger.batches.append(batch, { tokens: 1_000, idleMs: 60 * MINUTE_MS, maxAgeMs: 60 * MINUTE_MS });
+  const all = await deps.ledger.lanes.withWork(null, 10);
+  const { schedule, nudged } = scheduleOf(Object.fromEntries(all.map(({ lane }) => [lane, 'asleep'] as const)));
+  const [due] = await deps.ledger.lanes.due(deps.tools.now(), 10);
+  expect(await rebuildQueue(deps, schedule)).toEqual({ lanes: 2, scheduled: 1 });
+  expect(nudged).toEqual([{ ...due, generation: 2 }]);
 });

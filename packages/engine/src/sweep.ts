@@ -5,11 +5,10 @@ import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { type ProjectDeps, project } from './steps/project.ts';
+import type { LaneId, Millis } from './words.ts';
 
 /** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
 const LANES_MAX = 1_000;
-/** Questions to the queue on their way at a time: they travel together, and leave its other callers room. */
-const QUESTIONS_MAX = 50;
 /** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
 const BACKFILL_PATIENCE_MS = 10 * 60_000;
 /** Memories told to the index in one go: small enough that a stop never waits long. */
@@ -24,6 +23,11 @@ interface Known {
   readonly state: TurnState;
 }
 
+/** The turns that were nudged a moment ago, with their generations. */
+type Told = ReadonlyMap<LaneId, number>;
+
+const NOBODY_TOLD: Told = new Map();
+
 /**
  * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
  * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
@@ -34,40 +38,57 @@ export function laneSweep(
   schedule: Schedule,
 ): () => Promise<number> {
   let after: DueMark | undefined;
+  let told = NOBODY_TOLD;
+  let telling = new Map<LaneId, number>();
   return async () => {
     const now = tools.now();
     const due = await ledger.lanes.due(now, LANES_MAX, after);
     after = due.length < LANES_MAX ? undefined : due.at(-1);
     const known = await askAbout(schedule, due);
-    const missing = await missingOf(ledger, known);
+    const missing = await missingOf(known, { ledger, now, told });
     await schedule.nudge(missing);
+    for (const { lane, generation } of missing) telling.set(lane, generation);
+    // All due lanes were looked at: who is missing the next time was told in vain.
+    if (after === undefined) [told, telling] = [telling, new Map()];
     await hurryOldest(schedule, known, now);
     return missing.length;
   };
 }
 
 /** The turns that the queue has no job for, in the generation under which it hears of them. */
-export async function missingTurns(ledger: Ledger, schedule: Schedule, turns: readonly Nudge[]): Promise<Nudge[]> {
-  return missingOf(ledger, await askAbout(schedule, turns));
+export async function missingTurns(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+  turns: readonly Nudge[],
+): Promise<Nudge[]> {
+  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), told: NOBODY_TOLD });
 }
 
 async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<readonly Known[]> {
-  const known: Known[] = [];
-  for (let from = 0; from < turns.length; from += QUESTIONS_MAX) {
-    const some = turns.slice(from, from + QUESTIONS_MAX);
-    known.push(...(await Promise.all(some.map(async (turn) => ({ turn, state: await schedule.stateOf(turn) })))));
-  }
-  return known;
+  const states = await schedule.statesOf(turns);
+  return turns.map((turn, i) => ({ turn, state: states[i] ?? 'absent' }));
 }
 
-async function missingOf(ledger: Ledger, known: readonly Known[]): Promise<Nudge[]> {
+interface Now {
+  readonly ledger: Ledger;
+  readonly now: Millis;
+  readonly told: Told;
+}
+
+async function missingOf(known: readonly Known[], at: Now): Promise<Nudge[]> {
   const missing: Nudge[] = [];
-  for (const { turn, state } of known) {
-    // A kept job of the same name would make the queue ignore a new one: only another generation is heard.
-    const nudge = state === 'finished' ? await ledger.lanes.raise(turn) : state === 'absent' ? turn : null;
+  for (const one of known) {
+    // A job of the same name would make the queue ignore a new one: only another generation is heard.
+    const nudge = isDeaf(one, at) ? await at.ledger.lanes.raise(one.turn) : one.state === 'absent' ? one.turn : null;
     if (nudge !== null) missing.push(nudge);
   }
   return missing;
+}
+
+/** Whether the turn will not be worked under its name, however often the queue hears of it. */
+function isDeaf({ turn, state }: Known, { now, told }: Now): boolean {
+  if (state === 'absent') return told.get(turn.lane) === turn.generation;
+  return state === 'finished' || (state === 'asleep' && turn.dueAt <= now);
 }
 
 /** One turn a pass: enough that backfill moves on while live work never ends, too little for anybody to notice. */

@@ -1,4 +1,5 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { JobStates } from './job-states.ts';
 import type { TurnOrder } from './order/turn-order.ts';
 import { callQueue } from './unavailable.ts';
 
@@ -23,6 +24,8 @@ export interface QueueConnection {
   openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
   /** The order of turns, kept where the queue is. */
   turnOrder(queue: Queue): TurnOrder;
+  /** What it knows of jobs of a queue. */
+  jobStates(queue: Queue): JobStates;
   /** Removes the history of a queue, which tells in words why jobs failed, also of jobs that are gone. */
   forgetEvents(queue: Queue): Promise<void>;
   /** Called after every queue and worker of it is closed. */

@@ -2,6 +2,7 @@ import { QUEUES } from '@slowwave/contracts';
 import type { ErasureQueue, LaneId, Log } from '@slowwave/engine';
 import type { JobsOptions, Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
+import { addDue } from './job-states.ts';
 import { type OpenedQueue, openToWrite } from './open-queue.ts';
 
 export interface OpenedErasureQueue extends ErasureQueue {
@@ -36,7 +37,7 @@ export async function openErasureQueue(options: {
   return {
     erase: async (ids) => {
       const jobs = ids.map((erasure) => ({ name: ERASURE, data: { erasure }, opts: { ...OPTIONS, jobId: erasure } }));
-      await erasures?.call((queue) => queue.addBulk(jobs));
+      await erasures?.call((queue) => addDue(queue, jobs, connection.jobStates(queue)));
     },
     forgetLane: async (lane) => {
       for (const { call } of ofLanes) {

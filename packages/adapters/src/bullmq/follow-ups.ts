@@ -15,7 +15,7 @@ export async function openFollowUps(options: { connection: QueueConnection; log:
   const [summaries, studies] = await Promise.all([open(QUEUES.summarize.name), open(QUEUES.study.name)]);
   return {
     summarize: (refresh) => summaries.call((queue) => addRefresh(queue, refresh)),
-    study: (lanes) => studies.call((queue) => addStudies(queue, lanes)),
+    study: (lanes) => studies.call((queue) => addStudies(queue, lanes, options.connection.jobStates(queue))),
     close: async () => {
       await Promise.all([summaries.close(), studies.close()]);
     },

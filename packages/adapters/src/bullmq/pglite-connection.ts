@@ -3,6 +3,7 @@ import { createPostgresBackend, LATEST_SCHEMA_VERSION, Queue, Worker } from 'bul
 import { startThread, type Thread } from '../system/thread.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
+import { sqlJobStates } from './job-states.ts';
 import { memoryTurnOrder } from './order/memory-turn-order.ts';
 import { openPool } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
@@ -28,6 +29,7 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
     openWorker: (name, processor, shared) =>
       new Worker(name, processor, { ...shared, connection: pool }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => order,
+    jobStates: () => sqlJobStates(pool),
     forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),
     close: async () => {
       await pool.end();

@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import { openPool, placeOf } from '../postgres/index.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
+import { sqlJobStates } from './job-states.ts';
 import { makeTurnOrderTable, postgresTurnOrder } from './order/postgres-turn-order.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -31,6 +32,7 @@ export function postgresConnection({ url, log }: { url: string; log: Log }): Que
     openWorker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => postgresTurnOrder(pool),
+    jobStates: () => sqlJobStates(pool),
     forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),
     close: endWith(pool),
   };

@@ -2,6 +2,7 @@ import { EngineError } from '@slowwave/engine';
 import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
 import type { Redis, RedisOptions } from 'ioredis';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { redisJobStates } from './job-states.ts';
 import { redisTurnOrder } from './order/redis-turn-order.ts';
 import { checkRedis } from './redis-check.ts';
 
@@ -48,6 +49,7 @@ export function redisConnection(url: string): QueueConnection {
       return worker;
     },
     turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
+    jobStates: (queue) => redisJobStates(PREFIX, () => clientOf(queue)),
     forgetEvents: async (queue) => void (await queue.trimEvents(0)),
     close: async () => {},
   };

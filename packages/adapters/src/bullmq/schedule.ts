@@ -2,7 +2,7 @@ import { QUEUES } from '@slowwave/contracts';
 import type { Log, Schedule } from '@slowwave/engine';
 import type { QueueConnection } from './connection.ts';
 import { openToWrite } from './open-queue.ts';
-import { addTurns, hurryTurn, portions, turnState } from './turns.ts';
+import { addTurns, hurryTurn, jobId, portions } from './turns.ts';
 
 export interface OpenedSchedule extends Schedule {
   /** Jobs of turns by state, e.g. waiting, delayed, active. */
@@ -18,7 +18,7 @@ export async function openSchedule(options: { connection: QueueConnection; log: 
         await call((queue) => addTurns(queue, options.connection.turnOrder(queue), portion));
       }
     },
-    stateOf: (turn) => call((queue) => turnState(queue, turn)),
+    statesOf: (turns) => call((queue) => options.connection.jobStates(queue)(queue.name, turns.map(jobId))),
     hurry: (turn) => call((queue) => hurryTurn(queue, turn)),
     jobs: () => call((queue) => queue.getJobCounts(...COUNTED)),
     check: () => call(async (queue) => void (await queue.isPaused())),

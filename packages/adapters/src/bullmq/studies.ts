@@ -1,6 +1,7 @@
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId } from '@slowwave/engine';
 import { type Job, type JobsOptions, type Queue, UnrecoverableError } from 'bullmq';
+import { addDue, type JobStates } from './job-states.ts';
 
 /** What a study is called in operators' views of the queue. */
 const STUDY = 'study';
@@ -13,9 +14,10 @@ const OPTIONS = {
   removeOnFail: true,
 } as const satisfies JobsOptions;
 
-/** Adds a job per lane. One that has a job already is left as it is. */
-export async function addStudies(queue: Queue, lanes: readonly LaneId[]): Promise<void> {
-  await queue.addBulk(lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...OPTIONS, jobId: lane } })));
+/** Adds a job per lane that has none. */
+export async function addStudies(queue: Queue, lanes: readonly LaneId[], statesOf: JobStates): Promise<void> {
+  const jobs = lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...OPTIONS, jobId: lane } }));
+  await addDue(queue, jobs, statesOf);
 }
 
 /** The lane a job is about. A payload of another program or release fails, for an operator to see; the ledger knows its studies anyway. */

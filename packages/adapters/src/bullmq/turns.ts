@@ -1,6 +1,6 @@
 import { type Payload, QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge, Priority, TurnName, TurnState } from '@slowwave/engine';
-import type { Job, JobState, JobsOptions, Queue } from 'bullmq';
+import type { LaneId, Nudge, Priority, TurnName } from '@slowwave/engine';
+import type { Job, JobsOptions, Queue } from 'bullmq';
 import { roundsFor } from './order/rounds-for.ts';
 import { FRONT, type TurnOrder } from './order/turn-order.ts';
 
@@ -41,11 +41,6 @@ export async function addTurns(queue: Queue, order: TurnOrder, nudges: readonly 
   await queue.addBulk(nudges.map((nudge, i) => jobOf(nudge, { now, priority: priorities[i] ?? FRONT })));
 }
 
-/** What the queue knows of one turn. */
-export async function turnState(queue: Queue, turn: TurnName): Promise<TurnState> {
-  return STATES[await queue.getJobState(jobId(turn))];
-}
-
 /** Lets a turn of backfill that waits go before all others. False when there is none. */
 export async function hurryTurn(queue: Queue, turn: TurnName): Promise<boolean> {
   const job: Job | undefined = await queue.getJob(jobId(turn));
@@ -69,16 +64,5 @@ function jobOf(nudge: Nudge, { now, priority }: { now: number; priority: number 
   return { name: TURN, data, opts };
 }
 
-/** '~' because the library refuses ':' in ids, and ids that are bare numbers. */
-const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;
-
-const STATES: Readonly<Record<JobState | 'unknown', TurnState>> = {
-  unknown: 'absent',
-  waiting: 'scheduled',
-  delayed: 'scheduled',
-  prioritized: 'scheduled',
-  'waiting-children': 'scheduled',
-  active: 'active',
-  completed: 'finished',
-  failed: 'finished',
-};
+/** The name of a turn's job. '~' because the library refuses ':' in ids, and ids that are bare numbers. */
+export const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;

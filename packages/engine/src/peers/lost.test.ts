@@ -87,7 +87,7 @@ describe('MemOS: a message is acknowledged although its handler failed, and idle
     const lost = await due();
     const nudged: number[] = [];
     const queue = (state: 'finished' | 'absent') => ({
-      stateOf: async () => state,
+      statesOf: async (turns: readonly unknown[]) => turns.map(() => state),
       nudge: async (nudges: readonly { generation: number }[]) => {
         nudged.push(...nudges.map(({ generation }) => generation));
       },

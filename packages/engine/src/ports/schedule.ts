@@ -15,14 +15,22 @@ export interface Nudge extends TurnName {
   readonly dueAt: Millis;
 }
 
-/** What the schedule knows of one turn. `finished`: its job ended, and a new one under its name would be ignored. */
-export type TurnState = 'absent' | 'scheduled' | 'active' | 'finished';
+/**
+ * What the schedule knows of one turn.
+ *   absent     it has no job, or none that a worker would ever take: a nudge gives it one
+ *   scheduled  it is in line, or will be within a minute
+ *   asleep     its job waits for a later time, as a retry does; or because a clock was wrong when it was added
+ *   active     a worker has it
+ *   finished   its job ended, and a new one under its name would be ignored
+ */
+export type TurnState = 'absent' | 'scheduled' | 'asleep' | 'active' | 'finished';
 
 /** The writing side of the queue. It holds ids and owns nothing: it may be wiped at any moment. */
 export interface Schedule {
   /** Idempotent per (lane, generation). */
   nudge(nudges: readonly Nudge[]): Promise<void>;
-  stateOf(turn: TurnName): Promise<TurnState>;
+  /** One state for each turn, in their order. */
+  statesOf(turns: readonly TurnName[]): Promise<readonly TurnState[]>;
   /** A scheduled turn of backfill is taken next, before everything that waits. False when there is no such turn. */
   hurry(turn: TurnName): Promise<boolean>;
   /** Throws when the queue cannot be reached. */

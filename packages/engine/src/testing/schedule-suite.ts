@@ -54,7 +54,7 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
     const untilWorked = (turn: Nudge, times = 1): Promise<void> =>
       vi.waitFor(() => expect(timesOf(turn)).toBeGreaterThanOrEqual(times), PATIENCE);
     const untilState = (turn: Nudge, state: string): Promise<void> =>
-      vi.waitFor(async () => expect(await fixture.schedule.stateOf(turn)).toBe(state), PATIENCE);
+      vi.waitFor(async () => expect(await fixture.schedule.statesOf([turn])).toEqual([state]), PATIENCE);
 
     test('a nudged turn is handed to a worker with its lane and generation', async () => {
       start(async () => DONE);
@@ -78,7 +78,7 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       await fixture.schedule.nudge([nudge('a'), nudge('last')]);
       await untilWorked(nudge('last'));
       expect(timesOf(nudge('a'))).toBe(1);
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('finished');
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['finished']);
     });
 
     test('two generations of a lane are two turns', async () => {
@@ -148,15 +148,15 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
 
     test('the state of a turn is absent, scheduled, active, finished', async () => {
       const { promise, resolve } = Promise.withResolvers<Verdict>();
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('absent');
-      await fixture.schedule.nudge([nudge('a'), nudge('b', 1, 60_000)]);
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('scheduled');
-      expect(await fixture.schedule.stateOf(nudge('b'))).toBe('scheduled');
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['absent']);
+      await fixture.schedule.nudge([nudge('a'), nudge('b', 1, SOON_MS)]);
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['scheduled']);
+      expect(await fixture.schedule.statesOf([nudge('b')])).toEqual(['scheduled']);
       start(() => promise);
       await untilState(nudge('a'), 'active');
       resolve(DONE);
       await untilState(nudge('a'), 'finished');
-      expect(await fixture.schedule.stateOf(nudge('a', 2))).toBe('absent');
+      expect(await fixture.schedule.statesOf([nudge('a', 2)])).toEqual(['absent']);
     });
 
     test('as many turns run at a time as the concurrency says, and no more', async () => {
@@ -182,7 +182,7 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       await fixture.schedule.nudge([nudge('a')]);
       await untilWorked(nudge('a'));
       await first.close();
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('scheduled');
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['scheduled']);
       start(async () => DONE);
       await untilWorked(nudge('a'), 2);
       await untilState(nudge('a'), 'finished');
@@ -196,25 +196,30 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       await fixture.schedule.nudge([nudge('a')]);
       await untilWorked(nudge('a'));
       await worker.close();
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('finished');
-      expect(await fixture.schedule.stateOf(nudge('a', 2))).toBe('scheduled');
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['finished']);
+      expect(await fixture.schedule.statesOf([nudge('a', 2)])).toEqual(['scheduled']);
     });
 
     test('a closed worker takes no turns', async () => {
       const idle = start(async () => DONE);
       await idle.close();
       await fixture.schedule.nudge([nudge('a')]);
-      expect(await fixture.schedule.stateOf(nudge('a'))).toBe('scheduled');
+      expect(await fixture.schedule.statesOf([nudge('a')])).toEqual(['scheduled']);
       expect(worked).toEqual([]);
     });
 
-    test('a thousand turns are nudged at once', async () => {
-      const many = Array.from({ length: 1_001 }, (_, i) => nudge(`n${i}`, 1, 60_000));
+    test('a thousand turns are nudged at once, and asked about at once', async () => {
+      const many = Array.from({ length: 1_001 }, (_, i) => nudge(`n${i}`, 1, SOON_MS));
       await fixture.schedule.nudge(many);
       await fixture.schedule.nudge([]);
-      for (const turn of [many[0], many[500], many[1_000]]) {
-        expect(turn && (await fixture.schedule.stateOf(turn))).toBe('scheduled');
-      }
+      expect(await fixture.schedule.statesOf([])).toEqual([]);
+      const states = await fixture.schedule.statesOf([...many, nudge('none'), nudge('n0', 2)]);
+      expect(states).toEqual([...many.map(() => 'scheduled'), 'absent', 'absent']);
+    });
+
+    test('a turn that is due in an hour sleeps', async () => {
+      await fixture.schedule.nudge([nudge('a', 1, 3_600_000), nudge('b')]);
+      expect(await fixture.schedule.statesOf([nudge('a'), nudge('b')])).toEqual(['asleep', 'scheduled']);
     });
 
     describeOrder({

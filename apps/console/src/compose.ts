@@ -2,7 +2,7 @@ import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapt
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { consoleRoutes } from './app.ts';
@@ -25,7 +25,6 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     audit: audit.sink,
     metrics: observer.registry,

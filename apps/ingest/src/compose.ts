@@ -14,7 +14,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from './app.ts';
 
 /** Ingest as a process of its own. */
@@ -32,7 +32,6 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     audit: audit.sink,
     metrics: observer.registry,

@@ -15,7 +15,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { o200kTokenizer as tokenizer } from '@slowwave/adapters/tokens';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
 import { openSearch } from './open-search.ts';
 
@@ -37,7 +37,6 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     audit: audit.sink,
     metrics: observer.registry,

@@ -4,7 +4,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import {
@@ -48,7 +48,6 @@ export async function compose(config: Config): Promise<Service & Told> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     audit: audit.sink,
     metrics: observer.registry,

@@ -2,7 +2,7 @@ import { kindsOf, observe, openEngine, runsOn } from '@slowwave/adapters/assembl
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
-import { BODY_LIMIT_BYTES, closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
 import { measureDoctor } from './measure-doctor.ts';
 import { measureLedger } from './measure-ledger.ts';
 import { measureQueue } from './measure-queue.ts';
@@ -34,7 +34,6 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: config.keyRate,
     metrics: observer.registry,
   });

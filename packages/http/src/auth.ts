@@ -8,7 +8,7 @@ import { RefusedKeyError } from './refused-key.ts';
 import { refusalOfScope } from './scopes.ts';
 import { keyIn } from './sent-key.ts';
 import { isPageView, type Known, loginRoutes, toLogin } from './sessions/login.ts';
-import { isOwn, type Sessions, sessions } from './sessions/session.ts';
+import { foreign, isForeign, isOwn, type Sessions, sessions } from './sessions/session.ts';
 import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
 
 /** Lets a request in or refuses it, before anything of its body is read. Answers with where people sign in. */
@@ -17,7 +17,10 @@ export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes 
   app.decorateRequest('refusedKey', null);
   const begun = sessions(auth.apiKey);
   const known = knowing(auth);
-  const whoAsks = asking(auth, begun, known);
+  const needsKey = async (): Promise<boolean> =>
+    auth.apiKey !== null || (auth.keys !== null && (await auth.keys.any()));
+  const fromHere = onlyFromHere();
+  const whoAsks = asking({ ...auth, begun, known, needsKey, fromHere });
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.open === true) return;
     // Answered here and not thrown: pages of others bring error handlers of their own.
@@ -29,7 +32,9 @@ export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes 
     const refusal = refusalOfScope(request, request.principal);
     if (refusal !== null) return sendProblem(reply, refusal);
   });
-  return loginRoutes(begun, known);
+  return loginRoutes(begun, known, async (request) => {
+    if (!(await needsKey())) fromHere(request);
+  });
 }
 
 interface Refused {
@@ -48,16 +53,29 @@ function refuse(error: unknown, { request, reply, log }: Refused): FastifyReply 
 
 const UNAUTHORIZED = 401;
 
+interface Asking extends AuthOptions {
+  readonly begun: Sessions;
+  readonly known: Known;
+  readonly needsKey: () => Promise<boolean>;
+  /** Throws a problem where a request without a key does not come from this machine. */
+  readonly fromHere: (request: FastifyRequest) => void;
+}
+
 /** Tells who asks; throws a problem where nobody may. */
-function asking({ apiKey, keys }: AuthOptions, begun: Sessions, known: Known) {
-  const withoutKey = onlyFromHere();
-  return async (request: FastifyRequest): Promise<Principal> => {
-    const needsKey = apiKey !== null || (keys !== null && (await keys.any()));
+const asking =
+  ({ keys, begun, known, needsKey, fromHere }: Asking) =>
+  async (request: FastifyRequest): Promise<Principal> => {
     const given = keyIn(request.headers) ?? sessionKeyOf(request, begun);
-    if (!needsKey) return (await alreadyGiven(keys, given)) ?? withoutKey(request);
+    if (!(await needsKey())) return (await alreadyGiven(keys, given)) ?? withoutKey(request, fromHere);
     if (given === null) throw unauthorized(NO_KEY);
     return known(given);
   };
+
+/** A browser of this machine also sends what pages of other sites tell it to. */
+function withoutKey(request: FastifyRequest, fromHere: Asking['fromHere']): Principal {
+  fromHere(request);
+  if (isForeign(request)) throw foreign();
+  return LOOPBACK;
 }
 
 /** The first key may have been made a moment ago: whoever sends it is nobody else from the beginning. */
@@ -93,13 +111,12 @@ const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
  * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
  * browser with a name that resolves here; its requests name another host.
  */
-function onlyFromHere(): (request: FastifyRequest) => Principal {
+function onlyFromHere(): (request: FastifyRequest) => void {
   let last: string | null = null; // of the hosts that are this machine; callers repeat themselves
   return ({ hostname }) => {
-    if (hostname === last) return LOOPBACK;
+    if (hostname === last) return;
     if (!isLoopback(hostname)) throw problem('forbidden', NOT_FROM_HERE);
     last = hostname;
-    return LOOPBACK;
   };
 }
 

@@ -12,11 +12,15 @@ export function registerErrors(app: App, log: HttpLog, allowed: (path: string) =
   app.decorateRequest('problemCode', null);
   app.setErrorHandler((error, request, reply) => {
     const told = report(error, request, log);
-    // The rest of the body is read and forgotten, in its time: who is cut off while sending would not see why.
-    if (told.code === 'body_too_large') reply.removeHeader('connection');
+    readToTheEnd(reply, told.code);
     return sendProblem(reply, told);
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request, allowed(pathOf(request)))));
+}
+
+/** Who is cut off while sending too large a body would not see why: the rest of it is read and forgotten, in its time. */
+export function readToTheEnd(reply: FastifyReply, code: string): void {
+  if (code === 'body_too_large') reply.removeHeader('connection');
 }
 
 export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyReply {

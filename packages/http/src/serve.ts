@@ -7,9 +7,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Largest body of a request: a transcript of some hundred thousand tokens. */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
-
 /** A stop that takes longer than this is cut off: orchestrators kill after 30 s, and the ledger does not mind. */
 const STOP_LIMIT_MS = 25_000;
 const EXIT_FAILED = 1;

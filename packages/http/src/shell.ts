@@ -2,6 +2,7 @@ import fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAudit } from './audit/register.ts';
 import { registerAuth } from './auth.ts';
+import { registerBodyLimits } from './body-limits.ts';
 import { registerBounds } from './bounds.ts';
 import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders } from './headers.ts';
@@ -34,6 +35,7 @@ export async function createShell(options: ShellOptions): Promise<App> {
   readOnlyJson(app);
   abortWhenStopping(app);
   const allowed = registerRouteTable(app);
+  registerBodyLimits(app);
   registerHeaders(app);
   app.decorateRequest('subject', null);
   if (options.audit != null) registerAudit(app, options.audit);
@@ -52,7 +54,6 @@ function bareServer(options: ShellOptions): App {
   const { headersMs, requestMs, checkedMs } = options.arrival ?? USUAL_ARRIVAL;
   return fastify({
     logger: false,
-    bodyLimit: options.bodyLimitBytes,
     genReqId: requestId,
     rewriteUrl: ({ url }) => tidyUrl(url ?? '/'),
     requestTimeout: requestMs,

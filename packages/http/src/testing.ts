@@ -21,7 +21,6 @@ export async function testShell(given: Partial<ShellOptions> = {}): Promise<{ ap
     log,
     runsOn: { ledger: 'memory' },
     ready: {},
-    bodyLimitBytes: 100_000,
     keyRate: null,
     metrics: new Registry(),
     ...given,

@@ -54,7 +54,6 @@ export interface ShellOptions {
   readonly runsOn: Readonly<Record<string, string>>;
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<string, () => Promise<void>>>;
-  readonly bodyLimitBytes: number;
   /** Requests a second that each given key may send to this process; null: as many as it likes. */
   readonly keyRate: number | null;
   /** Who is told of who did what; null, or left out: nobody. */

@@ -2,7 +2,7 @@ import { type Audit, observe, openAudit, openEngine, runsOn } from '@slowwave/ad
 import type { Config } from '@slowwave/adapters/config';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps } from '@slowwave/console';
-import { type AuditSink, BODY_LIMIT_BYTES, closeInOrder, createShell } from '@slowwave/http';
+import { type AuditSink, closeInOrder, createShell } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { CommandError, EXIT } from '../exit.ts';
@@ -29,7 +29,6 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
     log,
     runsOn: runsOn(config),
     ready: engine.ready,
-    bodyLimitBytes: BODY_LIMIT_BYTES,
     keyRate: null,
     audit: asOffline(audit),
     metrics: observer.registry,

@@ -1,4 +1,4 @@
-import { type App, type HttpLog, problem, report } from '@slowwave/http';
+import { type App, type HttpLog, problem, readToTheEnd, report } from '@slowwave/http';
 import { RefusedError } from './ask.ts';
 
 /** Mistakes as mem0's API tells them: one sentence, under both names that its clients look at. */
@@ -6,6 +6,7 @@ export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
   app.setErrorHandler((thrown, request, reply) => {
     const told = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
     const { message, code, statusCode, headers } = told;
+    readToTheEnd(reply, code);
     return reply.code(statusCode).headers(headers).send({ error: message, detail: message, code });
   });
 }

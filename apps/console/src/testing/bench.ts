@@ -78,7 +78,6 @@ export async function consoleBench({
     log,
     runsOn: {},
     ready: {},
-    bodyLimitBytes: 100_000,
     keyRate: null,
     audit,
     metrics: new Registry(),

@@ -26,7 +26,6 @@ export async function ingestBench(
     log,
     runsOn: {},
     ready: {},
-    bodyLimitBytes: 1_000_000,
     keyRate: null,
     metrics: new Registry(),
   });

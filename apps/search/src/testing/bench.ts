@@ -33,7 +33,6 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
     log,
     runsOn: {},
     ready: {},
-    bodyLimitBytes: 100_000,
     keyRate: null,
     metrics: new Registry(),
   });

@@ -41,8 +41,19 @@ const webhook = (fields: object): Sent => ({
   body: { url: 'https://receiver.example/', events: ['batch.parked'], ...fields },
 });
 
+const padded = ({ line, body }: Sent, bytes: number): Sent => ({ line, text: JSON.stringify(body).padEnd(bytes) });
+
 const OF_REQUESTS: Readonly<Record<string, Make>> = {
-  'bytes of a body': (n) => ({ line: 'POST /v1/flush', text: JSON.stringify({ user_id }).padEnd(n) }),
+  "bytes of the body of a batch, a preview, a context, an add of mem0's": (n) => padded(batch({}), n),
+  'bytes of the body of a search, a recall': (n) => padded(search({}), n),
+  'bytes of the body of settings, a replay': (n) => padded(settings({}), n),
+  'bytes of the body of a memory': (n) => padded(memory({}), n),
+  'bytes of any other body': (n) => padded({ line: 'POST /v1/flush', body: { user_id } }, n),
+  'bytes of a form that signs in or out': (n) => ({
+    line: 'POST /logout',
+    text: `next=${letters(n - 'next='.length)}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+  }),
   // What clients and Node.js add of their own is within the first half.
   'bytes of all headers and the address': (n) => ({
     line: 'GET /v1/stats',

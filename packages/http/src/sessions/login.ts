@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { allowPages } from '../headers.ts';
 import type { Principal } from '../principal.ts';
-import { ProblemError, problem } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import { RefusedKeyError } from '../refused-key.ts';
 import type { Routes } from '../types.ts';
 import { loginPage } from './login-page.ts';
-import { isOwn, type Sessions } from './session.ts';
+import { foreign, isOwn, type Sessions } from './session.ts';
 
 /** Whom a key stands for; throws a problem where it is refused. */
 export type Known = (key: string) => Promise<Principal>;
@@ -17,11 +17,19 @@ const NEXT_MAX = 2_000;
 const Next = z.object({ next: z.string().max(NEXT_MAX).default('/queues') });
 const Shown = Next.extend({ key: z.string().max(KEY_MAX) });
 
+/** Who may send a login at all; throws a problem otherwise. */
+export type MayLogIn = (request: FastifyRequest) => Promise<void>;
+
 /** Where people show a key, and where they go to have it forgotten. */
 export const loginRoutes =
-  (sessions: Sessions, known: Known): Routes =>
+  (sessions: Sessions, known: Known, mayLogIn: MayLogIn): Routes =>
   async (app) => {
     allowPages(app);
+    // Before a byte of a body is read: anybody can send these.
+    app.addHook('onRequest', async (request) => {
+      await mayLogIn(request);
+      if (!isOwn(request)) throw foreign();
+    });
     app.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, hide: true };
       route.config = { ...route.config, open: true };
@@ -33,7 +41,6 @@ export const loginRoutes =
       page(reply, { next: here(request.query.next), refusal: null, signedIn: sessions.keyOf(request) !== null }),
     );
     app.post(LOGIN, { schema: { body: Shown }, config: { audited: true } }, async (request, reply) => {
-      if (!isOwn(request)) throw foreign();
       const next = here(request.body.next);
       const key = request.body.key.trim();
       const refusal = await refusalOf(known, { request, key });
@@ -42,8 +49,7 @@ export const loginRoutes =
       sessions.begin(reply, key);
       return reply.redirect(next, SEE_OTHER);
     });
-    app.post('/logout', async (request, reply) => {
-      if (!isOwn(request)) throw foreign();
+    app.post('/logout', async (_request, reply) => {
       sessions.end(reply);
       return reply.redirect(LOGIN, SEE_OTHER);
     });
@@ -72,9 +78,6 @@ async function refusalOf(
 
 /** Only a path of this server: a link to the login must not lead elsewhere. */
 const here = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/queues');
-
-const foreign = () =>
-  problem('forbidden', 'this was sent by a page of another site; open the page of this server and send it from there');
 
 /** Sends a person who looks at a page without a session to where they can show a key. */
 export function toLogin(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopback } from '../loopback.ts';
+import { type ProblemError, problem } from '../problem.ts';
 import { sealer } from './seal.ts';
 
 const NAME = 'slowwave_session';
@@ -61,3 +63,17 @@ export function isOwn({ method, headers }: FastifyRequest): boolean {
   if (site !== undefined) return site === 'same-origin';
   return headers.origin !== undefined && URL.canParse(headers.origin) && new URL(headers.origin).host === headers.host;
 }
+
+/**
+ * Whether a page of another site has the browser send this: where no key is needed that is all it takes. Programs, and
+ * pages of this machine, are not of another site. Links to our pages may stand anywhere.
+ */
+export function isForeign({ method, headers, routeOptions }: FastifyRequest): boolean {
+  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  if (site === 'cross-site') return !(READS.has(method) && mode === 'navigate' && routeOptions.config.page === true);
+  if (site !== undefined || origin === undefined) return false;
+  return !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
+}
+
+export const foreign = (): ProblemError =>
+  problem('forbidden', 'this was sent by a page of another site; open the page of this server and send it from there');

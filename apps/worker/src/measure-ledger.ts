@@ -46,6 +46,14 @@ export function measureLedger(metrics: Registry, { ledger, tools, embedder }: De
     },
   });
   new Gauge({
+    name: 'slowwave_lanes_set_aside',
+    help: 'Owners whose changes the index could not be told: each is tried again by itself.',
+    registers,
+    async collect() {
+      this.set(await ledger.outbox.countAside());
+    },
+  });
+  new Gauge({
     name: 'slowwave_refused_texts',
     help: 'Texts that the embedding model refuses for good: they are found by their words alone.',
     registers,

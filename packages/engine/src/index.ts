@@ -166,7 +166,8 @@ export {
 } from './settings.ts';
 export { project } from './steps/project.ts';
 export { refreshSummary } from './summarize.ts';
-export { laneSweep, sweepOutbox } from './sweep.ts';
+export { laneSweep } from './sweep.ts';
+export { type SweepDeps, sweepOutbox } from './sweep-outbox.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './take-turn.ts';
 export { best, type Scored } from './text/best.ts';
 export { bm25, type KeywordTable, keywordTable } from './text/bm25.ts';

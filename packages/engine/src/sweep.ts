@@ -1,22 +1,13 @@
 import type { EngineDeps } from './deps.ts';
-import { projectGraph } from './graph/project.ts';
 import type { DueMark } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
-import type { Cancellation } from './ports/tools.ts';
-import { type ProjectDeps, project } from './steps/project.ts';
 import type { LaneId, Millis } from './words.ts';
 
 /** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
 const LANES_MAX = 1_000;
 /** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
 const BACKFILL_PATIENCE_MS = 10 * 60_000;
-/** Memories told to the index in one go: small enough that a stop never waits long. */
-const OUTBOX_MAX = 100;
-/** Batches whose messages are: a batch may have two thousand. */
-const BATCHES_MAX = 20;
-/** Entities and relations that are: short texts, most of them embedded before. */
-const GRAPH_MAX = 200;
 
 interface Known {
   readonly turn: Nudge;
@@ -96,14 +87,4 @@ async function hurryOldest(schedule: Schedule, known: readonly Known[], now: num
   const isStuck = ({ turn, state }: Known): boolean =>
     turn.priority === 'backfill' && state === 'scheduled' && turn.dueAt < now - BACKFILL_PATIENCE_MS;
   for (const { turn } of known.filter(isStuck)) if (await schedule.hurry(turn)) return;
-}
-
-/** Tells the index what it missed, oldest first. Answers with how many changes it told. */
-export async function sweepOutbox(deps: ProjectDeps, cancel: Cancellation): Promise<number> {
-  const entries = await deps.ledger.outbox.pending(OUTBOX_MAX);
-  const batches = await deps.ledger.speech.untold(BATCHES_MAX);
-  await project(deps, { entries, batches }, cancel);
-  const tellings = await deps.ledger.graph.untold(GRAPH_MAX);
-  await projectGraph(deps, tellings, cancel);
-  return entries.length + batches.length + tellings.length;
 }

@@ -72,6 +72,7 @@ export const ERASING: readonly Erasing[] = [
     pick: pick('usage', 'CAST(seq AS TEXT)'),
     deletes: [['usage', 'lane = @lane AND CAST(seq AS TEXT) IN :ids']],
   },
+  { pick: pick('untold_lanes', 'lane'), deletes: [['untold_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pick('scopes', 'key'), deletes: [['scopes', 'lane = @lane AND key IN :ids']] },
 ];

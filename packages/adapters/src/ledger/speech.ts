@@ -57,6 +57,9 @@ export const SELECT_SPOKEN = `
 /** What the index has not been told as it is now. */
 export const UNTOLD = 'b.told_revision < b.speech_revision';
 
+/** The lane of a row is told with all others. */
+export const notAside = (lane: string): string => `NOT EXISTS (SELECT 1 FROM untold_lanes u WHERE u.lane = ${lane})`;
+
 /** `said` are the messages of all of them. */
 export function spokenFrom(rows: readonly SpokenRow[], said: readonly SaidMessage[]): readonly SpokenBatch[] {
   const messages = Map.groupBy(said, ({ message }) => message.batchId);

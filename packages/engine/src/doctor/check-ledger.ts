@@ -1,7 +1,7 @@
 import { CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/audit.ts';
 import type { BatchCounts } from '../ports/ledger/overview.ts';
 import type { Millis } from '../words.ts';
-import { type Checked, type Examining, type Finding, findingOf, REPORT_IT } from './findings.ts';
+import { type Checked, EXAMPLES_MAX, type Examining, type Finding, findingOf, REPORT_IT } from './findings.ts';
 
 /** Every accepted batch is in exactly one state, of each tenant and in total. */
 export async function checkBatches({ deps: { ledger } }: Examining): Promise<Checked> {
@@ -68,7 +68,20 @@ const OUTBOX_AGE_MS = 10 * 60_000;
 /** The index is told of changes within minutes, and of all texts with their vectors. */
 export async function checkOutbox({ deps }: Examining): Promise<Checked> {
   const looked = await deps.ledger.overview.outbox();
-  return { looked, findings: [...(await untoldFor(deps, looked)), ...(await refusedTexts(deps))] };
+  return {
+    looked,
+    findings: [...(await untoldFor(deps, looked)), ...(await lanesAside(deps)), ...(await refusedTexts(deps))],
+  };
+}
+
+async function lanesAside({ ledger }: Examining['deps']): Promise<readonly Finding[]> {
+  const count = await ledger.outbox.countAside();
+  const some = await ledger.outbox.aside(Number.MAX_SAFE_INTEGER, EXAMPLES_MAX);
+  const codes = [...new Set(some.map(({ failure }) => failure.code))].join(', ');
+  const what = `the index could not be told of ${count} owners (${codes}); they are tried again, each by itself`;
+  const remedy = 'look at what the worker logs of these lanes, and whether the embedding model answers';
+  const examples = some.map(({ lane }) => lane);
+  return findingOf({ count, examples }, { check: 'outbox', severity: 'warning', what, remedy });
 }
 
 async function refusedTexts({ ledger, embedder }: Examining['deps']): Promise<readonly Finding[]> {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,

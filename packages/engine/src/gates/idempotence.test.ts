@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import { takeTurn } from '../take-turn.ts';
 import { doomed, type Fate } from '../testing/dying-deps.ts';
 import {

@@ -5,7 +5,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { rebuildIndex } from '../rebuild-index.ts';
 import { requestErasure } from '../request-erasure.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,

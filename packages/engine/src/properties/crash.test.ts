@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatCall } from '../ports/models.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import { takeTurn } from '../take-turn.ts';
 import {
   type EngineBench,

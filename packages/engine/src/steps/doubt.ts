@@ -41,8 +41,12 @@ export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(
 export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
   const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
   for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
-  return isAway(() => deps.embedder.embed([PROBE.user], cancel));
+  return embedderIsAway(deps, cancel);
 }
+
+/** Whether it does not even answer what any embedder can. */
+export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
+  isAway(() => embedder.embed([PROBE.user], cancel));
 
 /** As the ledger decides: a window has as many tries left as its least tried batch. */
 export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {

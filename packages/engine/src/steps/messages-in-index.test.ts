@@ -5,7 +5,7 @@ import type { IndexPoint } from '../ports/search-index.ts';
 import { sweepRetention } from '../retain.ts';
 import { DAY_MS } from '../rules/budget.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,

@@ -3,7 +3,7 @@ import { adoptIndex } from '../adopt-index.ts';
 import { EngineError } from '../errors.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { NewMemory } from '../ports/writer.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import {
   type EngineBench,
   echoExtract,

@@ -21,6 +21,11 @@ export function describeGraphIndex(bench: () => Bench): void {
       expect(await b.ledger.overview.outbox()).toBe(before + all.length);
       expect(namesOf(all.slice(0, 3))).toEqual(['Ana', 'Ana likes tea', 'tea']);
       expect(await graph.untoldOf(lane, 2)).toEqual(all.slice(0, 2));
+      const at = b.tools.now();
+      const failure = { code: 'internal', message: 'no', at };
+      await b.ledger.outbox.setAside([{ lane, failures: 1, notBefore: at, failure }]);
+      expect([await graph.untold(100), await graph.untoldOf(lane, 100)]).toEqual([[], all]);
+      await b.ledger.outbox.takeUp([lane]);
       await say(b, lane, [holds('Bob likes rain')]);
       await graph.told(all.map(toldOf));
       const rest = await graph.untold(100);

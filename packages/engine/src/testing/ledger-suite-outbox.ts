@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LaneId } from '../words.ts';
 import { added, home, scope, updated } from './builders.ts';
 import {
   ANN,
@@ -7,6 +8,7 @@ import {
   batchOf,
   claimedBatch,
   clear,
+  failure,
   nextTurn,
   project,
   SECOND,
@@ -32,6 +34,35 @@ export function describeOutbox(bench: () => Bench): void {
       expect((await b.ledger.outbox.ofConsolidation(turn.consolidationId)).length).toBe(2);
       expect(await b.ledger.outbox.ofMemories([])).toEqual([]);
       expect(await b.ledger.overview.outbox()).toBe(3);
+    });
+
+    it('sets lanes aside: their changes wait for a time of their own, and stand before nobody else', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn, { changes: [added(b.tools, home(turn.lane))] });
+      const bob = await b.ledger.memories.laneOf(TENANT, { kind: 'user', id: 'bob' }, b.tools.now());
+      await write(b, added(b.tools, home(bob, { scope: scope({ userId: 'bob' }) })));
+      const now = b.tools.now();
+      const first = { lane: turn.lane, failures: 1, notBefore: now + SECOND, failure: failure(now) };
+      await b.ledger.outbox.refill();
+      const lanes = async () => [...new Set((await b.ledger.outbox.pending(10)).map(({ lane }) => lane))];
+      expect(await lanes()).toEqual([turn.lane, bob]);
+      await b.ledger.outbox.setAside([first, { ...first, lane: 'lane_none' as LaneId }]);
+      expect([await lanes(), await b.ledger.speech.untold(10)]).toEqual([[bob], []]);
+      expect((await b.ledger.outbox.ofLane(bob, 10)).map(({ lane }) => lane)).toEqual([bob]);
+      expect(await b.ledger.outbox.ofLane(turn.lane, 1)).toHaveLength(1);
+      expect((await b.ledger.speech.untoldIn(turn.lane, 10)).map(({ lane }) => lane)).toEqual([turn.lane]);
+      expect(await b.ledger.speech.untoldIn(bob, 10)).toEqual([]);
+      expect(await b.ledger.outbox.aside(now, 10)).toEqual([]);
+      expect(await b.ledger.outbox.aside(now + SECOND, 10)).toEqual([first]);
+      const again = { ...first, failures: 2, notBefore: now + 2 * SECOND, failure: failure(now, 'model_server_error') };
+      await b.ledger.outbox.setAside([again, { ...first, lane: bob }]);
+      expect((await b.ledger.outbox.aside(now + 9 * SECOND, 10)).map(({ lane }) => lane)).toEqual([bob, turn.lane]);
+      expect((await b.ledger.outbox.aside(now + 9 * SECOND, 10))[1]).toEqual(again);
+      expect((await b.ledger.outbox.aside(now + 9 * SECOND, 1)).map(({ lane }) => lane)).toEqual([bob]);
+      expect([await lanes(), await b.ledger.outbox.countAside()]).toEqual([[], 2]);
+      await b.ledger.outbox.takeUp([turn.lane, bob]);
+      expect([await lanes(), await b.ledger.outbox.countAside()]).toEqual([[turn.lane, bob], 0]);
     });
 
     it('never gives a number twice, also when it was empty in between', async () => {

@@ -143,6 +143,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
     const left = [...state.batches.values(), ...state.memories.values(), ...state.consolidations.values()];
     if (left.some((row) => row.lane === lane)) throw new Error(`rows of lane ${lane} are left`);
     state.lanes.delete(lane);
+    state.aside.delete(lane);
     state.graph.turns.delete(lane);
     drop(state.summaries, (summary) => summary.lane === lane);
     state.calls.forEach((call, i) => {

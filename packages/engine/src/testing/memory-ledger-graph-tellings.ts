@@ -8,7 +8,7 @@ type Tellings = Pick<GraphStore, 'untold' | 'untoldOf' | 'told' | 'refill' | 'ev
 
 export function graphTellings(state: State): Tellings {
   return {
-    untold: async (limit) => untoldOfGraph(state).slice(0, limit),
+    untold: async (limit) => untold(state, (lane) => !isCutOff(state, lane) && !state.aside.has(lane)).slice(0, limit),
     untoldOf: async (lane, limit) => untold(state, (one) => one === lane && !isCutOff(state, one)).slice(0, limit),
     told: async (of) => {
       for (const { kind, id, revision } of of) {

@@ -8,7 +8,21 @@ import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryOutbox(state: State): OutboxStore {
   return {
-    pending: async (limit) => entriesWhere(state, () => true).slice(0, limit),
+    pending: async (limit) => entriesWhere(state, ({ lane }) => !state.aside.has(lane)).slice(0, limit),
+    ofLane: async (lane, limit) => entriesWhere(state, (row) => row.lane === lane).slice(0, limit),
+    setAside: async (lanes) => {
+      const standing = lanes.filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      for (const one of standing) state.aside.set(one.lane, { ...one });
+    },
+    takeUp: async (lanes) => {
+      for (const lane of lanes) state.aside.delete(lane);
+    },
+    aside: async (until, limit) =>
+      [...state.aside.values()]
+        .filter(({ notBefore }) => notBefore <= until)
+        .sort((a, b) => a.notBefore - b.notBefore || (a.lane < b.lane ? -1 : 1))
+        .slice(0, limit),
+    countAside: async () => state.aside.size,
     ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
     ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
     clear: async (told, now) => clear(state, told, now),

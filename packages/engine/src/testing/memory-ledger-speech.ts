@@ -14,7 +14,15 @@ export function memorySpeech(state: State): SpeechStore {
     untold: async (limit) =>
       spoken(
         untoldIn(state)
-          .sort((a, b) => b.toldRevision - a.toldRevision || byId(a, b))
+          .filter(({ lane }) => !state.aside.has(lane))
+          .sort(newestLossLast)
+          .slice(0, limit),
+      ),
+    untoldIn: async (lane, limit) =>
+      spoken(
+        untoldIn(state)
+          .filter((row) => row.lane === lane)
+          .sort(newestLossLast)
           .slice(0, limit),
       ),
     untoldOf: async (ids) =>
@@ -70,6 +78,8 @@ export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[]
 type MessageRow = State['messages'] extends Map<string, infer Row> ? Row : never;
 
 const byId = (a: BatchRow, b: BatchRow): number => (a.id < b.id ? -1 : 1);
+
+const newestLossLast = (a: BatchRow, b: BatchRow): number => b.toldRevision - a.toldRevision || byId(a, b);
 
 const changedAt = ({ appliedAt, speechRevisedAt }: BatchRow): Millis => Math.max(appliedAt ?? 0, speechRevisedAt ?? 0);
 

@@ -4,7 +4,7 @@ import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { ApiKey } from '../ports/ledger/keys.ts';
 import type { Lane } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
-import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { OutboxEntry, SetAside } from '../ports/ledger/outbox.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
 import type { Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
@@ -141,6 +141,7 @@ export interface State {
   readonly graph: GraphRows;
   readonly trail: Map<string, TrailEntry>;
   readonly outbox: Map<number, OutboxRow>;
+  readonly aside: Map<LaneId, SetAside>;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
   /** Batches whose messages retention has removed. */
@@ -177,6 +178,7 @@ export function emptyState(tools: Tools): State {
     graph: emptyGraph(),
     trail: new Map(),
     outbox: new Map(),
+    aside: new Map(),
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
     stripped: new Set(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Statement } from '../graph/words.ts';
-import { sweepOutbox } from '../sweep.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import { graphPlan, HOLD_MS, namedIn } from '../testing/graph-bench.ts';
 import { statementsBy } from '../testing/graph-statements.ts';
 import { NEVER } from '../testing/index.ts';

@@ -1,5 +1,6 @@
 import type { GraphTelling, LaneId, ToldOfGraph } from '@slowwave/engine';
 import type { OwnerColumns } from '../rows/scope.ts';
+import { notAside } from '../speech.ts';
 import { type EntityRow, entityFrom, SELECT_ENTITIES, SHOWN, shownRelations } from './rows.ts';
 import { all, run, type Script } from './script.ts';
 
@@ -73,7 +74,7 @@ function fromUntold(kind: Kind): string {
 }
 
 const untoldText = (kind: Kind, lane: LaneId | null): string => `
-  SELECT x.id, x.untold_at ${fromUntold(kind)} ${lane === null ? '' : 'AND x.lane = @lane'} ORDER BY x.untold_at, x.id LIMIT @limit`;
+  SELECT x.id, x.untold_at ${fromUntold(kind)} AND ${lane === null ? notAside('x.lane') : 'x.lane = @lane'} ORDER BY x.untold_at, x.id LIMIT @limit`;
 
 /** How much of the graph the index is still to be told of. */
 export const COUNT_UNTOLD_GRAPH = `

@@ -16,6 +16,7 @@ import { SCHEMA_15 } from './schema-15.ts';
 import { SCHEMA_16 } from './schema-16.ts';
 import { SCHEMA_17 } from './schema-17.ts';
 import { SCHEMA_18 } from './schema-18.ts';
+import { SCHEMA_19 } from './schema-19.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_16,
   SCHEMA_17,
   SCHEMA_18,
+  SCHEMA_19,
 ];
 
 /** The newest schema. */

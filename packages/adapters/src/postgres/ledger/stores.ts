@@ -9,6 +9,7 @@ import type {
   SummaryStore,
 } from '@slowwave/engine';
 import { inSlices } from '../../ledger/in-slices.ts';
+import { countAside, lanesAside, setAside, takeUp } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
 import type { AppendGroups } from './append-groups.ts';
 import * as batches from './read/batches.ts';
@@ -18,6 +19,7 @@ import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
 import { settingsOf } from './read/settings.ts';
 import { dueSummary, readSummary } from './read/summaries.ts';
+import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
@@ -99,6 +101,11 @@ export function settingsStore({ read, write }: Access): SettingsStore {
 
 export function outboxStore({ read, write }: Access): OutboxStore {
   return {
+    ofLane: (lane, limit) => read((sql) => outbox.entriesOfLane(sql, lane, limit)),
+    setAside: (lanes) => write((sql) => runScript(sql, setAside(lanes))),
+    takeUp: (lanes) => write((sql) => runScript(sql, takeUp(lanes))),
+    aside: (until, limit) => read((sql) => runScript(sql, lanesAside({ until, limit }))),
+    countAside: () => read((sql) => runScript(sql, countAside())),
     pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
     ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),

@@ -8,6 +8,7 @@ import type {
   SettingsStore,
 } from '@slowwave/engine';
 import { inSlices } from '../../ledger/in-slices.ts';
+import { countAside, lanesAside } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
 import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
@@ -15,6 +16,7 @@ import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
 import { settingsOf } from './read/settings.ts';
+import { runScript } from './script.ts';
 
 /** One transaction of a refill takes so many memories: a few milliseconds. */
 const REFILL_SLICE = 1_000;
@@ -77,6 +79,11 @@ export function settingsStore({ read, write }: Access): SettingsStore {
 
 export function outboxStore({ read, write }: Access): OutboxStore {
   return {
+    ofLane: (lane, limit) => read((sql) => outbox.entriesOfLane(sql, lane, limit)),
+    setAside: (lanes) => write('setLanesAside', { lanes }),
+    takeUp: (lanes) => write('takeLanesUp', { lanes }),
+    aside: (until, limit) => read((sql) => runScript(sql, lanesAside({ until, limit }))),
+    countAside: () => read((sql) => runScript(sql, countAside())),
     pending: (limit) => read((sql) => outbox.pendingEntries(sql, limit)),
     ofMemories: (memoryIds) => read((sql) => outbox.entriesOfMemories(sql, memoryIds)),
     ofConsolidation: (id) => read((sql) => outbox.entriesOfConsolidation(sql, id)),

@@ -132,7 +132,10 @@ export interface GraphStore {
    */
   proposals(tenant: TenantId, owner: Owner): Promise<readonly OpenProposal[]>;
 
-  /** What the index has not been told of yet, oldest change first. After a refill: all that counts. */
+  /**
+   * What the index has not been told of yet, oldest change first. After a refill: all that counts. Without lanes that are set
+   * aside.
+   */
   untold(limit: number): Promise<readonly GraphTelling[]>;
   untoldOf(lane: LaneId, limit: number): Promise<readonly GraphTelling[]>;
   told(of: readonly ToldOfGraph[]): Promise<void>;

@@ -1,4 +1,4 @@
-import type { LaneId, Millis, TenantId } from '../../words.ts';
+import type { Failure, LaneId, Millis, TenantId } from '../../words.ts';
 import type { ToldBatch } from './speech.ts';
 
 /** One memory the index must be told about. `seq` grows with every change. */
@@ -15,9 +15,28 @@ export interface Told {
   readonly batches: readonly ToldBatch[];
 }
 
+/** A lane whose changes could not be told to the index. It is tried again by itself, so that it holds up no other. */
+export interface SetAside {
+  readonly lane: LaneId;
+  /** Tries in a row that failed. */
+  readonly failures: number;
+  /** When it is tried again. */
+  readonly notBefore: Millis;
+  /** Of the last try. */
+  readonly failure: Failure;
+}
+
 export interface OutboxStore {
-  /** Oldest first. */
+  /** Oldest first, without those of lanes that are set aside. */
   pending(limit: number): Promise<readonly OutboxEntry[]>;
+  ofLane(lane: LaneId, limit: number): Promise<readonly OutboxEntry[]>;
+  /** Sets lanes aside, or those aside already once more. */
+  setAside(lanes: readonly SetAside[]): Promise<void>;
+  /** They are told with all others again. */
+  takeUp(lanes: readonly LaneId[]): Promise<void>;
+  /** Those to be tried again until then, first ones first. */
+  aside(until: Millis, limit: number): Promise<readonly SetAside[]>;
+  countAside(): Promise<number>;
   ofMemories(memoryIds: readonly string[]): Promise<readonly OutboxEntry[]>;
   ofConsolidation(consolidationId: string): Promise<readonly OutboxEntry[]>;
   /**

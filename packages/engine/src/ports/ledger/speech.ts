@@ -54,8 +54,9 @@ export interface SpeechPage {
 export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
   said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
-  /** Applied batches the index is still to be told of; those of a lost index come last. */
+  /** Applied batches the index is still to be told of; those of a lost index come last. Without lanes that are set aside. */
   untold(limit: number): Promise<readonly SpokenBatch[]>;
+  untoldIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
   /** Those of these consolidations. */
   untoldOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
   /** Whether the index was lost and has not been told of all batches again. */

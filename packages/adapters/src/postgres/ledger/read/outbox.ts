@@ -1,12 +1,18 @@
-import type { OutboxEntry } from '@slowwave/engine';
+import type { LaneId, OutboxEntry } from '@slowwave/engine';
 import { COUNT_UNTOLD_GRAPH } from '../../../ledger/graph/tellings.ts';
 import { entryFrom, type OutboxRow } from '../../../ledger/rows/outbox.ts';
-import { COUNT_UNTOLD } from '../../../ledger/speech.ts';
+import { COUNT_UNTOLD, notAside } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 
-/** Oldest first. */
+/** Oldest first, without those of lanes that are set aside. */
 export async function pendingEntries(sql: Sql, limit: number): Promise<readonly OutboxEntry[]> {
-  return (await sql.all<OutboxRow>(`${SELECT} ORDER BY seq LIMIT @limit`, { limit })).map(entryFrom);
+  const condition = `WHERE ${notAside('outbox.lane')} ORDER BY seq LIMIT @limit`;
+  return (await sql.all<OutboxRow>(`${SELECT} ${condition}`, { limit })).map(entryFrom);
+}
+
+export async function entriesOfLane(sql: Sql, lane: LaneId, limit: number): Promise<readonly OutboxEntry[]> {
+  const rows = await sql.all<OutboxRow>(`${SELECT} WHERE lane = @lane ORDER BY seq LIMIT @limit`, { lane, limit });
+  return rows.map(entryFrom);
 }
 
 export async function entriesOfMemories(sql: Sql, ids: readonly string[]): Promise<readonly OutboxEntry[]> {

@@ -6,6 +6,7 @@ import {
   COUNT_POINTS,
   FIRST_LOST,
   hearersOf,
+  notAside,
   type SaidRow,
   SELECT_SPOKEN,
   type SpokenRow,
@@ -20,7 +21,8 @@ import type { Params, Sql } from '../sql.ts';
 export function speechStore({ read, snapshot }: Access): SpeechStore {
   return {
     said: (lane, ids) => snapshot((sql) => saidOf(sql, SELECT_SAID, { lane, ids })),
-    untold: (limit) => snapshot((sql) => spokenOf(sql, `${UNTOLD_BATCHES} LIMIT @limit`, { limit })),
+    untold: (limit) => snapshot((sql) => spokenOf(sql, UNTOLD_BATCHES, { limit })),
+    untoldIn: (lane, limit) => snapshot((sql) => spokenOf(sql, UNTOLD_IN, { lane, limit })),
     untoldOf: (ids) => snapshot((sql) => spokenOf(sql, UNTOLD_OF, { ids })),
     refilling: () => read(async (sql) => (await sql.get(FIRST_LOST)) !== null),
     batches: (ids) => snapshot((sql) => spokenOf(sql, `AND b.id IN ${IDS} ORDER BY b.id`, { ids })),
@@ -51,7 +53,11 @@ const SELECT_OF_BATCHES = `SELECT m.*, ${BEFORE} FROM messages m WHERE m.batch_i
 
 const SELECT_MESSAGES = `SELECT * FROM messages WHERE id IN ${IDS}`;
 
-const UNTOLD_BATCHES = `AND ${UNTOLD} ORDER BY b.told_revision DESC, b.id`;
+const LOST_LAST = 'ORDER BY b.told_revision DESC, b.id LIMIT @limit';
+
+const UNTOLD_BATCHES = `AND ${UNTOLD} AND ${notAside('b.lane')} ${LOST_LAST}`;
+
+const UNTOLD_IN = `AND ${UNTOLD} AND b.lane = @lane ${LOST_LAST}`;
 
 const UNTOLD_OF = `AND b.consolidation_id IN ${IDS} AND ${UNTOLD} ORDER BY b.id`;
 

@@ -17,7 +17,7 @@ import {
   writeGraph,
 } from './graph.ts';
 import { openLaneId, proveWritable, raiseLane } from './lanes.ts';
-import { clearOutbox, refillOutbox, refillSpeech } from './outbox.ts';
+import { clearOutbox, refillOutbox, refillSpeech, setLanesAside, takeLanesUp } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
@@ -85,6 +85,7 @@ export const WRITES = {
   requestStudy,
   revokeKey,
   rotateKey,
+  setLanesAside,
   settleDelivery,
   settleReview,
   storeAnswer,
@@ -92,6 +93,7 @@ export const WRITES = {
   storeStudyAnswer,
   storeSummary,
   storeVectors,
+  takeLanesUp,
   takeReplay,
   tellGraph,
   write,

@@ -1,5 +1,7 @@
-import type { TenantId, Told } from '@slowwave/engine';
+import type { LaneId, SetAside, TenantId, Told } from '@slowwave/engine';
+import { setAside, takeUp } from '../../../ledger/set-aside.ts';
 import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { tellOfBatches } from './batch-ends.ts';
 
@@ -13,6 +15,11 @@ export function clearOutbox(sql: Sql, { told, now }: { told: Told; now: number }
   sql.run('DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(@seqs))', params);
   return finishProjected(sql, [...new Set(rows.map((row) => row.id))], now);
 }
+
+export const setLanesAside = (sql: Sql, { lanes }: { lanes: readonly SetAside[] }): void =>
+  runScript(sql, setAside(lanes));
+
+export const takeLanesUp = (sql: Sql, { lanes }: { lanes: readonly LaneId[] }): void => runScript(sql, takeUp(lanes));
 
 /** Applied batches whose consolidation has nothing left to tell become what apply said. */
 function finishProjected(sql: Sql, consolidationIds: readonly string[], now: number): number[] {

@@ -1,6 +1,6 @@
 import { KeyWithSecret, PostKey } from '@slowwave/contracts';
-import { isoOf, type Millis, type NewKey, type TenantId } from '@slowwave/engine';
-import { type App, concerns, problem } from '@slowwave/http';
+import { DEFAULT_TENANT, isoOf, type Millis, type NewKey, type TenantId } from '@slowwave/engine';
+import { type App, concerns, isKeyless, problem } from '@slowwave/http';
 import type { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
 import { tenantNamed } from './tenant-named.ts';
@@ -12,7 +12,7 @@ const schema = {
   summary: 'Make a key',
   description:
     'Its secret is in this answer and nowhere else. A tenant is there as soon as it has a key. From the first key on every ' +
-    'request needs one.',
+    'request needs one; so where none is needed yet, the first has to be an admin of the tenant default.',
   body: PostKey,
   response: { 201: KeyWithSecret },
 };
@@ -20,6 +20,8 @@ const schema = {
 export function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
   app.post('/v1/keys', { schema }, async (request, reply) => {
     const tenant = tenantNamed(request, request.body.tenant);
+    const opensAll = tenant === DEFAULT_TENANT && request.body.scopes.includes('admin');
+    if (isKeyless(request) && !opensAll && !(await ledger.keys.any())) throw lockingOut();
     const id = tools.id('key');
     const { secret, hash } = newSecret(id);
     const key = newKey(request.body, { id, hash, tenant, createdAt: tools.now() });
@@ -29,6 +31,15 @@ export function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): vo
     return reply.code(201).send({ ...view, secret });
   });
 }
+
+/** From the first key on every request needs one: where no other could make keys, nobody could any more. */
+const lockingOut = () =>
+  problem(
+    'conflict',
+    'this would be the first key, and from then on every request needs one: nobody could make any other. First make ' +
+      'one for yourself, of the tenant default with the scope admin (slowwave keys create operator --scopes admin), ' +
+      'and make this one with it',
+  );
 
 type Made = { id: string; hash: string; tenant: TenantId; createdAt: Millis };
 

@@ -1,5 +1,6 @@
 import { MemoryClient } from '@slowwave/testkit/mem0';
 import { expect, test } from 'vitest';
+import { post } from './client.ts';
 import { everythingAClientDoes } from './mem0-script.ts';
 import { fourProcesses, standalone } from './setups.ts';
 
@@ -39,11 +40,9 @@ async function keepsTenantsApart(base: string): Promise<void> {
     userId: 'eve',
     infer: false,
   })) as never as Added;
-  const made = await send('POST', `${base}/v1/keys`, {
-    name: 'acme',
-    tenant: 'acme',
-    scopes: ['ingest', 'search', 'manage'],
-  });
+  const own = await post(`${base}/v1/keys`, { name: 'operator', scopes: ['admin'] });
+  const acmes = { name: 'acme', tenant: 'acme', scopes: ['ingest', 'search', 'manage'] };
+  const made = await post(`${base}/v1/keys`, acmes, { authorization: `Bearer ${own.body.secret}` });
   const acme = client(made.body.secret);
   await expect(acme.get(results[0]?.id ?? '')).rejects.toMatchObject({ name: 'MemoryNotFoundError' });
   await expect(acme.update(results[0]?.id ?? '', { text: 'mine' })).rejects.toMatchObject({

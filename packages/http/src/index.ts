@@ -16,6 +16,7 @@ export { IdParams } from './params.ts';
 export {
   type CheckedKey,
   isForOneApp,
+  isKeyless,
   isOperator,
   type KeyCheck,
   mayKnow,

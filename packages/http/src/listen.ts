@@ -11,7 +11,7 @@ export async function listen(app: App, options: ListenOptions, auth: AuthOptions
   if (!isLoopback(options.host) && !(await needsKey(auth))) {
     throw new Error(
       `listening on ${options.host} would let anyone on the network read and change memories: ` +
-        'set SLOWWAVE_API_KEY to a secret, make a key with slowwave keys create --offline, or set SLOWWAVE_HOST to 127.0.0.1',
+        'set SLOWWAVE_API_KEY to a secret, make a key with slowwave keys create operator --scopes admin --offline, or set SLOWWAVE_HOST to 127.0.0.1',
     );
   }
   try {

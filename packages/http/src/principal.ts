@@ -44,6 +44,9 @@ export const OPERATOR: Principal = {
 /** Whoever asks where no key is needed: the same, and told apart. */
 export const LOOPBACK: Principal = { ...OPERATOR };
 
+/** Whether a request was let in without a key. */
+export const isKeyless = (request: FastifyRequest): boolean => request.principal === LOOPBACK;
+
 /** An admin of the tenant that looks after the whole installation. */
 export const isOperator = ({ tenant, scopes }: Principal): boolean =>
   tenant === OPERATOR_TENANT && scopes.includes('admin');

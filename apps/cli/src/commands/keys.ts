@@ -49,8 +49,8 @@ export const createKeyCommand: Command = {
   words: [1, 1],
   on: 'server or ledger',
   summary: 'Make a key. Its secret is shown once.',
-  about: `From the first key on every request needs one. --offline makes the first one, and ones for
-whoever has lost theirs.`,
+  about: `From the first key on every request needs one, so the first has to be yours: --scopes admin, and no
+--tenant. --offline makes it beside a server, and ones for whoever has lost theirs.`,
   options: {
     scopes: { value: 'LIST', about: `What for, e.g. ingest,search; of ${SCOPES.join(', ')}.` },
     ...TENANT,

@@ -9,7 +9,7 @@ import { loginPage } from './login-page.ts';
 import { foreign, isOwn, type Sessions } from './session.ts';
 
 /** Whom a key stands for; throws a problem where it is refused. */
-export type Known = (key: string) => Promise<Principal>;
+export type Known = (key: string, request: FastifyRequest) => Promise<Principal>;
 
 const LOGIN = '/login';
 const KEY_MAX = 500;
@@ -45,7 +45,11 @@ export const loginRoutes =
       const key = request.body.key.trim();
       const refusal = await refusalOf(known, { request, key });
       if (refusal !== null)
-        return page(reply.code(refusal.statusCode), { next, refusal: refusal.message, signedIn: false });
+        return page(reply.code(refusal.statusCode).headers(refusal.headers), {
+          next,
+          refusal: refusal.message,
+          signedIn: false,
+        });
       sessions.begin(reply, key);
       return reply.redirect(next, SEE_OTHER);
     });
@@ -66,7 +70,7 @@ async function refusalOf(
   { request, key }: { request: FastifyRequest; key: string },
 ): Promise<ProblemError | null> {
   try {
-    request.principal = await known(key);
+    request.principal = await known(key, request);
     return null;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;

@@ -1,6 +1,6 @@
 import { PlanView, PostPreview } from '@slowwave/contracts';
 import { draftBatch, type TenantId, withPolicy } from '@slowwave/engine';
-import { type App, type Bounds, checkImages, isForOneApp, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, type Bounds, checkImages, checkTimes, isForOneApp, requestTenant, waitSignal } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { planView } from './views/plan.ts';
 
@@ -19,8 +19,10 @@ export function postPreview(app: App, { ledger, tools, images, preview }: Consol
   app.post('/v1/consolidations/preview', { schema, config: { bounds } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     checkImages(request.body.messages, images);
-    const batch = draftBatch(tools, { tenant, body: request.body, key: null, ownAppOnly: isForOneApp(request) });
-    const { personalData } = await ledger.settings.get(tenant);
+    checkTimes(request.body, tools.now());
+    const { personalData, timezone } = await ledger.settings.get(tenant);
+    const ownAppOnly = isForOneApp(request);
+    const batch = draftBatch(tools, { tenant, body: request.body, key: null, timezone, ownAppOnly });
     return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
   });
 }

@@ -16,6 +16,7 @@ const DEFAULTS = {
   retention: { messages_days: null, plans_days: null, history_days: null },
   forgetting: { max_age_days: null, unconfirmed_days: null, max_memories: null },
   personal_data: 'off',
+  timezone: null,
   graph: false,
 };
 
@@ -32,6 +33,7 @@ const CHOSEN = {
   budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
   retention: { messages_days: 90, plans_days: 30, history_days: 400 },
   personal_data: 'drop',
+  timezone: 'Asia/Tokyo',
   graph: true,
   forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
 };

@@ -8,6 +8,7 @@ const FRESH_MS = 1_000;
 export interface BatchPolicy {
   readonly due: DuePolicy;
   readonly personalData: PersonalPolicy;
+  readonly timezone: string | null;
 }
 
 interface Known {
@@ -25,7 +26,8 @@ export function duePolicies({
   const read = async (tenant: TenantId): Promise<BatchPolicy> => {
     try {
       const settings = await ledger.settings.get(tenant);
-      return { due: duePolicy(settings, due), personalData: settings.personalData };
+      const { personalData, timezone } = settings;
+      return { due: duePolicy(settings, due), personalData, timezone };
     } catch (error) {
       known.delete(tenant); // the next request asks again
       throw error;

@@ -1,9 +1,10 @@
 import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contracts';
-import { type BatchState, draftBatch, type NewBatch, type TenantId, withPolicy } from '@slowwave/engine';
+import { type BatchState, draftBatch, fromTheFuture, type NewBatch, type TenantId, withPolicy } from '@slowwave/engine';
 import {
   type App,
   type Bounds,
   checkImages,
+  checkTimes,
   concerns,
   idempotencyOf,
   isForOneApp,
@@ -49,14 +50,17 @@ export function postBatch(app: App, deps: IngestDeps): void {
     if (request.body.graph === true)
       refuseForOneApp(request, 'relations are kept for all apps together; leave graph out');
     checkImages(request.body.messages, deps.images);
-    const batch = draftBatch(deps.tools, { tenant, body: request.body, key, ownAppOnly: isForOneApp(request) });
-    const { due, personalData } = await policyOf(tenant);
+    checkTimes(request.body, deps.tools.now());
+    const { due, personalData, timezone } = await policyOf(tenant);
+    const ownAppOnly = isForOneApp(request);
+    const batch = draftBatch(deps.tools, { tenant, body: request.body, key, timezone, ownAppOnly });
     // Before anything is stored: who is told that too many wait already can send the same again.
     const signal = request.query.wait === 0 ? null : waitSignal(reply);
     const stored = await append({ ...deps, due }, withPolicy(batch, personalData));
     if (!stored.repeated) pressure.accepted(tenant);
     concerns(request, { kind: 'batch', id: stored.id });
-    tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
+    const { traceparent } = request.raw.headers;
+    tell(deps, stored, { elapsedMs: reply.elapsedTime, traceparent, fromTheFuture: fromTheFuture(batch) });
     reply.header('location', statusUrl(stored.id));
     if (signal === null) return reply.code(stored.repeated ? 200 : 202).send(accepted(stored));
     const how = { waitMs: request.query.wait, signal };
@@ -92,14 +96,25 @@ async function append(deps: IngestDeps, batch: NewBatch): Promise<StoredBatch> {
 interface Told {
   readonly elapsedMs: number;
   readonly traceparent: string | string[] | undefined;
+  readonly fromTheFuture: number;
 }
 
 /** To the metrics and traces. */
-function tell({ tools, acknowledged }: IngestDeps, stored: StoredBatch, { elapsedMs, traceparent }: Told): void {
+function tell(
+  { tools, acknowledged }: IngestDeps,
+  stored: StoredBatch,
+  { elapsedMs, traceparent, fromTheFuture: ahead }: Told,
+): void {
   const { id: batchId, repeated } = stored;
   const endedAt = tools.now();
   const times = { startedAt: endedAt - elapsedMs, endedAt };
-  acknowledged({ ...times, batchId, repeated, traceparent: typeof traceparent === 'string' ? traceparent : null });
+  acknowledged({
+    ...times,
+    batchId,
+    repeated,
+    traceparent: typeof traceparent === 'string' ? traceparent : null,
+    fromTheFuture: ahead,
+  });
 }
 
 const statusUrl = (id: string): string => `/v1/batches/${id}`;

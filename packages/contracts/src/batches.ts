@@ -10,6 +10,7 @@ import {
   PageQuery,
   ScopeFields,
   ScopeView,
+  TimeZone,
   UsageView,
 } from './common.ts';
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
@@ -49,7 +50,9 @@ export const MessageBody = z
         .max(PARTS_MAX),
     ]),
     name: ExternalId.optional().describe('Of the speaker.'),
-    timestamp: Moment.optional().describe('When it was said; otherwise when it was accepted.'),
+    timestamp: Moment.optional().describe(
+      'When it was said; otherwise when it was accepted. With the speaker’s offset (+09:00) their own day is known.',
+    ),
     id: ExternalId.optional().describe('Unique for the ids of the batch: a message that comes again is not new.'),
   })
   .meta({ id: 'Message' });
@@ -78,7 +81,11 @@ const BatchFields = {
   includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   memory_type: z.literal('procedural').optional(),
-  timestamp: Moment.optional(),
+  timestamp: Moment.optional().describe('When messages without a timestamp of their own were said.'),
+  timezone: TimeZone.optional().describe(
+    'Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset ' +
+      '(+09:00). Left out: as the settings of the tenant say, else UTC.',
+  ),
   expires_at: Moment.optional(),
 };
 

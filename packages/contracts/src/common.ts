@@ -14,6 +14,22 @@ export const ExternalId = z
 /** A moment as ISO 8601 with an offset, e.g. 2026-03-01T09:30:00Z. */
 export const Moment = z.iso.datetime({ offset: true });
 
+/** Longer than any name of a zone. */
+const ZONE_MAX = 64;
+
+/** A name of the IANA time zone database. */
+export const TimeZone = z.string().max(ZONE_MAX).refine(isTimeZone, {
+  message: 'expected the name of a time zone, like Europe/Oslo or Asia/Tokyo (see the IANA time zone database)',
+});
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).format(0) !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** The ids that place a batch or a question: at least one of user, agent, run. */
 export const ScopeFields = {
   user_id: ExternalId.optional(),

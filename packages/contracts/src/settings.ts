@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TimeZone } from './common.ts';
 import { SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
@@ -132,6 +133,9 @@ export const PutSettings = z
         'message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under ' +
         'both. Counts within a second.',
     ),
+    timezone: TimeZone.nullable()
+      .default(null)
+      .describe('Of speakers whose batches and timestamps do not say it, like Europe/Oslo; null: UTC.'),
     graph: z
       .boolean()
       .default(false)
@@ -172,6 +176,7 @@ export const SettingsView = z
       max_memories: z.number().nullable(),
     }),
     personal_data: PersonalData,
+    timezone: z.string().nullable(),
     graph: z.boolean(),
   })
   .meta({ id: 'Settings' });

@@ -1,5 +1,5 @@
 import type { TokenUse } from './ports/models.ts';
-import type { EventKind, MemoryEvent, Millis, SaidAt, VersionDetails } from './words.ts';
+import type { EventKind, MemoryEvent, Millis, SaidAt, UtcOffset, VersionDetails } from './words.ts';
 
 /** A candidate memory the model found in the messages. */
 export interface Fact {
@@ -14,6 +14,8 @@ export interface Fact {
   readonly saidAt: SaidAt;
   /** The resolved date of what it tells, else when it was said. */
   readonly validFrom: Millis;
+  /** Of the speaker's local time; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
 }
 
 /** Something the extraction brought that never became a fact, and why. */
@@ -32,6 +34,8 @@ export interface Candidate {
   readonly revision: number;
   readonly text: string;
   readonly saidAt: SaidAt;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
   readonly standing: 'live' | 'former' | 'deleted';
   readonly immutable: boolean;
   /** Which facts recalled it, with raw scores. */

@@ -5,6 +5,7 @@ import type { Turn } from './ports/ledger/lanes.ts';
 import type { SummaryCall } from './ports/ledger/summaries.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
+import { saidWhen } from './rules/said-when.ts';
 import { afford } from './steps/afford.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
@@ -57,12 +58,12 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
 
 /** The previewed messages in the place of pinned ones. */
 function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
-  const messages = batch.messages.map(({ at, ...message }, i) => ({
-    ...message,
-    batchId: batch.id,
-    saidAt: { at: at ?? batch.acceptedAt, seq: i },
-    resent: false,
-  }));
+  const { acceptedAt } = batch;
+  const messages = batch.messages.map((message, i) => {
+    const { at: _at, clock: _clock, ...rest } = message;
+    const { at: saidAt, ...when } = saidWhen(message, { acceptedAt, seenUntil: 0 });
+    return { ...rest, batchId: batch.id, saidAt: { at: saidAt, seq: i }, ...when, resent: false };
+  });
   return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
 }
 

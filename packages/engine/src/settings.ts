@@ -27,6 +27,8 @@ export interface TenantSettings {
   readonly forgetting: ForgettingPolicy;
   /** What becomes of personal data in what is posted, before it is stored. */
   readonly personalData: PersonalPolicy;
+  /** Of speakers whose messages do not say it (Europe/Oslo). null: UTC. */
+  readonly timezone: string | null;
   /** Relations are kept of batches that do not say themselves whether. */
   readonly graph: boolean;
 }
@@ -79,6 +81,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   retention: { messagesDays: null, plansDays: null, historyDays: null },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
   personalData: 'off',
+  timezone: null,
   graph: false,
 };
 

@@ -23,6 +23,7 @@ export { fold, sameFolded } from './rules/filter/fold.ts';
 export { withoutErased } from './rules/forget-subject.ts';
 export { historyFrom } from './rules/former.ts';
 export { replayPriority } from './rules/replay-priority.ts';
+export { saidWhen } from './rules/said-when.ts';
 export { shownPart } from './rules/shown-part.ts';
 export { foundVersions } from './rules/standing.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';

@@ -17,6 +17,7 @@
  * queue          a schedule of which lanes are due; holds ids, owns nothing
  * parked         a batch that cannot be consolidated; kept, visible, replayable
  * said_at        when a thing was said; it orders. valid_from (the resolved date) is for display and as_of
+ * clock          what the speaker's own clock showed when a message was said; models are shown that, never said_at
  */
 
 export type TenantId = string & { readonly brand: 'TenantId' };
@@ -58,6 +59,15 @@ export interface SaidAt {
 export const compareSaid = (a: SaidAt, b: SaidAt): number => a.at - b.at || a.seq - b.seq;
 export const saidBefore = (a: SaidAt, b: SaidAt): boolean => compareSaid(a, b) < 0;
 
+/** Minutes that a local time is ahead of UTC. */
+export type UtcOffset = number;
+
+/** What the speaker's own clock showed, where that is known to differ from `saidAt`, which only orders, or from UTC. */
+export interface SpeakersClock {
+  readonly at: Millis;
+  readonly offset: UtcOffset;
+}
+
 /** JSON as it travels. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -79,6 +89,8 @@ export interface Message {
   readonly content: Content;
   readonly name: string | null;
   readonly saidAt: SaidAt;
+  /** Missing: as saidAt, in UTC. */
+  readonly clock?: SpeakersClock;
   /** Already seen in this scope under the same client id: context, not new. */
   readonly resent: boolean;
 }
@@ -135,6 +147,8 @@ export interface VersionDetails {
   readonly language: string | null;
   readonly about: 'user' | 'agent';
   readonly quote: string | null;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
   /** Ledger ids of the messages it came from; empty for explicit writes. */
   readonly sourceIds: readonly string[];
   readonly metadata: JsonObject;

@@ -27,5 +27,6 @@ export { notFound, ProblemError, problem, problemBody } from './problem.ts';
 export { needScope } from './scopes.ts';
 export { closeInOrder, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
+export { checkTimes } from './times.ts';
 export { translate } from './translate.ts';
 export type { App, HttpLog, Routes, ShellOptions } from './types.ts';

@@ -512,7 +512,7 @@ export type Message = {
   readonly content: string | readonly (TextPart | ImagePart)[];
   /** Of the speaker. */
   readonly name?: string | undefined;
-  /** When it was said; otherwise when it was accepted. */
+  /** When it was said; otherwise when it was accepted. With the speaker’s offset (+09:00) their own day is known. */
   readonly timestamp?: string | undefined;
   /** Unique for the ids of the batch: a message that comes again is not new. */
   readonly id?: string | undefined;
@@ -614,7 +614,10 @@ export type PostBatch = {
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
   readonly memory_type?: 'procedural' | undefined;
+  /** When messages without a timestamp of their own were said. */
   readonly timestamp?: string | undefined;
+  /** Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset (+09:00). Left out: as the settings of the tenant say, else UTC. */
+  readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
   readonly flush?: boolean | undefined;
   /** backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order with what the same owner says meanwhile. */
@@ -758,7 +761,10 @@ export type PostPreview = {
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
   readonly memory_type?: 'procedural' | undefined;
+  /** When messages without a timestamp of their own were said. */
   readonly timestamp?: string | undefined;
+  /** Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset (+09:00). Left out: as the settings of the tenant say, else UTC. */
+  readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
 };
 
@@ -1005,6 +1011,8 @@ export type PutSettings = {
   readonly forgetting?: Forgetting | undefined;
   /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under both. Counts within a second. */
   readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
+  /** Of speakers whose batches and timestamps do not say it, like Europe/Oslo; null: UTC. */
+  readonly timezone?: string | null | undefined;
   /** Relations between people, places and things are kept of all batches that do not say otherwise. */
   readonly graph?: boolean | undefined;
 };
@@ -1396,6 +1404,7 @@ export type Settings = {
     readonly max_memories: number | null;
   };
   readonly personal_data: 'off' | 'mask' | 'drop';
+  readonly timezone: string | null;
   readonly graph: boolean;
 };
 

@@ -1,3 +1,4 @@
+import { localIsoOf, writtenOffset } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { z } from 'zod';
 
@@ -29,12 +30,12 @@ export const PageFields = {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const SECOND_MS = 1_000;
 
-/** A moment as mem0's API takes it: seconds since 1970, a day, or ISO 8601 with or without an offset. */
+/** A moment as mem0's API takes it: seconds since 1970, a day, or ISO 8601 with or without an offset, which is kept. */
 export function momentOf(given: number | string): string {
   const text = typeof given === 'string' ? given : '';
   const date =
     typeof given === 'number' ? new Date(given * SECOND_MS) : new Date(DAY.test(text) ? text : withOffset(text));
-  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  if (!Number.isNaN(date.getTime())) return localIsoOf(date.getTime(), writtenOffset(text) ?? undefined);
   throw problem('invalid_request', `expected a time as seconds or ISO 8601, got ${JSON.stringify(given).slice(0, 80)}`);
 }
 

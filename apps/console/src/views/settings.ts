@@ -34,6 +34,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       max_memories: settings.forgetting.maxMemories,
     },
     personal_data: settings.personalData,
+    timezone: settings.timezone,
     graph: settings.graph,
   };
 };
@@ -63,6 +64,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     retention: retentionFrom(body.retention),
     forgetting: forgettingFrom(body.forgetting),
     personalData: body.personal_data,
+    timezone: body.timezone,
     graph: body.graph,
   };
 };

@@ -1,5 +1,12 @@
 import type { Acknowledged, Nudge } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, keyedDecide, type recordingLog } from '@slowwave/engine/testing';
+import {
+  echoExtract,
+  engineBench,
+  type FakeChat,
+  fakeChat,
+  keyedDecide,
+  type recordingLog,
+} from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { ingestRoutes } from '../app.ts';
 import type { IngestDeps } from '../deps.ts';
@@ -12,9 +19,10 @@ export async function ingestBench(
   {
     images = false,
     maxPending = { perTenant: 1_000, total: 1_000 },
-  }: Partial<Pick<IngestDeps, 'images' | 'maxPending'>> = {},
+    chat = fakeChat(scripts),
+  }: Partial<Pick<IngestDeps, 'images' | 'maxPending'> & { chat: FakeChat }> = {},
 ) {
-  const engine = await engineBench({ chat: fakeChat(scripts) });
+  const engine = await engineBench({ chat });
   const { ledger, tools, log, settings } = engine.deps;
   const nudged: Nudge[] = [];
   const acknowledgements: Acknowledged[] = [];

@@ -44,6 +44,17 @@ describe('the pipeline on builtin models', () => {
     );
   });
 
+  it('resolves days where the speaker is', async () => {
+    const bench = await engineBench({ chat: builtinChat(), embedder: builtinEmbedder() });
+    const clock = { at: Date.UTC(2026, 1, 28, 15, 30), offset: 540 };
+    bench.tools.set(clock.at);
+    await bench.post([{ content: 'I moved to Osaka yesterday.', at: clock.at, clock }]);
+    await bench.run();
+    const [memory] = await bench.memories();
+    expect(new Date(memory?.versions[0]?.validFrom ?? 0).toISOString()).toBe('2026-02-28T00:00:00.000Z');
+    expect(memory?.versions[0]?.details.utcOffset).toBe(540);
+  });
+
   it('changes nothing when all is said again', async () => {
     expect(await known([...MING, '我住在北京'], false)).toEqual([...MING_KNOWN].sort());
   });

@@ -8,7 +8,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { compareSaid, ownerOf } from '@slowwave/engine/storing';
-import type { MessageRow } from './rows/message.ts';
+import { clockFrom, type MessageRow } from './rows/message.ts';
 
 /** The newest waiting batches that are looked into: far more than a prompt has room for. */
 const BATCHES_MAX = 100;
@@ -61,6 +61,7 @@ const pendingFrom = (row: PendingRow): PendingMessage => ({
   content: row.content === null ? null : JSON.parse(row.content),
   name: row.name,
   saidAt: { at: row.said_at, seq: row.seq },
+  ...clockFrom(row),
 });
 
 export const profileFactFrom = (row: ProfileRow): ProfileFact => ({

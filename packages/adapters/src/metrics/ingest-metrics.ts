@@ -1,5 +1,5 @@
 import type { Acknowledged } from '@slowwave/engine';
-import { Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
 const SECOND_MS = 1_000;
 /** From an idle disk (under 1 ms) to a ledger that is nearly away, in seconds. */
@@ -13,6 +13,13 @@ export function ingestMetrics(registry: Registry): (acknowledged: Acknowledged) 
     buckets: BUCKETS_S,
     registers: [registry],
   });
-  return ({ startedAt, endedAt, repeated }) =>
+  const ahead = new Counter({
+    name: 'slowwave_future_timestamps_total',
+    help: 'Messages with a timestamp more than a minute after they were accepted: often local time that is sent as UTC',
+    registers: [registry],
+  });
+  return ({ startedAt, endedAt, repeated, fromTheFuture }) => {
     duration.observe({ repeated: String(repeated) }, Math.max(0, endedAt - startedAt) / SECOND_MS);
+    if (!repeated) ahead.inc(fromTheFuture);
+  };
 }

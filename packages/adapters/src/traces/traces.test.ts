@@ -6,7 +6,7 @@ import { exportBody, type Span } from './span.ts';
 
 const times = { startedAt: 1_000, endedAt: 1_250 };
 const ended: MeasuredTurn = { ...times, outcome: 'applied', reason: null };
-const post = { ...times, batchId: 'bat_a', repeated: false, traceparent: null };
+const post = { ...times, batchId: 'bat_a', repeated: false, traceparent: null, fromTheFuture: 0 };
 const turnOf = (...batchIds: string[]): TurnIds => ({
   consolidationId: 'con_1',
   epoch: 3,

@@ -45,6 +45,8 @@ export interface Acknowledged extends Measured {
   readonly repeated: boolean;
   /** The W3C trace context the request came with. */
   readonly traceparent: string | null;
+  /** Its messages that claim to be said later than it was accepted. */
+  readonly fromTheFuture: number;
 }
 
 /**

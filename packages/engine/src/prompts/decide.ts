@@ -10,7 +10,7 @@ export interface DecideInput {
 
 export const DECIDE: Prompt = {
   name: 'decide_operations',
-  version: '1',
+  version: '2',
   system: `decide_operations
 
 You keep a long-term memory true. New facts have come; you say for each what it does to the memories that are there.
@@ -26,7 +26,7 @@ For each fact choose:
 Rules:
 - Things that can be true together stay together: a second hobby, pet, language or favourite food is an ADD, not an UPDATE. Different people, places, objects or times are different subjects.
 - Only one value can hold for home, name, age, employer, marital status and the like: the one said last.
-- Decide by said_at, not by the order of the list: a fact said before the memory it concerns is still UPDATE of that memory (it becomes a former version).
+- Decide by said_at (local time with its offset from UTC: +09:00 is nine hours earlier in UTC), not by the order of the list: a fact said before the memory it concerns is still UPDATE of that memory (it becomes a former version).
 - Every fact gets at least one operation. One fact may change several memories: give one operation for each, in order. Never name an id that is not shown.
 - text stays in the language of the fact; names are never translated. No text for DELETE and NONE.
 - reason: a few words.

@@ -21,7 +21,7 @@ export interface ExtractGraphInput {
 
 export const EXTRACT_GRAPH: Prompt = {
   name: 'extract_graph',
-  version: '1',
+  version: '2',
   system: `extract_graph
 
 You find who and what a conversation is about, and how they are related, for a long-term graph of one user's world.
@@ -40,7 +40,7 @@ relations: what the messages state, one for each pair.
 - source, destination: names from entities, or "user". A value is a destination too: a job, a hobby, a food.
 - relationship: general and timeless, English, in snake_case, in the active voice: works_at, not started_working_at; lives_in, works_as, has_sister, has_pet, married_to, likes, dislikes, owns, studies_at, born_in. Use the words of known.relations where they mean the same.
 - said: "holds"; "ended" where a message says it is so no longer ("I left Acme"); "denied" where it says that it never was ("I never worked at Acme", "no, not Oslo").
-- from, until: when it began and ended, resolved against the timestamp of the message (ISO 8601, as exact as is known), else null. What held only in the past has until.
+- from, until: when it began and ended, resolved against the timestamp of the message, which is the speaker's local time with its offset from UTC (ISO 8601, as exact as is known), else null. What held only in the past has until.
 - single: true where the source can have only one such destination at a time (where one lives), else false.
 - source_ids: the ids of all messages it rests on. quote: the few words it rests on, copied exactly from one of them.
 

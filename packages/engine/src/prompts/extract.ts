@@ -41,7 +41,7 @@ export interface ExtractInput {
 
 export const EXTRACT: Prompt = {
   name: 'extract_facts',
-  version: '3',
+  version: '4',
   system: `extract_facts
 
 You find what is worth remembering in a conversation, for a long-term memory.
@@ -67,7 +67,7 @@ How to write a fact:
 - One fact, one short, self-contained sentence in the third person ("User lives in Oslo"), understood without the conversation. Split what can change separately.
 - In the language of the message it came from. Never translate names; keep numbers, dates and spellings exactly.
 - Say what holds now: "I moved from Lisbon to Oslo" gives "User lives in Oslo (moved from Lisbon)". Keep negations: "User no longer eats meat".
-- Resolve "yesterday", "next week", "in two years" against the timestamp of the message: put the date on which the fact began, begins or happened into valid_from (ISO 8601, as exact as is known), and where the date matters to the reader also into the text. null where nothing is said about time.
+- Resolve "yesterday", "next week", "in two years" against the timestamp of the message, by the speaker's own day: timestamps are local time with its offset from UTC ("2026-03-01T00:30:00+09:00" is Sunday, 1 March, so "yesterday" is 2026-02-28). Put the date on which the fact began, begins or happened into valid_from (ISO 8601, as exact as is known), and where the date matters to the reader also into the text. null where nothing is said about time.
 - source_ids: the ids of all messages the fact rests on. quote: the few words it rests on, copied exactly from one of them.
 - category: the best of context.categories if given, else of: ${DEFAULT_CATEGORIES.join(', ')}.
 - language: ISO 639-1 code of the fact.

@@ -142,8 +142,8 @@ async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Bat
     scope: batch.scope,
     settings: changedBatch(batch.settings, changesFrom(replay.changes)),
     metadata: batch.metadata,
-    messages: messages.map(({ id, clientId, role, content, name, saidAt }) => ({
-      ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at },
+    messages: messages.map(({ id, clientId, role, content, name, saidAt, clock }) => ({
+      ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at, ...(clock && { clock }) },
     })),
     tokens: messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
     acceptedAt: tools.now(),

@@ -1,6 +1,5 @@
 import type { RawFact } from '../parse/facts.ts';
 import type { Discard, Fact } from '../plan.ts';
-import { millisOf } from '../text/iso.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Message, type Role } from '../words.ts';
 import { type Attribute, attribution } from './attribution.ts';
@@ -10,6 +9,7 @@ import { maskOf, maskSecrets, secretIn } from './junk/secrets.ts';
 import { FACT_MAX, junkReason, secretReason } from './junk.ts';
 import type { Spoken } from './messages.ts';
 import { isOwnWish } from './own-wish.ts';
+import { beginOf, lastSaid } from './said-when.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {
@@ -127,8 +127,7 @@ const placeOf = (fact: Omit<Fact, 'id'>, order: ReadonlyMap<string, number>): nu
   order.get(fact.sourceIds[0] ?? '') ?? 0;
 
 function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Admission): Omit<Fact, 'id'> {
-  const [saidAt] = sources.map((message) => message.saidAt).sort((a, b) => compareSaid(b, a));
-  if (saidAt === undefined) throw new Error('a fact needs a source');
+  const last = lastSaid(sources);
   return {
     text: raw.text,
     sourceIds: sources.map((message) => message.id),
@@ -136,8 +135,9 @@ function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Ad
     category: inferred ? categoryOf(raw.category, categories) : raw.category,
     language: raw.language?.toLowerCase() ?? null,
     about,
-    saidAt,
-    validFrom: (raw.validFrom === null ? null : millisOf(raw.validFrom)) ?? saidAt.at,
+    saidAt: last.saidAt,
+    validFrom: beginOf(raw.validFrom, last),
+    ...(last.clock !== undefined && { utcOffset: last.clock.offset }),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { SummarizeInput } from '../prompts/summarize.ts';
-import { isoOf } from '../text/iso.ts';
 import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { Message } from '../words.ts';
 import { maskSecrets } from './junk/secrets.ts';
 import { isWorthReading, textOfContent } from './messages.ts';
+import { clockText } from './said-when.ts';
 
 /** Of one message: a paragraph or three. Who sends more sends a document, whose beginning says what it is. */
 const MESSAGE_TOKENS_MAX = 300;
@@ -24,7 +24,7 @@ export function toSummarize(messages: readonly Message[]): readonly Shown[] {
     const content = shorten(maskSecrets(said).text, MESSAGE_TOKENS_MAX);
     room -= estimateTokens(content);
     if (room < 0) break;
-    shown.push({ role: message.role, content, timestamp: isoOf(message.saidAt.at) });
+    shown.push({ role: message.role, content, timestamp: clockText(message) });
   }
   return shown.reverse();
 }

@@ -7,7 +7,7 @@ import { DECIDE, type DecideInput } from '../prompts/decide.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { type DecideGroup, decideGroups } from '../rules/decide-groups.ts';
 import type { TenantSettings } from '../settings.ts';
-import { isoOf } from '../text/iso.ts';
+import { localIsoOf } from '../text/iso.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { BatchSettings, JsonObject } from '../words.ts';
 import { ask } from './ask.ts';
@@ -62,11 +62,11 @@ function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: Deci
   return input as unknown as JsonObject;
 }
 
-const shown = ({ id, text, saidAt }: Pick<Fact, 'id' | 'text' | 'saidAt'>): Shown => ({
+const shown = ({ id, text, saidAt, utcOffset }: Pick<Fact, 'id' | 'text' | 'saidAt' | 'utcOffset'>): Shown => ({
   id,
   // What was written explicitly was never read: what nobody sees in it is not shown to models either.
   text: cleanText(text),
-  said_at: isoOf(saidAt.at),
+  said_at: localIsoOf(saidAt.at, utcOffset),
 });
 
 type Shown = DecideInput['facts'][number];

@@ -1,8 +1,10 @@
 import type { EngineDeps } from '../deps.ts';
-import type { Fact } from '../plan.ts';
+import type { Fact, Remark } from '../plan.ts';
 import { guard } from '../rules/guard/guard.ts';
 import { spokenOf } from '../rules/messages.ts';
 import { isOwnWish } from '../rules/own-wish.ts';
+import { clockText, isFromTheFuture } from '../rules/said-when.ts';
+import { isoOf } from '../text/iso.ts';
 import type { JsonObject } from '../words.ts';
 import type { Decided, Guarded } from './values.ts';
 
@@ -27,8 +29,15 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
     },
     { ...decided, addOnly: !turn.settings.infer || turn.settings.mode === 'add_only' },
   );
-  return { ...decided, ...verdicts };
+  return { ...decided, ...verdicts, remarks: [...verdicts.remarks, ...remarksOnTime(decided)] };
 }
+
+/** Local time that is sent as UTC is common: who reads the plan sees it. */
+const remarksOnTime = ({ messages }: Decided): readonly Remark[] =>
+  messages.filter(isFromTheFuture).map((message) => ({
+    asked: `a message said at ${clockText(message)}, later than it was accepted`,
+    did: `counted as said at ${isoOf(message.saidAt.at)}, when it was accepted; send timestamps with the speaker's offset`,
+  }));
 
 /** What the callers attached to the batches a fact came from; the later batch wins. */
 function metadataOf({ messages, metadata }: Decided, fact: Fact): JsonObject {

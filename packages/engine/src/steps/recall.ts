@@ -221,6 +221,7 @@ function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
     text: version.text,
     // What was said once more since is not older than a fact said in between.
     saidAt: lastSaidAt(memory),
+    ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
     standing: deletedAt(memory) === null ? 'live' : 'deleted',
     immutable: version.details.immutable,
     recalledBy: [],

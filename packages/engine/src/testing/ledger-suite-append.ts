@@ -44,6 +44,37 @@ export function describeAppend(bench: () => Bench): void {
       });
     });
 
+    it('keeps what the clock of each speaker showed, as far as that is known', async () => {
+      const b = bench();
+      const clock = { at: b.tools.now() - SECOND, offset: 540 };
+      const messages = [newMessage(b.tools, { at: clock.at, clock }), newMessage(b.tools, { at: clock.at })];
+      await store(b, { messages });
+      const turn = await nextTurn(b);
+      const [told, untold] = (await b.ledger.thoughts.gather(turn, 10)).messages;
+      expect(told).toMatchObject({ saidAt: { at: clock.at }, clock });
+      expect(untold).not.toHaveProperty('clock');
+      const { pending } = await b.ledger.present.conversation(TENANT, scope(), { messages: 10, longest: 1_000 });
+      expect(pending.map((message) => message.clock)).toEqual([clock, undefined]);
+    });
+
+    it('is not said before what its lane took, although the clock was set back by a day in between', async () => {
+      const b = bench();
+      const right = b.tools.now();
+      b.tools.advance(24 * 60 * MINUTE);
+      await store(b);
+      b.tools.set(right + SECOND);
+      await store(b);
+      await store(b, { messages: [newMessage(b.tools, { at: right })] });
+      await store(b, { messages: [newMessage(b.tools, { at: right - 24 * 60 * MINUTE })] });
+      b.tools.advance(48 * 60 * MINUTE);
+      const { messages } = await b.ledger.thoughts.gather(await nextTurn(b), 10);
+      const [first, second, third, longAgo] = messages.map(({ saidAt }) => saidAt);
+      expect(second?.at).toBe(first?.at);
+      expect(third?.at).toBe(first?.at);
+      expect(messages.slice(1, 3).map(({ clock }) => clock?.at)).toEqual([right + SECOND, right]);
+      expect(longAgo?.at).toBe(right - 24 * 60 * MINUTE);
+    });
+
     it('survives the ledger being closed and opened again', async () => {
       const b = bench();
       const { batch } = await store(b);

@@ -16,6 +16,7 @@ const CHOSEN: TenantSettings = {
   forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
   budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
   personalData: 'mask',
+  timezone: 'Asia/Tokyo',
   graph: true,
 };
 

@@ -2,6 +2,7 @@ import type { Appended, Batch, BatchStore, NewBatch, NewMessage, ParkedFilter } 
 import type { DuePolicy } from '../ports/ledger/lanes.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { replayPriority } from '../rules/replay-priority.ts';
+import { saidWhen } from '../rules/said-when.ts';
 import { type MemoryEvent, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
@@ -60,13 +61,14 @@ function storeMessage(state: State, place: { lane: LaneRow; batch: NewBatch }, m
   const { lane, batch } = place;
   lane.lastMessage += 1;
   const { id, clientId, role, content, name } = message;
-  const saidAt = { at: message.at ?? batch.acceptedAt, seq: lane.lastMessage };
+  const { at, ...when } = saidWhen(message, { acceptedAt: batch.acceptedAt, seenUntil: lane.updatedAt });
+  const saidAt = { at, seq: lane.lastMessage };
   const resent = clientId !== null && wasSent(state, place, clientId);
   state.messages.set(id, {
     tenant: batch.tenant,
     lane: lane.id,
     scope: batch.scope,
-    message: { id, batchId: batch.id, clientId, role, content, name, saidAt, resent },
+    message: { id, batchId: batch.id, clientId, role, content, name, saidAt, ...when, resent },
   });
 }
 
@@ -81,7 +83,7 @@ function wasSent(state: State, place: { lane: LaneRow; batch: NewBatch }, client
 function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
   const { id, tenant, scope, settings, metadata, tokens, acceptedAt, priority } = batch;
   lane.lastPosition += 1;
-  lane.updatedAt = acceptedAt;
+  lane.updatedAt = Math.max(lane.updatedAt, acceptedAt);
   state.batches.set(id, {
     ...{ id, tenant, lane: lane.id, scope, settings, metadata, tokens, acceptedAt, priority },
     position: lane.lastPosition,

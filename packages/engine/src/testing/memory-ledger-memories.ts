@@ -33,7 +33,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   }
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
-  lane.updatedAt = application.now;
+  lane.updatedAt = Math.max(lane.updatedAt, application.now);
   if (application.graph) openStudy(state, consolidation, application.now);
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }
@@ -67,7 +67,10 @@ export function write(
   for (const tombstone of writing.tombstones) {
     state.tombstones.push({ lane: laneOfMemory(state, tombstone.memoryId), tombstone });
   }
-  for (const { memory } of writing.changes) rowOf(state.lanes, memory.lane).updatedAt = writing.now;
+  for (const { memory } of writing.changes) {
+    const lane = rowOf(state.lanes, memory.lane);
+    lane.updatedAt = Math.max(lane.updatedAt, writing.now);
+  }
   return { kind: 'written' };
 }
 

@@ -1,4 +1,4 @@
-import type { Millis } from '../words.ts';
+import type { Millis, UtcOffset } from '../words.ts';
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
@@ -15,11 +15,31 @@ export function isoOf(at: Millis): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${clock.map(two).join(':')}.${fraction}Z`;
 }
 
+/** The same moment as a clock shows it that is ahead of UTC: 2026-03-09T19:00:00+09:00. */
+export function localIsoOf(at: Millis, offset: UtcOffset | undefined): string {
+  if (offset === undefined || offset === 0) return isoOf(at);
+  const size = Math.abs(offset);
+  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  return isoOf(at + offset * MINUTE)
+    .replace('.000Z', 'Z')
+    .replace('Z', zone);
+}
+
+/** Days are kept as their first moment in UTC, wherever they were named: their date is the same for everybody. */
+export const isDay = (at: Millis): boolean => at % DAY === 0;
+
+/** The date of a day, or of a moment where it was told: 2026-03-09. */
+export const dateTextOf = (at: Millis, offset: UtcOffset | undefined): string =>
+  isoOf(isDay(at) ? at : at + (offset ?? 0) * MINUTE).slice(0, 'yyyy-mm-dd'.length);
+
 const MOMENT =
   /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?$/u;
 
-/** The moment an ISO 8601 text names, as exact as it is: a year is its first moment, in UTC. null when it names none. */
-export function millisOf(text: string): Millis | null {
+/**
+ * The moment an ISO 8601 text names, as exact as it is: a year is its first moment, in UTC. A time of day without an offset
+ * of its own is one of the local time given. null when it names none.
+ */
+export function millisOf(text: string, offset: UtcOffset = 0): Millis | null {
   const found = MOMENT.exec(text.trim());
   if (found === null) return null;
   const part = (i: number, missing: number): number => (found[i] === undefined ? missing : Number(found[i]));
@@ -29,7 +49,8 @@ export function millisOf(text: string): Millis | null {
   if (hour > 23 || minute > 59 || second > 59) return null;
   const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
   const clock = hour * HOUR + minute * MINUTE + second * SECOND + fraction;
-  return daysOf(year, month, day) * DAY + clock - offsetOf(found[8] ?? 'Z');
+  const ahead = found[8] === undefined ? (found[4] === undefined ? 0 : offset * MINUTE) : offsetOf(found[8]);
+  return daysOf(year, month, day) * DAY + clock - ahead;
 }
 
 const two = (number: number): string => String(number).padStart(2, '0');

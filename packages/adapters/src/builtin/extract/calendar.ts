@@ -1,4 +1,6 @@
-/** Calendar days in UTC; months count from 0. */
+import type { Json } from '@slowwave/engine';
+
+/** Calendar days; months count from 0. */
 export interface Day {
   readonly year: number;
   readonly month: number;
@@ -6,6 +8,15 @@ export interface Day {
 }
 
 export type Unit = 'day' | 'week' | 'month' | 'year';
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})/u;
+
+/** The day on which a time stands where it was told, whatever day it is in UTC. Times travel as ISO text or as milliseconds. */
+export function dayTold(time: Json | undefined): Day | null {
+  const [, year, month, day] = typeof time === 'string' ? (DATE.exec(time) ?? []) : [];
+  if (day !== undefined) return dayAt(Number(year), Number(month) - 1, Number(day));
+  return typeof time === 'number' ? dayOf(new Date(time)) : null;
+}
 
 export function dayOf(moment: Date): Day {
   return { year: moment.getUTCFullYear(), month: moment.getUTCMonth(), day: moment.getUTCDate() };

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '@slowwave/engine';
+import type { JsonObject } from '@slowwave/engine';
 import { listOf, objectOf, textOf } from '../shapes.ts';
-import { type Day, dayOf } from './calendar.ts';
+import { type Day, dayOf, dayTold } from './calendar.ts';
 import { categoryOf } from './category.ts';
 import { readChinese, type Subject } from './chinese/read.ts';
 import { readEnglish } from './english/read.ts';
@@ -21,21 +21,14 @@ interface Extracted extends Found {
 
 /** What the user says about themselves in new messages; assistants, tools and systems say nothing of them. */
 export function extractFacts(input: JsonObject): JsonObject {
-  const now = momentOf(objectOf(input.context).now) ?? new Date(0);
+  const now = dayTold(objectOf(input.context).now) ?? dayOf(new Date(0));
   const facts: Extracted[] = [];
   for (const message of listOf(input.messages).map(objectOf)) {
     if (message.role !== 'user') continue;
-    const today = dayOf(momentOf(message.timestamp) ?? now);
+    const today = dayTold(message.timestamp) ?? now;
     for (const fact of factsOf({ id: textOf(message.id), content: textOf(message.content), today })) add(facts, fact);
   }
   return { facts: facts.map(written) };
-}
-
-/** Times travel as ISO text or as milliseconds. */
-function momentOf(value: Json | undefined): Date | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null;
-  const moment = new Date(value);
-  return Number.isNaN(moment.getTime()) ? null : moment;
 }
 
 function factsOf({ id, content, today }: Spoken): readonly Extracted[] {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@slowwave/engine';
-import { dayOf } from '../extract/calendar.ts';
+import { dayOf, dayTold } from '../extract/calendar.ts';
 import { datedEnglish } from '../extract/english/dates.ts';
 import { extractFacts } from '../extract/extract.ts';
 import { type Sentence, sentencesOf } from '../extract/sentences.ts';
@@ -108,7 +108,7 @@ function ofOther(
 ): DatedTelling {
   const named = last === null || last === USER ? text : text.replace(PRONOUN, `${last.name} `);
   if (OF_SELF.test(named)) return { triples: [], userNames: [], day: null };
-  const { without, validFrom } = datedEnglish(named, dayOf(new Date(at)));
+  const { without, validFrom } = datedEnglish(named, dayTold(at) ?? dayOf(new Date(0)));
   const first = without.replace(/,? (?:and|but|because|who|which|so)\b.*$/u, '');
   return { ...tellingOf(first, knownAs), day: validFrom };
 }

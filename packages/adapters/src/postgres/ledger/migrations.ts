@@ -17,6 +17,7 @@ import { SCHEMA_16 } from './schema-16.ts';
 import { SCHEMA_17 } from './schema-17.ts';
 import { SCHEMA_18 } from './schema-18.ts';
 import { SCHEMA_19 } from './schema-19.ts';
+import { SCHEMA_20 } from './schema-20.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_17,
   SCHEMA_18,
   SCHEMA_19,
+  SCHEMA_20,
 ];
 
 /** The newest schema. */

@@ -1,9 +1,10 @@
 import type { RawRelation } from '../../parse/graph.ts';
 import { maskSecrets } from '../../rules/junk/secrets.ts';
 import type { Spoken } from '../../rules/messages.ts';
+import { beginOf, lastSaid } from '../../rules/said-when.ts';
 import { millisOf } from '../../text/iso.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { compareSaid, type Role } from '../../words.ts';
+import type { Role } from '../../words.ts';
 import { arityOf, relationshipOf } from '../relationships.ts';
 import type { Told } from './values.ts';
 
@@ -62,10 +63,12 @@ function quoteOf({ quote }: RawRelation, sources: readonly Spoken[]): string | n
  * when it came.
  */
 function timesOf(raw: RawRelation, sources: readonly Spoken[]): Pick<Told, 'saidAt' | 'validFrom' | 'until'> {
-  const saidAt = sources.map(({ message }) => message.saidAt).reduce((a, b) => (compareSaid(a, b) < 0 ? b : a));
-  const from = raw.from === null ? null : millisOf(raw.from);
-  const until = raw.until === null ? null : millisOf(raw.until);
-  if (raw.said !== 'holds') return { saidAt, validFrom: until ?? saidAt.at, until: null };
-  const over = until !== null && until <= saidAt.at ? until : null;
-  return { saidAt, validFrom: Math.min(from ?? saidAt.at, over ?? Number.POSITIVE_INFINITY), until: over };
+  const last = lastSaid(sources.map(({ message }) => message));
+  const { saidAt } = last;
+  const from = beginOf(raw.from, last);
+  const until = beginOf(raw.until, last);
+  if (raw.said !== 'holds') return { saidAt, validFrom: until, until: null };
+  const isNamed = raw.until !== null && millisOf(raw.until) !== null;
+  const over = isNamed && until <= saidAt.at ? until : null;
+  return { saidAt, validFrom: Math.min(from, over ?? Number.POSITIVE_INFINITY), until: over };
 }

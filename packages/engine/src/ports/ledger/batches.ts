@@ -10,6 +10,7 @@ import type {
   Millis,
   Priority,
   Scope,
+  SpeakersClock,
   TenantId,
 } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
@@ -22,8 +23,10 @@ export interface NewMessage {
   readonly role: Message['role'];
   readonly content: Message['content'];
   readonly name: string | null;
-  /** The message's own timestamp, else the batch's, else null: acceptance counts. */
+  /** The message's own timestamp, else the batch's, else null: acceptance counts. Also where the timestamp is to come. */
   readonly at: Millis | null;
+  /** Where it shows something else than UTC, or than when the message counts as said. */
+  readonly clock?: SpeakersClock;
 }
 
 export interface NewBatch {

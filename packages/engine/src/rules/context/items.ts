@@ -1,8 +1,9 @@
 import type { PendingMessage } from '../../ports/ledger/present.ts';
 import type { Tokenizer } from '../../ports/tokenizer.ts';
-import { isoOf } from '../../text/iso.ts';
+import { dateTextOf } from '../../text/iso.ts';
 import { cleanText, normaliseText } from '../../text/normalise.ts';
 import { isWorthReading, textOfContent } from '../messages.ts';
+import { clockText } from '../said-when.ts';
 import { cutAtWord } from './cut.ts';
 import { onOneLine, quoted } from './inert.ts';
 import type {
@@ -24,11 +25,8 @@ export const TURN_TOKENS = 4;
 /** A mark and a line break, counted with each line before the marks are known. */
 const SAMPLE_MARK = '[m10] ';
 
-export const markedLine = (mark: string, { validFrom }: KnownFact, line: string): string =>
-  `- ${mark}${isoOf(validFrom).slice(0, DAY)} ${line}\n`;
-
-/** 2026-03-09 */
-const DAY = 10;
+export const markedLine = (mark: string, { validFrom, utcOffset }: KnownFact, line: string): string =>
+  `- ${mark}${dateTextOf(validFrom, utcOffset)} ${line}\n`;
 
 export interface Room {
   readonly tokenizer: Tokenizer;
@@ -62,7 +60,7 @@ export function relationItems(room: Room, relations: readonly KnownRelation[]): 
   return whileRoom(room, relations, ({ text, validFrom }) => {
     const said = cutAtWord(room.tokenizer, onOneLine(text), partOf(room));
     if (said === null || said === '') return null;
-    const line = `- ${isoOf(validFrom).slice(0, DAY)} ${said}\n`;
+    const line = `- ${dateTextOf(validFrom, undefined)} ${said}\n`;
     return { section: 'relations', line, tokens: room.tokenizer.count(line) };
   });
 }
@@ -99,9 +97,9 @@ function givenOnes(given: readonly GivenTurn[]): (message: PendingMessage) => bo
     (content !== null && words.has(`${role}\n${normaliseText(textOfContent(content))}`));
 }
 
-function pendingLine({ role, name, saidAt }: PendingMessage, text: string): string {
+function pendingLine({ role, name, ...said }: PendingMessage, text: string): string {
   const speaker = name === null ? role : `${role} ${onOneLine(name)}`;
-  return `- ${speaker}, ${isoOf(saidAt.at).slice(0, MINUTE).replace('T', ' ')}: ${quoted(text)}\n`;
+  return `- ${speaker}, ${clockText(said).slice(0, MINUTE).replace('T', ' ')}: ${quoted(text)}\n`;
 }
 
 /** 2026-03-09T10:00 */

@@ -1,5 +1,5 @@
 import type { PendingMessage } from '../../ports/ledger/present.ts';
-import type { Millis } from '../../words.ts';
+import type { Millis, UtcOffset } from '../../words.ts';
 import type { Item } from './allot.ts';
 import type { Told } from './same-fact.ts';
 
@@ -14,6 +14,8 @@ export interface KnownFact {
   readonly text: string;
   readonly saidAt: Millis;
   readonly validFrom: Millis;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
 }
 
 /** A relation of the graph that a prompt may be told. */

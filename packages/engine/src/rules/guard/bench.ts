@@ -198,6 +198,7 @@ export class Bench {
       language: fact.language,
       about: fact.about,
       quote: fact.quote,
+      ...(fact.utcOffset !== undefined && { utcOffset: fact.utcOffset }),
       sourceIds: fact.sourceIds,
       metadata: { ...kept?.metadata, ...this.input.metadataOf(fact) },
       immutable: kept?.immutable ?? false,

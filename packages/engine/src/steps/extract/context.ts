@@ -1,6 +1,7 @@
 import type { ExtractInput } from '../../prompts/extract.ts';
 import { maskSecrets } from '../../rules/junk/secrets.ts';
 import { type Spoken, spokenOf } from '../../rules/messages.ts';
+import { clockText, lastSaid } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
 import { isoOf } from '../../text/iso.ts';
 import { cleanText } from '../../text/normalise.ts';
@@ -26,7 +27,8 @@ export function contextOf(
   return {
     summary: gathered.summary === null ? null : maskSecrets(gathered.summary).text,
     recent: shown(known),
-    now: isoOf(newestMoment(spoken) ?? turn.claimedAt),
+    // The conversation's own "now": a retry, or a replay a year later, asks the same question again.
+    now: spoken.length === 0 ? isoOf(turn.claimedAt) : clockText(lastSaid(spoken.map(({ message }) => message))),
     instructions: instructionsOf(rules, turn.settings),
     ...(rules.categories === null ? {} : { categories: rules.categories }),
   };
@@ -52,11 +54,6 @@ function shown(known: readonly Spoken[]): Context['recent'] {
     if (content !== '') last.unshift({ role: message.role, content });
   }
   return last;
-}
-
-/** The conversation's own "now": a retry, or a replay a year later, asks the same question again. */
-function newestMoment(spoken: readonly Spoken[]): number | null {
-  return spoken.reduce<number | null>((newest, { message }) => Math.max(newest ?? 0, message.saidAt.at), null);
 }
 
 /** What a batch asks for comes on top of what its tenant does. */

@@ -7,8 +7,8 @@ import type { Prompt } from '../../prompts/prompt.ts';
 import { admit, type Found } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
 import { type Part, partsOf } from '../../rules/parts.ts';
+import { clockText } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { isoOf } from '../../text/iso.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
 import { ask } from '../ask.ts';
@@ -66,6 +66,6 @@ export const messageShown = (id: string, { message, text }: Spoken): ExtractInpu
   id,
   role: message.role,
   content: text,
-  timestamp: isoOf(message.saidAt.at),
+  timestamp: clockText(message),
   name: message.name === null ? null : cleanText(message.name).trim(),
 });

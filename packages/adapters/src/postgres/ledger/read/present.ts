@@ -46,7 +46,7 @@ const selectConversation = (scope: Scope): string => `
     JOIN messages m ON m.batch_id = w.id JOIN scopes s ON s.id = w.scope
     WHERE NOT m.resent${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
   ), told AS (
-    SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, k.backfill,
+    SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset, k.backfill,
       CASE WHEN pg_column_size(m.content) > @longest THEN NULL
         WHEN octet_length(m.content::text) <= @longest THEN m.content END AS content
     FROM picked k JOIN messages m ON m.id = k.id

@@ -71,7 +71,8 @@ function place(
     const clientId = message.clientId === null ? null : clientKey(scope, message.clientId);
     const resent = clientId !== null && seen.has(clientId);
     if (clientId !== null) seen.add(clientId);
-    rows.messages.push(newMessageColumns(message, batch, { lane: lane.id, scope, seq: lane.next_seq + i, resent }));
+    const place = { lane: lane.id, scope, seq: lane.next_seq + i, resent, seenUntil: lane.updated_at };
+    rows.messages.push(newMessageColumns(message, batch, place));
   }
   const { tokens, acceptedAt, flush, priority } = batch;
   const messages = batch.messages.length;
@@ -154,6 +155,8 @@ const MESSAGES: Table<keyof ReturnType<typeof newMessageColumns>> = {
     content: 'jsonb',
     name: 'text',
     said_at: 'bigint',
+    clock_at: 'bigint',
+    utc_offset: 'bigint',
     resent: 'boolean',
   },
 };

@@ -39,7 +39,7 @@ const selectPending = (scope: Scope): string => `
     JOIN messages m ON m.batch_id = w.id JOIN scopes s ON s.id = w.scope
     WHERE m.resent = 0${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
   )
-  SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at,
+  SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
     CASE WHEN octet_length(m.content) <= @longest THEN m.content END AS content
   FROM picked k JOIN messages m ON m.id = k.id ORDER BY k.backfill, m.seq DESC`;
 

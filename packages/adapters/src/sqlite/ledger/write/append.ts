@@ -2,6 +2,7 @@ import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage } from '@slowwav
 import { ownerOf } from '@slowwave/engine/storing';
 import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
+import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';
 import { insertInto } from '../insert.ts';
 import type { Sql } from '../sql.ts';
@@ -25,7 +26,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const scope = openScope(sql, lane.id, batch.scope);
   insertBatch(sql, newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
   for (const [i, message] of batch.messages.entries()) {
-    insertMessage(sql, message, { batch, lane: lane.id, scope, seq: lane.next_seq + i });
+    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
   }
   rememberKey(sql, batch);
   count(sql, tenant, { accepted: 1 });
@@ -52,11 +53,14 @@ function rememberKey(sql: Sql, { tenant, idempotency, id }: NewBatch): void {
 function insertMessage(
   sql: Sql,
   message: NewMessage,
-  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneId; scope: number; seq: number },
+  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneRow; scope: number; seq: number },
 ): void {
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
-  insertNewMessage(sql, newMessageColumns(message, batch, { lane, scope, seq, resent }));
+  insertNewMessage(
+    sql,
+    newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at }),
+  );
 }
 
 interface KeyRow {
@@ -101,6 +105,8 @@ const insertNewMessage = insertInto<keyof ReturnType<typeof newMessageColumns>>(
   'content',
   'name',
   'said_at',
+  'clock_at',
+  'utc_offset',
   'resent',
 ]);
 

@@ -1,0 +1,84 @@
+import type { NewBatch } from '../ports/ledger/batches.ts';
+import { isDay, localIsoOf, millisOf } from '../text/iso.ts';
+import { compareSaid, type Message, type Millis, type SpeakersClock, type UtcOffset } from '../words.ts';
+
+/** Clocks of callers and servers differ by so much without anybody having set one wrong. */
+const CLOCK_SKEW_MS = 60_000;
+/** What was said so shortly before it was accepted is said now: longer than anybody's batch waits to be sent. */
+const JUST_SAID_MS = 600_000;
+
+/** Where a message is accepted: its lane has seen `seenUntil` on a clock before. */
+export interface Acceptance {
+  readonly acceptedAt: Millis;
+  readonly seenUntil: Millis;
+}
+
+/** When a message counts as said, and what its speaker's clock showed where that is something else. */
+export interface SaidWhen {
+  readonly at: Millis | null;
+  readonly clock?: SpeakersClock;
+}
+
+/**
+ * What a timestamp says. Nothing is said after it was accepted, whatever its timestamp claims, else it would outdate what is
+ * said until then: it counts as said when it is accepted, and is shown as it was given.
+ */
+export function timeGiven(
+  given: { readonly at: Millis | null; readonly offset: UtcOffset | null },
+  acceptedAt: Millis,
+): SaidWhen {
+  const at = given.at !== null && given.at > acceptedAt ? null : given.at;
+  if (at === given.at && given.offset === null) return { at };
+  return { at, clock: { at: given.at ?? acceptedAt, offset: given.offset ?? 0 } };
+}
+
+/**
+ * When a message counts as said that its ledger takes now. Nothing said now is older than what its lane has: a clock that
+ * was set back changes the order of no words.
+ */
+export function saidWhen(message: SaidWhen, where: Acceptance): SaidWhen & { readonly at: Millis } {
+  const { clock } = message;
+  const shown = message.at ?? where.acceptedAt;
+  const at = isSaidNow(message.at, where) ? Math.max(where.acceptedAt, where.seenUntil) : shown;
+  if (clock !== undefined) return { at, clock };
+  return at === shown ? { at } : { at, clock: { at: shown, offset: 0 } };
+}
+
+function isSaidNow(at: Millis | null, { acceptedAt, seenUntil }: Acceptance): boolean {
+  if (at === null) return true;
+  return seenUntil - acceptedAt > CLOCK_SKEW_MS && Math.abs(acceptedAt - at) < JUST_SAID_MS;
+}
+
+/** What a model is shown as the time of a message: the speaker's day, not that of Greenwich. */
+export const clockText = ({ saidAt, clock }: Pick<Message, 'saidAt' | 'clock'>): string =>
+  clock === undefined ? localIsoOf(saidAt.at, 0) : localIsoOf(clock.at, clock.offset);
+
+/** Messages that claim to be said later than they were accepted, by more than clocks differ. */
+export const fromTheFuture = ({ acceptedAt, messages }: Pick<NewBatch, 'acceptedAt' | 'messages'>): number =>
+  messages.filter(({ clock }) => clock !== undefined && clock.at - acceptedAt > CLOCK_SKEW_MS).length;
+
+/** The same of a message that was stored. */
+export const isFromTheFuture = ({ saidAt, clock }: Pick<Message, 'saidAt' | 'clock'>): boolean =>
+  clock !== undefined && clock.at - saidAt.at > CLOCK_SKEW_MS;
+
+/** What is said by several messages is said by the last of them. */
+export function lastSaid(messages: readonly Message[]): Message {
+  const [last] = [...messages].sort((a, b) => compareSaid(b.saidAt, a.saidAt));
+  if (last === undefined) throw new Error('what is said needs a message');
+  return last;
+}
+
+/**
+ * Since when something holds that a message says: the time it names, else when it was said. What is named by a day that has
+ * come where the speaker is holds by then, also where it is still yesterday in UTC.
+ */
+export function beginOf(named: string | null, { saidAt, clock }: Pick<Message, 'saidAt' | 'clock'>): Millis {
+  const { at, offset } = clock ?? { at: saidAt.at, offset: 0 };
+  const said = Math.min(saidAt.at, at);
+  const begin = named === null ? null : millisOf(named, offset);
+  if (begin === null) return said;
+  const hasCome = isDay(begin) && begin <= at + offset * MINUTE_MS;
+  return hasCome ? Math.min(begin, said) : begin;
+}
+
+const MINUTE_MS = 60_000;

@@ -29,6 +29,8 @@ export interface ConsoleDeps {
   readonly log: Log;
   /** Another chat model by its name, for what-ifs; null: there is none to be asked. */
   otherChat(model: string): ChatModel | null;
+  /** Chat models that tenants may name; operators may name any. */
+  readonly tenantModels: readonly string[];
   /** Whether a model is there that describes images, and where these may be. */
   readonly images: ImagesTaken;
   /** The plan of a batch, with nothing written. */

@@ -8,7 +8,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { replayLane } from './replay-lane.ts';
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps({ deps, images, connection, schedule, urls }: OpenEngine): ConsoleDeps {
+export function manageDeps({ deps, images, tenantModels, connection, schedule, urls }: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
   const nudge = schedule.nudge;
   return {
@@ -16,6 +16,7 @@ export function manageDeps({ deps, images, connection, schedule, urls }: OpenEng
     tools,
     log,
     otherChat,
+    tenantModels,
     nudge,
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },

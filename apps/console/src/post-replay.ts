@@ -1,6 +1,15 @@
 import { PostReplay, ReplayRehearsal, ReplayView } from '@slowwave/contracts';
 import { type BatchState, type ReplayFilter, startReplay, type TenantId, type WhatIfChanges } from '@slowwave/engine';
-import { type App, concerns, idempotencyOf, KeyHeader, problem, requestTenant } from '@slowwave/http';
+import {
+  type App,
+  concerns,
+  idempotencyOf,
+  isOperator,
+  KeyHeader,
+  principalOf,
+  problem,
+  requestTenant,
+} from '@slowwave/http';
 import { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
 import { refuseUnusable } from './refuse-prompts.ts';
@@ -30,6 +39,7 @@ export function postReplay(app: App, deps: ConsoleDeps): void {
     const changes = changesOf(request.body);
     const filter = filterOf(request.body.filter, changes);
     refuseUnknownModel(deps, changes);
+    if (!isOperator(principalOf(request))) refuseForbiddenModel(deps, changes);
     if (request.body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     const started = await startReplay(deps, { tenant, filter, changes, key });
@@ -77,6 +87,18 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
     `batches that are ${state} are not consolidated again in life; add "shadow": true, or a change such as "model", to see ` +
       'in a shadow space what would come of them',
     { errors: [{ path: 'filter.state', message: 'expected parked, or a what-if' }] },
+  );
+}
+
+/** The operator pays for every model of the provider: tenants have those asked that the operator lists. */
+function refuseForbiddenModel({ tenantModels }: ConsoleDeps, changes: WhatIfChanges | null): void {
+  const { model } = changes ?? {};
+  if (model === undefined || tenantModels.includes(model)) return;
+  const expected = `expected one of ${tenantModels.join(', ')}`;
+  throw problem(
+    'invalid_request',
+    `tenants may not name the model ${JSON.stringify(model)}: ${expected}, or have the operator add it to SLOWWAVE_TENANT_MODELS`,
+    { errors: [{ path: 'model', message: expected }] },
   );
 }
 

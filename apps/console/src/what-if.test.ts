@@ -1,4 +1,12 @@
-import { DEFAULT_TENANT, eraseOwner, type JsonObject, requestErasure, spaceOf, sweepReplays } from '@slowwave/engine';
+import {
+  DEFAULT_TENANT,
+  eraseOwner,
+  type JsonObject,
+  requestErasure,
+  spaceOf,
+  sweepReplays,
+  type TenantId,
+} from '@slowwave/engine';
 import { echoExtract, NEVER, type Script } from '@slowwave/engine/testing';
 import { expect, test } from 'vitest';
 import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
@@ -210,3 +218,25 @@ test('a replay in life has no space to discard', async () => {
 
 const ALL = { limit: 100, cursor: null };
 const scopeOf = (userId: string) => ({ userId, agentId: null, runId: null, appId: null });
+
+test('a tenant may name the models that the operator lists, an operator any', async () => {
+  const STATIC = 'the-key-of-the-operator';
+  const { app, engine } = await consoleBench({ apiKey: STATIC, audited: true, tenantModels: ['scripted', 'cheap'] });
+  const ask = async (key: string, url: string, payload: object) =>
+    app.inject({ method: 'POST', url, headers: { authorization: `Bearer ${key}` }, payload });
+  const made = await ask(STATIC, '/v1/keys', { name: 'k', scopes: ['admin'], tenant: 'acme' });
+  const acme = made.json().secret;
+  const whatIf = { filter: { user_id: 'ann' }, model: OTHER_MODEL };
+  for (const body of [whatIf, { ...whatIf, dry_run: true }]) {
+    const refused = await ask(acme, '/v1/replays', body);
+    expect(refused.json()).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      detail: expect.stringMatching(/scripted, cheap.*SLOWWAVE_TENANT_MODELS/),
+      errors: [{ path: 'model' }],
+    });
+  }
+  expect((await ask(STATIC, '/v1/replays', { ...whatIf, dry_run: true })).statusCode).toBe(200);
+  const { deps } = engine;
+  expect((await deps.ledger.replays.list('acme' as TenantId, { limit: 1, cursor: null })).results).toEqual([]);
+});

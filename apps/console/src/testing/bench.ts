@@ -60,6 +60,7 @@ export async function consoleBench({
     tools,
     log,
     otherChat: engine.deps.otherChat,
+    tenantModels: ['scripted'],
     images: false,
     preview: (batch, cancel) => preview(engine.deps, batch, cancel),
     examine: (how) => examine(engine.deps, how),

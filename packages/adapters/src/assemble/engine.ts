@@ -17,6 +17,8 @@ export interface OpenEngine {
   readonly deps: EngineDeps;
   /** false: no model describes images; else where these may be. */
   readonly images: false | UrlPolicy;
+  /** Chat models that tenants may name. */
+  readonly tenantModels: readonly string[];
   /** Whether the models are asked; for metrics. */
   readonly limits: Limits;
   readonly connection: QueueConnection;
@@ -62,6 +64,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       settings: engineSettings(config),
     },
     images: imageModel !== null && urls,
+    tenantModels: [...new Set([chat.name, 'builtin', ...config.tenantModels])],
     limits,
     connection,
     schedule,

@@ -34,6 +34,8 @@ export interface Config {
   readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null; readonly timeoutMs: number };
   /** null: builtin. */
   readonly chatModel: string | null;
+  /** Chat models that tenants may name beside it. */
+  readonly tenantModels: readonly string[];
   /** null: none; images are refused. */
   readonly imageModel: string | null;
   readonly embeddingModel: string | null;
@@ -212,6 +214,7 @@ function configOf(env: Environment, program: Program): Config {
       timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
     },
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, server),
+    tenantModels: listOf(env.SLOWWAVE_TENANT_MODELS),
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,

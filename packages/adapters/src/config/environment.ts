@@ -49,6 +49,13 @@ const Hosts = z
 /** With a letter, so that a slip in an address does not pass for a name. */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 
+/** Names of models, with commas between them. */
+const Models = z
+  .string()
+  .transform((text) => text.split(',').map((model) => model.trim()))
+  .refine((models) => !models.includes(''), 'must be names of models with commas between them')
+  .optional();
+
 const HOUR_MS = 3_600_000;
 
 /** Every setting there is. A description is what --help and .env.example say of it. */
@@ -116,6 +123,9 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('Model that extracts and decides, or builtin: no model, for trying out.'),
+  SLOWWAVE_TENANT_MODELS: Models.describe(
+    'Other chat models that tenants may name for what-ifs, with commas between them; operators may name any.',
+  ),
   SLOWWAVE_IMAGE_MODEL: z
     .string()
     .default('none')

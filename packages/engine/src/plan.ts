@@ -18,7 +18,7 @@ export interface Fact {
   readonly utcOffset?: UtcOffset;
 }
 
-/** Something the extraction brought that never became a fact, and why. */
+/** Something an answer brought of which nothing was made, and why. */
 export interface Discard {
   readonly text: string;
   readonly reason: string;

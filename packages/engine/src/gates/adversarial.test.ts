@@ -75,22 +75,56 @@ describe('G15: facts are found in an answer', () => {
   });
 });
 
-const BROKEN_OFF: readonly [string, Reply] = ['a fact that breaks off', new CutOff('{"facts":["User cyc')];
-
-describe.each<readonly [string, Reply]>([...UNUSABLE, BROKEN_OFF])('G15: %s is no answer', (_class, answer) => {
-  it('to read messages by: the batch is tried again, then parked with its messages', async () => {
-    const { batch, live, chat } = await read(answer);
-    expect(live).toEqual([]);
-    expect(batch).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_output_unusable' } });
-    expect(chat.calls).toHaveLength(6);
+describe('G15: what cannot be read of an answer', () => {
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a number for a text', { text: 5 }],
+    ['an empty text', { text: '' }],
+    ['sources without a text', { source_ids: ['m0'] }],
+  ])('is told in the plan beside what can: %s', async (_class, entry) => {
+    const { bench, live, batch } = await read(facts([entry, CYCLES]));
+    expect(live).toEqual([CYCLES]);
+    expect(batch?.state).toBe('consolidated');
+    expect(await discards(bench)).toEqual(['cannot be read as a fact']);
   });
 
-  it('and is repaired by another that is one', async () => {
-    const { live, chat } = await read(answer, { repair_output: () => ({ facts: BOTH }) });
-    expect(live).toEqual(BOTH);
-    expect(chat.calls.filter(({ name }) => name !== 'decide_operations')).toHaveLength(2);
+  it('is told where there are more facts than an answer may have', async () => {
+    const many = Array.from({ length: 1_200 }, (_, i) => `User owns thing ${i}`);
+    const { bench, live } = await read(facts(many));
+    expect(live).toHaveLength(1_000);
+    expect(await discards(bench)).toEqual(Array.from({ length: 200 }, () => 'more than 1000 facts in one answer'));
   });
 });
+
+const BROKEN_OFF: readonly [string, Reply] = ['a fact that breaks off', new CutOff('{"facts":["User cyc')];
+
+const UNREADABLE: readonly (readonly [string, Reply])[] = [
+  ['a list of nothing', facts([null])],
+  ['an object without anything in it', facts({})],
+  ['a list of lists of nothing', facts([[[[]]]])],
+  ['numbers for texts', facts([{ text: 5 }])],
+  ['empty texts', facts([{ text: '' }])],
+  ['facts that only have sources', facts([{ source_ids: ['m0'] }])],
+  ['a whole answer behind which another breaks off', new CutOff(`${facts([CYCLES])}\n{"facts":["${SEOUL}","User o`)],
+];
+
+describe.each<readonly [string, Reply]>([...UNUSABLE, ...UNREADABLE, BROKEN_OFF])(
+  'G15: %s is no answer',
+  (_class, answer) => {
+    it('to read messages by: the batch is tried again, then parked with its messages', async () => {
+      const { batch, live, chat } = await read(answer);
+      expect(live).toEqual([]);
+      expect(batch).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_output_unusable' } });
+      expect(chat.calls).toHaveLength(6);
+    });
+
+    it('and is repaired by another that is one', async () => {
+      const { live, chat } = await read(answer, { repair_output: () => ({ facts: BOTH }) });
+      expect(live).toEqual(BOTH);
+      expect(chat.calls.filter(({ name }) => name !== 'decide_operations')).toHaveLength(2);
+    });
+  },
+);
 
 describe('G15: a repair is read like any answer', () => {
   it.each(WRAPPED)('%s', async (_class, wrap) => {

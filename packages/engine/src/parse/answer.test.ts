@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from './answer.ts';
-import { factsIn } from './facts.ts';
-import { operationsIn } from './operations.ts';
+import { FACTS_MAX, factsIn } from './facts.ts';
+import { OPERATIONS_MAX, operationsIn } from './operations.ts';
 
 const facts = (text: string) => readAnswer(text, factsIn);
-const texts = (text: string) => facts(text)?.value.map((fact) => fact.text) ?? null;
+const texts = (text: string) => facts(text)?.value.items.map((fact) => fact.text) ?? null;
 const TWO = '{"facts":["User likes hiking","User lives in Oslo"]}';
 const BOTH = ['User likes hiking', 'User lives in Oslo'];
 
@@ -36,10 +36,82 @@ describe('an answer to an extract call is understood', () => {
       "{'facts': [{'text': 'User likes hiking', 'quote': None}, {'text': 'User lives in Oslo'}]}",
     ],
     ['with line breaks inside of strings', '{"facts":["User likes hiking",\n"User lives in Oslo\n"]}'],
+    ['in lists in a list', '{"facts":[["User likes hiking"],["User lives in Oslo"]]}'],
+    ['in two objects', '{"facts":["User likes hiking"]}\n{"facts":["User lives in Oslo"]}'],
+    [
+      'in two objects with prose between',
+      'First {"facts":["User likes hiking"]}, then {"facts":["User lives in Oslo"]}.',
+    ],
+    ['in two objects in a list', '[{"facts":["User likes hiking"]},{"facts":["User lives in Oslo"]}]'],
+    ['as statements', '{"facts":[{"statement":"User likes hiking"},{"statement":"User lives in Oslo"}]}'],
+    [
+      'in groups',
+      '{"facts":[{"topic":"a","facts":["User likes hiking"]},{"topic":"b","facts":["User lives in Oslo"]}]}',
+    ],
+    ['inside of what a gateway puts around it', `{"result":{"output":[{"data":${TWO}}]}}`],
+    ['after a footnote in brackets', `As said in [1]:\n${TWO}`],
+    ['as triples', '{"facts":[{"subject":"User","predicate":"likes","object":"hiking"},"User lives in Oslo"]}'],
     ['after an echo of the question', `{"messages":[{"id":"m0","content":"hi"}]}\n${TWO}`],
   ])('%s', (_name, text) => {
     expect(texts(text)).toEqual(BOTH);
     expect(facts(text)?.complete).toBe(true);
+  });
+
+  it.each([
+    ['a bare string', '{"facts":"User likes hiking"}', ['User likes hiking']],
+    [
+      'one fact in the place of a list',
+      '{"facts":{"text":"User likes hiking","source_ids":["m0"]}}',
+      ['User likes hiking'],
+    ],
+    ['one fact and nothing else', '{"fact":"User likes hiking","source_ids":["m0"]}', ['User likes hiking']],
+    ['a name and its value', '{"facts":[{"name":"hobby","value":"hiking"}]}', ['hobby: hiking']],
+    ['a name and its values, alone', '{"facts":{"key":"hobby","value":"hiking"}}', ['hobby: hiking']],
+    ['several values', '{"facts":[{"attribute":"hobbies","value":["hiking","tea"]}]}', ['hobbies: hiking, tea']],
+  ])('as %s', (_name, text, expected) => {
+    expect(texts(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['null', '[null]', 'null'],
+    ['a number for a text', '[{"text":5}]', '{"text":5}'],
+    ['an empty text', '[{"text":""}]', '{"text":""}'],
+    ['no text', '[{"source_ids":["m0"]}]', '{"source_ids":["m0"]}'],
+    ['an empty list', '[[[[[]]]]]', '[]'],
+    ['a blank', '["  "]', '  '],
+    ['a key that looks like a secret', '[{"note":"sk-proj-abcdefgh1234567890"}]', '{"note":"[secret: API key]"}'],
+  ])('not where there is only %s; beside a fact that is told of', (_name, list, told) => {
+    expect(facts(`{"facts":${list}}`)).toBeNull();
+    const mixed = facts(`{"facts":[${list.slice(1, -1)},"User likes hiking"]}`)?.value;
+    expect(mixed?.items.map(({ text }) => text)).toEqual(['User likes hiking']);
+    expect(mixed?.unread).toEqual([{ text: told, reason: 'cannot be read as a fact' }]);
+  });
+
+  it.each(['{"facts":{}}', '{"facts":[[]]}', '{"facts":5}', '{"facts":null}', '{"facts":[{}]}'])(
+    'not in %s',
+    (text) => {
+      expect(facts(text)).toBeNull();
+    },
+  );
+
+  it('with more facts than one answer may have: the first count, the others are told of or counted', () => {
+    const all = Array.from({ length: 20_000 }, (_, i) => `User owns thing ${i}`);
+    const { items, unread } = facts(JSON.stringify({ facts: all }))?.value ?? { items: [], unread: [] };
+    expect(items.map(({ text }) => text)).toEqual(all.slice(0, FACTS_MAX));
+    expect(unread[0]).toEqual({ text: all[FACTS_MAX], reason: `more than ${FACTS_MAX} facts in one answer` });
+    expect(unread.at(-1)?.text).toBe(`${all.length - FACTS_MAX - (unread.length - 1)} more`);
+  });
+
+  it('with the limit for all objects of an answer together', () => {
+    const one = JSON.stringify({ facts: Array.from({ length: FACTS_MAX }, (_, i) => `User owns thing ${i}`) });
+    const two = one.replaceAll('owns', 'lost');
+    expect(facts(`${one}${two}`)?.value.items).toHaveLength(FACTS_MAX);
+  });
+
+  it('that broke off behind a whole object: more was to come', () => {
+    const reading = facts('{"facts":["User likes hiking"]}\n{"facts":["User lives in Oslo","User ow');
+    expect(reading?.value.items.map(({ text }) => text)).toEqual(['User likes hiking', 'User lives in Oslo']);
+    expect(reading?.complete).toBe(false);
   });
 
   it('keeps complete items of an answer that broke off, and says that it did', () => {
@@ -86,18 +158,45 @@ describe('an answer to an extract call is understood', () => {
     ['empty objects', '{}'.repeat(50_000)],
     ['nesting', '{"a":'.repeat(50_000)],
     ['quotes', `{${'"'.repeat(100_000)}`],
+    ['texts in texts', `{"facts":[${'{"text":'.repeat(50_000)}1${'}'.repeat(50_000)}]}`],
+    ['lists in lists', `{"facts":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
   ])('gives up soon on endless %s', (_name, text) => {
     expect(texts(text)).toBeNull();
   });
 });
 
 describe('an answer to a decide call is understood', () => {
-  const operations = (text: string) => readAnswer(text, operationsIn)?.value ?? null;
+  const operations = (text: string) => readAnswer(text, operationsIn)?.value.items ?? null;
 
   it('with numbers for ids and wrapped texts', () => {
     const [operation] =
       operations('{"memory":[{"id":0,"text":{"text":"User moved to Bergen"},"event":"update"}]}') ?? [];
     expect(operation).toMatchObject({ id: '0', event: 'UPDATE', text: 'User moved to Bergen', fact: null, keep: true });
+  });
+
+  it('in two objects, what both say once', () => {
+    const [one, other] = ['{"fact":"f0","event":"ADD"}', '{"fact":"f1","event":"NONE","id":"0"}'];
+    const answer = `{"operations":[${one}]}\n{"operations":[${one},${other}]}`;
+    expect(operations(answer)?.map(({ fact }) => fact)).toEqual(['f0', 'f1']);
+  });
+
+  it('as one operation in the place of a list, or alone', () => {
+    const one = '{"fact":"f0","event":"ADD"}';
+    for (const answer of [`{"operations":${one}}`, one]) expect(operations(answer)).toMatchObject([{ fact: 'f0' }]);
+  });
+
+  it('up to as many as one answer may have, and tells of the others', () => {
+    const many = Array.from({ length: 50_000 }, () => ({ fact: 'f0', event: 'ADD' }));
+    const { items, unread } = readAnswer(JSON.stringify({ operations: many }), operationsIn)?.value ?? {
+      items: [],
+      unread: [],
+    };
+    expect(items).toHaveLength(OPERATIONS_MAX);
+    expect(unread[0]?.reason).toBe(`more than ${OPERATIONS_MAX} operations in one answer`);
+  });
+
+  it.each(['{"operations":[null,1,"x"]}', '{"operations":{}}', '{"memory":["UPDATE"]}'])('but not in %s', (text) => {
+    expect(operations(text)).toBeNull();
   });
 
   it('as an object keyed by memory', () => {

@@ -1,6 +1,7 @@
 import { cleanText } from '../text/normalise.ts';
 import type { Json } from '../words.ts';
-import { type Loose, readLoose } from './loose-json.ts';
+import { readLoose } from './loose-json.ts';
+import { isObject } from './shapes.ts';
 import { endsThinking, withoutThinking } from './thinking.ts';
 
 /** What could be read from a model's answer. */
@@ -10,27 +11,46 @@ export interface Reading<T> {
   readonly complete: boolean;
 }
 
-type Shape<T> = (value: Json) => T | null;
+/** What is wanted of the JSON in an answer; null where there is nothing of it. Of several values a list has the items of all. */
+export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
 
 /**
- * The one way from a model's text to a value: thinking, fences, prose and special tokens around the JSON are passed
- * over; of several JSON values the first complete one wins in which `shape` finds what it wants, else a broken-off
- * one. null: nothing usable.
+ * The one way from a model's text to a value: thinking, fences, prose and special tokens around the JSON are passed over.
+ * All values count in which `shape` finds what it wants; one that breaks off says that there may have been more. null:
+ * nothing usable. The text is read a few times at most, whatever it holds.
  */
 export function readAnswer<T>(text: string, shape: Shape<T>): Reading<T> | null {
-  const cleaned = unquoted(cleanText(text).trim());
+  const json = parsed(text);
+  if (typeof json === 'string') return readText(json.trim(), shape);
+  return json === undefined ? readText(cleanText(text).trim(), shape) : wholeOf(shapedIn(json, shape), shape);
+}
+
+function readText<T>(text: string, shape: Shape<T>): Reading<T> | null {
+  const given = unquoted(text);
+  const json = onlyJsonIn(given);
+  if (json !== undefined) return wholeOf(shapedIn(json, shape), shape);
   // What is JSON from its first character on is taken as it is: a thinking tag in it is part of what it says.
-  const first = readLoose(cleaned, 0);
-  const whole = first?.complete === true && !endsThinking(cleaned.slice(first.end)) ? shape(first.value) : null;
-  if (whole !== null) return { value: whole, complete: true };
-  let partial: Reading<T> | null = null;
-  for (const { value: json, complete } of valuesIn(bare(cleaned), shape)) {
-    const value = shape(json);
-    if (value === null) continue;
-    if (complete) return { value, complete };
-    partial ??= { value, complete };
+  const first = isJsonFirst(given) ? readLoose(given, 0) : null;
+  const isWhole = first?.complete === true && !endsThinking(given.slice(first.end));
+  const whole = isWhole ? shapedIn(first.value ?? null, shape) : [];
+  let broken: Shaped<T> | undefined;
+  for (const { value, complete } of valuesIn(bare(isWhole ? given.slice(first.end) : given))) {
+    const found = shapedIn(value, shape);
+    if (complete) whole.push(...found);
+    // After a whole value a lone bracket of the prose behind it breaks nothing off.
+    else broken = found.find(({ json }) => whole.length === 0 || isObject(json));
+    // It goes on to the end of the text.
+    if (broken !== undefined) break;
   }
-  return partial;
+  const reading = wholeOf(broken === undefined ? whole : [...whole, broken], shape);
+  return reading === null || broken === undefined ? reading : { ...reading, complete: false };
+}
+
+function wholeOf<T>(found: readonly Shaped<T>[], shape: Shape<T>): Reading<T> | null {
+  const [first, ...more] = found;
+  if (first === undefined) return null;
+  const value = more.length === 0 ? first.value : shape(first.json, ...more.map(({ json }) => json));
+  return value === null ? null : { value, complete: true };
 }
 
 /** The text without what models put around their answers. */
@@ -39,24 +59,48 @@ const bare = (text: string): string => withoutThinking(text.replace(/<\|[^|>]*\|
 /** Some models write the whole answer as one JSON string. */
 function unquoted(text: string): string {
   if (!/^"\s*[\\{[]/u.test(text)) return text;
-  const loose = readLoose(text, 0);
-  return loose?.complete === true && typeof loose.value === 'string' ? loose.value.trim() : text;
+  const { complete, value } = readLoose(text, 0);
+  return complete && typeof value === 'string' ? value.trim() : text;
 }
 
-/** More brackets than any prose around an answer has; keeps hostile output from costing quadratic time. */
-const STARTS_MAX = 200;
+const isJsonFirst = (text: string): boolean => /^[[{]/u.test(text);
 
-/** Every JSON object or array in a text, in order; what is inside of one only where `shape` finds nothing in the whole. */
-function* valuesIn(text: string, shape: Shape<unknown>): Generator<Pick<Loose, 'value' | 'complete'>> {
+/** The value between the first bracket and the last, where all of that is JSON: read many times as fast as by hand. */
+function onlyJsonIn(given: string): Json | undefined {
+  const text = isJsonFirst(given) ? given : bare(given);
+  const start = text.search(/[[{]/u);
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
+  const rest = text.slice(end);
+  if (start === -1 || end <= start || /[[{]/u.test(rest) || endsThinking(rest)) return undefined;
+  return parsed(text.slice(start, end));
+}
+
+/** undefined: it is no JSON as it stands. */
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** More brackets than any prose around an answer has. */
+const STARTS_MAX = 200;
+/** How many times the length of a text is read of it, where brackets open inside of what cannot be read. */
+const READ_MAX = 3;
+
+/** Every JSON object or array in a text, in order; what is inside of one only where the whole cannot be read. */
+function* valuesIn(text: string): Generator<{ readonly value: Json; readonly complete: boolean }> {
   const opening = /[[{]/gu;
-  for (let starts = 0; starts < STARTS_MAX; starts += 1) {
+  let room = READ_MAX * text.length;
+  for (let starts = 0; starts < STARTS_MAX && room > 0; starts += 1) {
     const found = opening.exec(text);
     if (found === null) return;
-    const loose = readLoose(text, found.index);
-    if (loose === null) continue;
-    const value = underItsKey(text, found.index, loose.value);
-    yield { value, complete: loose.complete };
-    if (shape(value) !== null) opening.lastIndex = Math.max(loose.end, found.index + 1);
+    const { value, end, complete } = readLoose(text, found.index);
+    room -= end - found.index;
+    if (value === undefined) continue;
+    yield { value: underItsKey(text, found.index, value), complete };
+    if (complete) opening.lastIndex = end;
   }
 }
 
@@ -68,4 +112,46 @@ function underItsKey(text: string, at: number, value: Json): Json {
   const before = text.slice(Math.max(0, at - KEY_MAX), at);
   const key = /["']([^"'\n]*)["']\s*:\s*$/u.exec(before)?.[1];
   return key === undefined ? value : { [key]: value };
+}
+
+/** How deep what is wanted may be wrapped, and how many values are looked at: {"name": …, "arguments": {"facts": …}}. */
+const WRAPPED_MAX = 6;
+const LOOKED_AT_MAX = 1_000;
+
+/** A value inside of another, and the same under its key. */
+interface Inner {
+  readonly value: Json;
+  readonly keyed: Json;
+}
+
+/** A value with what is wanted of it. */
+interface Shaped<T> {
+  readonly json: Json;
+  readonly value: T;
+}
+
+/** The outermost values in which `shape` finds what it wants. */
+function shapedIn<T>(whole: Json, shape: Shape<T>): Shaped<T>[] {
+  const found: Shaped<T>[] = [];
+  let level: readonly Inner[] = [{ value: whole, keyed: whole }];
+  for (let depth = 0; depth < WRAPPED_MAX && level.length > 0; depth += 1) {
+    const inside: Inner[] = [];
+    for (const { value, keyed } of level.slice(0, LOOKED_AT_MAX)) {
+      const shaped = shape(keyed);
+      if (shaped !== null) found.push({ json: keyed, value: shaped });
+      else inside.push(...innerOf(value));
+    }
+    level = inside;
+  }
+  return found;
+}
+
+function innerOf(value: Json): readonly Inner[] {
+  if (Array.isArray(value))
+    return value.slice(0, LOOKED_AT_MAX).flatMap((one) => (isObject(one) ? [{ value: one, keyed: one }] : []));
+  if (!isObject(value)) return [];
+  const entries = Object.entries(value).slice(0, LOOKED_AT_MAX);
+  return entries.flatMap(([key, one]) =>
+    typeof one === 'object' && one !== null ? [{ value: one, keyed: { [key]: one } }] : [],
+  );
 }

@@ -1,4 +1,6 @@
+import type { Discard } from '../plan.ts';
 import type { Json, JsonObject } from '../words.ts';
+import { type Listed, listed } from './listed.ts';
 import { isObject, listUnder, textUnder, wordsUnder, wordUnder } from './shapes.ts';
 
 /** An entity as the model wrote it; nothing in it is believed yet. */
@@ -28,7 +30,12 @@ export interface RawRelation {
 export interface RawGraph {
   readonly entities: readonly RawEntity[];
   readonly relations: readonly RawRelation[];
+  /** Entries of which nothing could be made, and those beyond what is read of one answer. */
+  readonly unread: readonly Discard[];
 }
+
+/** Entities, relations or decisions of one answer; a study keeps fewer. What comes after them is put aside. */
+const GRAPH_ITEMS_MAX = 1_000;
 
 const ENTITY_KEYS = ['entities', 'nodes'];
 const RELATION_KEYS = ['relations', 'relationships', 'triplets', 'triples', 'edges'];
@@ -37,19 +44,38 @@ const SOURCE_KEYS = ['source', 'subject', 'from_entity', 'head'];
 const DESTINATION_KEYS = ['destination', 'target', 'object', 'to_entity', 'tail'];
 const RELATIONSHIP_KEYS = ['relationship', 'relation', 'predicate', 'type'];
 
-/** Entities and relations of an answer to an extract_graph call; null when it holds neither list. */
-export function graphIn(value: Json): RawGraph | null {
-  const relations = isObject(value) ? listUnder(value, RELATION_KEYS) : null;
-  const entities = isObject(value) ? listUnder(value, ENTITY_KEYS) : null;
-  if (relations === null && entities === null) return null;
+/** Entities and relations of answers to an extract_graph call; null when they hold neither list, or nothing but what cannot be read. */
+export function graphIn(...values: readonly Json[]): RawGraph | null {
+  const relations = readUnder(values, RELATION_KEYS, { what: 'relation', read: relationOf });
+  const entities = readUnder(values, ENTITY_KEYS, { what: 'entity', read: entityOf });
+  if (!relations.usable && !entities.usable) return null;
   return {
-    entities: (entities ?? []).flatMap(({ item }) => entityOf(item) ?? []),
-    relations: (relations ?? []).flatMap(({ item }) => relationOf(item) ?? []),
+    entities: entities.items,
+    relations: relations.items,
+    unread: [...entities.unread, ...relations.unread],
   };
 }
 
+interface Under<T> extends Listed<T> {
+  /** Something could be read, or there was nothing to read. */
+  readonly usable: boolean;
+}
+
+function readUnder<T>(
+  values: readonly Json[],
+  keys: readonly string[],
+  { what, read }: { readonly what: string; readonly read: (item: Json) => T | null },
+): Under<T> {
+  const lists = values.flatMap((value) => {
+    const list = isObject(value) ? listUnder(value, keys) : null;
+    return list === null ? [] : [list];
+  });
+  const all = listed(lists, { what, max: GRAPH_ITEMS_MAX, read: ({ item }) => read(item) });
+  return { usable: lists.length > 0 && all !== null, ...(all ?? { items: [], unread: [] }) };
+}
+
 function entityOf(item: Json): RawEntity | null {
-  if (typeof item === 'string') return { name: item, kind: null, known: null, aliases: [] };
+  if (typeof item === 'string' && item.trim() !== '') return { name: item, kind: null, known: null, aliases: [] };
   const name = isObject(item) ? textUnder(item, NAME_KEYS) : null;
   if (!isObject(item) || name === null) return null;
   return {
@@ -88,17 +114,16 @@ function saidOf(item: JsonObject): RawRelation['said'] {
 export interface RawDecisions {
   readonly ends: readonly { readonly relation: string; readonly by: string | null; readonly reason: string }[];
   readonly pairs: readonly { readonly pair: string; readonly same: boolean; readonly reason: string }[];
+  /** Entries of which nothing could be made, and those beyond what is read of one answer. */
+  readonly unread: readonly Discard[];
 }
 
-/** The decisions of an answer to a decide_graph call; null when it holds none of its lists. */
-export function decisionsIn(value: Json): RawDecisions | null {
-  const ends = isObject(value) ? listUnder(value, ['ends', 'ended']) : null;
-  const pairs = isObject(value) ? listUnder(value, ['pairs', 'same']) : null;
-  if (ends === null && pairs === null) return null;
-  return {
-    ends: (ends ?? []).flatMap(({ item }) => endOf(item) ?? []),
-    pairs: (pairs ?? []).flatMap(({ item }) => pairOf(item) ?? []),
-  };
+/** The decisions of answers to a decide_graph call; null when they hold none of its lists, or nothing but what cannot be read. */
+export function decisionsIn(...values: readonly Json[]): RawDecisions | null {
+  const ends = readUnder(values, ['ends', 'ended'], { what: 'decision', read: endOf });
+  const pairs = readUnder(values, ['pairs', 'same'], { what: 'decision', read: pairOf });
+  if (!ends.usable && !pairs.usable) return null;
+  return { ends: ends.items, pairs: pairs.items, unread: [...ends.unread, ...pairs.unread] };
 }
 
 function endOf(item: Json): RawDecisions['ends'][number] | null {

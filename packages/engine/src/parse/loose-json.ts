@@ -2,7 +2,8 @@ import type { Json } from '../words.ts';
 
 /** A JSON value as far as it could be read. */
 export interface Loose {
-  readonly value: Json;
+  /** undefined: no value stands there. */
+  readonly value: Json | undefined;
   /** Where reading stopped. */
   readonly end: number;
   /** Every bracket and string was closed. */
@@ -12,12 +13,12 @@ export interface Loose {
 /**
  * Reads one JSON value at `start` the way models write it: trailing commas, single quotes, bare keys, Python
  * literals, raw line breaks in strings, comments. Where the text breaks off, complete items are kept and the broken one
- * is dropped. null when no value starts there.
+ * is dropped.
  */
-export function readLoose(source: string, start: number): Loose | null {
+export function readLoose(source: string, start: number): Loose {
   const reader = new Reader(source, start);
   const value = reader.value(0);
-  return value === undefined ? null : { value, end: reader.at, complete: reader.complete };
+  return { value, end: reader.at, complete: reader.complete };
 }
 
 /** Deeper nesting than any answer needs; a guard against hostile input. */
@@ -33,6 +34,16 @@ const LITERALS: Readonly<Record<string, Json>> = {
   NaN: null,
 };
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+
+const UP_TO_QUOTE = /[^"\\]+/uy;
+const UP_TO_APOSTROPHE = /[^'\\]+/uy;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy;
+const WORD = /[A-Za-z]+/uy;
+const BARE_KEY = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
+/** Where one of these stands there is nothing to pass over. */
+const TELLING = /[\w"'{}[\]:-]/u;
+const BLANK = /(?:\s|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
+const BLANK_OR_COMMA = /(?:[\s,]|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
 
 /** `undefined` from a method means: no complete value here. */
 class Reader {
@@ -94,7 +105,7 @@ class Reader {
 
   #key(): string | undefined {
     const char = this.#source[this.at];
-    const key = char === '"' || char === "'" ? this.#string(char) : this.#match(/[\p{L}_$][\p{L}\p{N}_$-]*/uy);
+    const key = char === '"' || char === "'" ? this.#string(char) : this.#match(BARE_KEY);
     if (typeof key !== 'string') return undefined;
     this.#skip();
     if (this.at >= this.#source.length) return this.#broken();
@@ -105,15 +116,15 @@ class Reader {
 
   #string(quote: string): string | undefined {
     let text = '';
-    for (this.at += 1; this.at < this.#source.length; this.at += 1) {
-      const char = this.#source[this.at] ?? '';
-      if (char === quote) {
-        this.at += 1;
-        return text;
-      }
-      text += char === '\\' ? this.#escape() : char;
+    this.at += 1;
+    for (;;) {
+      text += this.#match(quote === '"' ? UP_TO_QUOTE : UP_TO_APOSTROPHE) ?? '';
+      const char = this.#source[this.at];
+      if (char === undefined) return this.#broken();
+      if (char === '\\') text += this.#escape();
+      this.at += 1;
+      if (char === quote) return text;
     }
-    return this.#broken();
   }
 
   /** At a backslash; leaves `at` on the escape's last character. */
@@ -128,9 +139,9 @@ class Reader {
   }
 
   #scalar(): Json | undefined {
-    const number = this.#match(/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy);
+    const number = this.#match(NUMBER);
     if (number !== undefined) return Number(number);
-    const word = this.#match(/[A-Za-z]+/uy);
+    const word = this.#match(WORD);
     if (word === undefined) return undefined;
     if (Object.hasOwn(LITERALS, word)) return LITERALS[word] ?? null;
     return this.at >= this.#source.length ? this.#broken() : undefined;
@@ -145,8 +156,8 @@ class Reader {
 
   /** White space and comments, and separators that stand alone or twice. */
   #skip(separator = ''): void {
-    const pattern = separator === '' ? /(?:\s|\/\*.*?\*\/|\/\/[^\n]*)*/suy : /(?:[\s,]|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
-    this.#match(pattern);
+    if (TELLING.test(this.#source[this.at] ?? '')) return;
+    this.#match(separator === '' ? BLANK : BLANK_OR_COMMA);
   }
 
   #broken(): undefined {

@@ -1,5 +1,6 @@
 import type { EventKind, Json, JsonObject } from '../words.ts';
-import { isObject, listUnder, textUnder, wordUnder } from './shapes.ts';
+import { type Listed, listed } from './listed.ts';
+import { type Item, isObject, listUnder, textUnder, wordUnder } from './shapes.ts';
 
 /** An operation as the model wrote it; nothing in it is believed yet. */
 export interface RawOperation {
@@ -29,15 +30,41 @@ const EVENTS: Readonly<Record<string, EventKind>> = {
   NO_CHANGE: 'NONE',
 };
 
-/** The operations of an answer to a decide call; null when it holds no list of them. */
-export function operationsIn(value: Json): readonly RawOperation[] | null {
-  const items = listUnder(value, ['operations', 'memory', 'memories', 'results']);
-  if (items === null) return null;
-  return items.flatMap(({ key, item }) => (isObject(item) ? [operationOf(item, key)] : []));
+/**
+ * Operations of one answer; what comes after them is put aside. A decide call shows at most some 2,000 facts and memories,
+ * and mem0's older shape repeats every memory.
+ */
+export const OPERATIONS_MAX = 3_000;
+
+/** The operations of answers to a decide call; null when they hold none and no empty list of them. What is there twice counts once. */
+export function operationsIn(...values: readonly Json[]): Listed<RawOperation> | null {
+  const lists = values.flatMap((value) => {
+    const items = itemsIn(value);
+    return items === null ? [] : [items];
+  });
+  if (lists.length === 0) return null;
+  const read = ({ key, item }: Item): RawOperation | null => (isObject(item) ? operationOf(item, key) : null);
+  const all = listed(lists, { what: 'operation', max: OPERATIONS_MAX, read });
+  if (all === null || lists.length === 1) return all;
+  return { ...all, items: [...new Map(all.items.map((one) => [JSON.stringify(one), one])).values()] };
 }
 
+/** Also where there is one operation in the place of a list. */
+function itemsIn(value: Json): readonly Item[] | null {
+  if (isObject(value) && eventOf(value) !== null) return [{ key: null, item: value }];
+  const list = isObject(value)
+    ? LIST_KEYS.map((key) => value[key]).find((one) => isObject(one) && eventOf(one) !== null)
+    : undefined;
+  return list === undefined ? listUnder(value, LIST_KEYS) : [{ key: null, item: list }];
+}
+
+const LIST_KEYS = ['operations', 'memory', 'memories', 'results'];
+
+const eventOf = (item: JsonObject): string | null =>
+  wordUnder(item, 'event') ?? wordUnder(item, 'operation') ?? wordUnder(item, 'action');
+
 function operationOf(item: JsonObject, key: string | null): RawOperation {
-  const event = wordUnder(item, 'event') ?? wordUnder(item, 'operation') ?? wordUnder(item, 'action');
+  const event = eventOf(item);
   const isKeyedByFact = key !== null && /^f\d+$/u.test(key);
   return {
     fact: wordUnder(item, 'fact') ?? (isKeyedByFact ? key : null),

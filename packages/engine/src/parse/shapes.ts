@@ -4,17 +4,22 @@ import type { Json, JsonObject } from '../words.ts';
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The items of a list, or of an object used as one; null when it is neither. */
-export function itemsOf(
-  value: Json | undefined,
-): readonly { readonly key: string | null; readonly item: Json }[] | null {
+/** One entry of a list, or of an object used as one. */
+export interface Item {
+  readonly key: string | null;
+  readonly item: Json;
+}
+
+/** The items of a list, or of an object used as one; null when it is neither. An object without entries is no list. */
+function itemsOf(value: Json | undefined): readonly Item[] | null {
   if (Array.isArray(value)) return value.map((item) => ({ key: null, item }));
-  if (isObject(value)) return Object.entries(value).map(([key, item]) => ({ key, item }));
-  return null;
+  if (!isObject(value)) return null;
+  const items = Object.entries(value).map(([key, item]) => ({ key, item }));
+  return items.length === 0 ? null : items;
 }
 
 /** The list under the first of these keys that has one. */
-export function listUnder(value: Json, keys: readonly string[]): ReturnType<typeof itemsOf> {
+export function listUnder(value: Json, keys: readonly string[]): readonly Item[] | null {
   if (Array.isArray(value)) return itemsOf(value);
   if (!isObject(value)) return null;
   for (const key of keys) {
@@ -24,13 +29,16 @@ export function listUnder(value: Json, keys: readonly string[]): ReturnType<type
   return null;
 }
 
+/** Texts in texts, at most. */
+const WRAPPED_MAX = 4;
+
 /** A text under the first of these keys, also when it is wrapped once more: {"text": {"text": "…"}}. */
-export function textUnder(item: JsonObject, keys: readonly string[]): string | null {
+export function textUnder(item: JsonObject, keys: readonly string[], depth = 0): string | null {
   for (const key of keys) {
     const value = item[key];
     const text = textOfString(value);
     if (text !== null) return text;
-    const inner = isObject(value) ? textUnder(value, keys) : null;
+    const inner = isObject(value) && depth < WRAPPED_MAX ? textUnder(value, keys, depth + 1) : null;
     if (inner !== null) return inner;
   }
   return null;

@@ -41,7 +41,7 @@ const anyScene: fc.Arbitrary<Scene> = fc.record(
     memories: fc.array(anyMemory, { maxLength: 3 }),
     facts: fc.array(anyFact, { maxLength: 4 }).map((facts) => facts.toSorted((a, b) => a.minute - b.minute)),
     asked: fc.option(
-      anyOperations.map((operations) => operationsIn(operations) ?? []),
+      anyOperations.map((operations) => operationsIn(operations)?.items ?? []),
       { freq: 9 },
     ),
     deletesMax: fc.integer({ min: 0, max: 3 }),

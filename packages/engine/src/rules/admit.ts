@@ -14,6 +14,8 @@ import { beginOf, lastSaid } from './said-when.ts';
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {
   readonly raw: readonly RawFact[];
+  /** What of its answer could not be read, or was too much. */
+  readonly unread?: readonly Discard[];
   readonly shown: ReadonlyMap<string, Spoken>;
 }
 
@@ -39,7 +41,8 @@ export function admit(found: readonly Found[], admission: Admission): Admitted {
   const judging: Judging = { ...admission, window, attribute: attribution(window), heard: heardIn(window) };
   const discards: Discard[] = [];
   const admitted = new Map<string, Candidate>();
-  for (const { raw, shown } of found) {
+  for (const { raw, unread = [], shown } of found) {
+    discards.push(...unread);
     for (const written of raw) {
       const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
       const reason = refusal(candidate, judging);

@@ -9,6 +9,7 @@ import type { Spoken } from './messages.ts';
 
 /** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
 export const FACT_MAX = 4_000;
+export const TOO_LONG = `longer than ${FACT_MAX} characters: not one fact`;
 
 /** Why a fact is not worth keeping; null when it is. Each rule is one reason, told in the plan. */
 export function junkReason(fact: RawFact, window: Window): string | null {
@@ -25,8 +26,7 @@ const secret: Rule = (fact) => {
   const kind = secretIn(fact.text);
   return kind === null ? null : secretReason(kind);
 };
-const tooLong: Rule = ({ text }) =>
-  text.length > FACT_MAX ? `longer than ${FACT_MAX} characters: not one fact` : null;
+const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
 const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'a date on its own tells nothing');
 const wordless: Rule = ({ text }) => (/[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it');
 const chatter: Rule = ({ text }) =>

@@ -32,16 +32,17 @@ describe('an answer', () => {
   });
 
   it.each<[string, Reply, Reply]>([
-    ['the first', HALF, EMPTY_HALF],
-    ['its repair', EMPTY_HALF, HALF],
-    ['the only one there is', HALF, 'nonsense'],
-  ])('that breaks off in every try gives its complete items in the last: those of %s', async (_name, first, repair) => {
+    ['and so does its repair', HALF, HALF],
+    ['and its repair is none', HALF, 'nonsense'],
+    ['as its repair, though it was none itself', 'nonsense', HALF],
+  ])('that breaks off in every try %s is never taken for the whole: the batch is parked', async (_n, first, repair) => {
     const { bench, id } = await asked([first, first, first], [repair, repair, repair]);
     await bench.run();
-    expect(await bench.live()).toEqual(['lives: in Oslo']);
+    expect(await bench.live()).toEqual([]);
     expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
-      state: 'consolidated',
-      attempts: MAX_ATTEMPTS - 1,
+      state: 'parked',
+      attempts: MAX_ATTEMPTS,
+      failure: { code: 'model_output_unusable', message: expect.stringContaining('breaks off') },
     });
   });
 

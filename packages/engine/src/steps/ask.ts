@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError, wasAsked } from '../errors.ts';
-import { type Reading, readAnswer } from '../parse/answer.ts';
+import { type Reading, readAnswer, type Shape } from '../parse/answer.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -8,7 +8,7 @@ import { type Prompt, userMessage } from '../prompts/prompt.ts';
 import { type RepairInput, repairOf } from '../prompts/repair.ts';
 import { maskSecrets } from '../rules/junk/secrets.ts';
 import { cleanText } from '../text/normalise.ts';
-import type { Json, JsonObject } from '../words.ts';
+import type { JsonObject } from '../words.ts';
 import { callModel, unanswered } from './call-model.ts';
 
 /** One question of a consolidation. */
@@ -20,24 +20,26 @@ export interface Question<T> {
   readonly input: JsonObject;
   /** Addresses of images that go with the question. */
   readonly images?: readonly string[];
-  /** What is wanted of the answer's JSON; null where it has nothing of it. */
-  readonly shape: (value: Json) => T | null;
+  readonly shape: Shape<T>;
 }
 
 /** How much of a broken answer a repair call is shown, in characters. */
 const BROKEN_SHOWN = 8_000;
 
+/** An answer broke off, and so did its repair: asked about less at once, the same model may come to an end. */
+export class BrokenOffError extends EngineError {}
+
 /**
  * The answer to a question, asked at most once: a stored answer is taken as it is. An answer that cannot be used, or
- * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. Only
- * the last try makes do with the complete items of an answer that broke off.
+ * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. What broke
+ * off is never taken for the whole: nobody would know what is missing.
  */
 export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> {
   const { deps, turn } = asking;
   const inputHash = hashOf(deps, question);
   const stored = await deps.ledger.thoughts.answer(turn.consolidationId, question.step, inputHash);
   const known = stored === null ? null : readAnswer(stored.text, question.shape);
-  if (known !== null) return known.value;
+  if (usable(known)) return known.value;
 
   const { shape, step } = question;
   const broken = { step, failedStep: `${step}:unusable:${turn.attempts}`, inputHash };
@@ -50,7 +52,7 @@ export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> 
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
   const second = await answerTo(asking, { ...unrepaired, call: repairCall(question, first.answer), shape });
   if (usable(second.reading)) return second.reading.value;
-  return salvage(asking, question, fuller(first.reading, second.reading));
+  throw unusable(question, [first, second]);
 }
 
 /** Who asks. */
@@ -131,23 +133,12 @@ async function store(
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
 
-/** Of two answers that broke off, the one that got further; a list without one complete item is no answer at all. */
-function fuller<T>(first: Reading<T> | null, second: Reading<T> | null): Reading<T> | null {
-  const length = (reading: Reading<T> | null): number =>
-    reading === null || isEmptyList(reading.value) ? 0 : JSON.stringify(reading.value).length;
-  if (length(first) === 0 && length(second) === 0) return null;
-  return length(first) > length(second) ? first : second;
-}
-
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-
-function salvage<T>({ deps, turn }: Asking, question: Question<T>, reading: Reading<T> | null): T {
-  const lastTry = turn.attempts + 1 >= deps.settings.maxAttempts;
-  if (reading !== null && lastTry) return reading.value;
-  const got = reading === null ? 'no such JSON, twice' : 'an answer that breaks off, twice';
-  throw new EngineError(
-    `expected ${question.prompt.name} to answer with the JSON of its schema, got ${got}; ` +
-      `see the raw answers in the consolidation. A larger output limit or another model helps if this stays.`,
-    { code: 'model_output_unusable', retryable: true },
-  );
+function unusable({ prompt }: Question<unknown>, tries: readonly Answered<unknown>[]): EngineError {
+  const brokeOff = tries.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
+  const got = brokeOff ? 'an answer that breaks off, twice' : 'no such JSON, twice';
+  const message =
+    `expected ${prompt.name} to answer with the JSON of its schema, got ${got}; ` +
+    'see the raw answers in the consolidation. A larger output limit or another model helps if this stays.';
+  const facts = { code: 'model_output_unusable', retryable: true } as const;
+  return brokeOff ? new BrokenOffError(message, facts) : new EngineError(message, facts);
 }

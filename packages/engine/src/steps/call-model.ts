@@ -17,6 +17,19 @@ export interface Caller {
   readonly cancel: Cancellation;
 }
 
+/**
+ * Characters of one answer: twice what the longest outputs of models come to, 128,000 tokens of English. All of it is read at
+ * once, while others who share the process wait.
+ */
+const ANSWER_CHARS_MAX = 1_000_000;
+
+const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
+  new EngineError(
+    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; they are not kept. ` +
+      'A smaller output limit or another model helps if this stays.',
+    { code: 'model_output_unusable', retryable: true },
+  );
+
 /** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
 export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
   const { chat, meter, tools } = deps;
@@ -32,6 +45,7 @@ export async function callModel({ deps, turn, prices, cancel }: Caller, call: Ch
     });
   try {
     const answer = await chat.ask(call, cancel);
+    if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
     tell(answer.model, { failure: null, usage: answer.usage });
     return answer;
   } catch (error) {

@@ -28,6 +28,7 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
     overlap: deps.settings.near.overlap,
   };
   const asked: RawOperation[] = [];
+  const discards = [...recalled.discards];
   for (const [i, group] of decideGroups(open, recalled.candidates, limits).entries()) {
     const question = {
       step: i === 0 ? 'decide' : `decide:${i + 1}`,
@@ -36,10 +37,12 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
       input: inputOf(recalled, group),
       shape: operationsIn,
     };
-    asked.push(...(await ask({ deps, turn, cancel }, question)));
+    const { items, unread } = await ask({ deps, turn, cancel }, question);
+    asked.push(...items);
+    discards.push(...unread);
   }
   const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
-  return { ...recalled, asked, prompts: [...recalled.prompts, used] };
+  return { ...recalled, asked, discards, prompts: [...recalled.prompts, used] };
 }
 
 /** What is stored as it is, and procedures, only ever join what is there; so do all facts where a batch says so. */

@@ -13,6 +13,7 @@ export function normaliseText(text: string): string {
 
 /** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
 export function cleanText(text: string): string {
+  if (!DOUBTFUL.test(text) && text.isWellFormed()) return text;
   return text
     .toWellFormed()
     .replace(LINE_BREAK, '\n')
@@ -22,6 +23,8 @@ export function cleanText(text: string): string {
     .replace(IDLE_JOINER, '');
 }
 
+/** What any of the patterns below begins with: hardly any text has one, and each pattern reads all of it. */
+const DOUBTFUL = /(?![\n\t])\p{Cc}|[\u200b-\u200d\u2060\ufeff\u{E0000}-\u{E007F}]/u;
 const LINE_BREAK = /\r\n?|\u0085/gu;
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 /** Zero-width space, word joiner, byte order mark. */

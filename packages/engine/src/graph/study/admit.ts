@@ -27,6 +27,7 @@ export function admitGraph(
   const roll = new Roll(knowing, remarks);
   const told: Told[] = [];
   for (const { raw, shown } of found) {
+    remarks.push(...raw.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` })));
     const text = nameKey([...shown.values()].map((spoken) => spoken.text).join('\n'));
     for (const entity of raw.entities) roll.add(entity, text);
     for (const relation of raw.relations) {

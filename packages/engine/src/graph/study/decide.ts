@@ -37,7 +37,7 @@ export async function decide(asking: Asking, compared: Compared): Promise<Decide
     shownPairs: new Map(pairs.slice(0, PAIRS_MAX).map((pair, i) => [`p${i}`, pair])),
   };
   if (doubts.length + pairs.length === 0)
-    return { ...compared, ...shown, decisions: { ends: [], pairs: [] }, decided: false };
+    return { ...compared, ...shown, decisions: { ends: [], pairs: [], unread: [] }, decided: false };
   const decisions = await ask(asking, {
     step: 'graph:decide',
     prompt: DECIDE_GRAPH,

@@ -37,7 +37,8 @@ const REASON_MAX = 200;
 
 /** Makes of a model's decisions what will be done: unknown ids, other sources and too many ends are refused, and told. */
 export function settle(decided: Decided, limits: Limits): Settled {
-  const remarks: Remark[] = [...decided.remarks];
+  const unread = decided.decisions.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` }));
+  const remarks: Remark[] = [...decided.remarks, ...unread];
   const paired = settlePairs(decided, remarks);
   const joined = { ...decided, places: paired.places };
   const byRule = joined.told.flatMap((told) =>

@@ -6,12 +6,13 @@ import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../prompts/ex
 import type { Prompt } from '../../prompts/prompt.ts';
 import { admit, type Found } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
-import { type Part, partsOf } from '../../rules/parts.ts';
+import { type Part, type PartLimits, partsOf } from '../../rules/parts.ts';
 import { clockText } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
-import { ask } from '../ask.ts';
+import { type Asking, ask, BrokenOffError } from '../ask.ts';
+import { isLastTry } from '../doubt.ts';
 import { promptUse } from '../prompt-use.ts';
 import type { Extracted, GatheredTurn } from '../values.ts';
 import { contextOf } from './context.ts';
@@ -27,18 +28,56 @@ export async function infer(
 ): Promise<Pick<Extracted, 'facts' | 'discards' | 'prompts'>> {
   const { turn, rules } = gathered;
   const prompt = promptOf(rules);
-  const limits = { tokens: deps.settings.partTokens, overlap: OVERLAP_TOKENS, count: deps.tokenizer.count };
   const found: Found[] = [];
-  for (const [i, part] of partsOf(spoken, limits).entries()) {
-    const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
-    const input = inputOf(gathered, { part, shown, recentMessages: deps.settings.recentMessages });
+  for (const [i, part] of partsOf(spoken, limitsOf(deps, deps.settings.partTokens)).entries()) {
     const step = i === 0 ? 'extract' : `extract:${i + 1}`;
-    const raw = await ask({ deps, turn, cancel }, { step, prompt, ask: 'Find the facts.', input, shape: factsIn });
-    found.push({ raw, shown });
+    found.push(...(await readPart({ deps, turn, cancel, gathered, prompt }, part, step)));
   }
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
   const admitted = admit(found, { inferred: true, agent: turn.scope.agentId !== null, categories });
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
+}
+
+const limitsOf = ({ tokenizer }: EngineDeps, tokens: number): PartLimits => ({
+  tokens,
+  overlap: OVERLAP_TOKENS,
+  count: tokenizer.count,
+});
+
+interface Inferring extends Asking {
+  readonly gathered: GatheredTurn;
+  readonly prompt: Prompt;
+}
+
+/** A model that finds no end in so few tokens finds none in fewer. */
+const HALVED_TOKENS_MIN = 500;
+
+/**
+ * What one part tells. Where a batch is alone, and would be parked because the answer breaks off, its parts are read in
+ * halves first: their answers are shorter.
+ */
+async function readPart(inferring: Inferring, part: Part, step: string): Promise<readonly Found[]> {
+  const { deps, turn, gathered, prompt } = inferring;
+  const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
+  const input = inputOf(gathered, { part, shown, recentMessages: deps.settings.recentMessages });
+  try {
+    const { items, unread } = await ask(inferring, { step, prompt, ask: 'Find the facts.', input, shape: factsIn });
+    return [{ raw: items, unread, shown }];
+  } catch (error) {
+    if (!(error instanceof BrokenOffError) || turn.batchIds.length > 1 || !(await isLastTry(deps, turn))) throw error;
+    const halves = halvesOf(deps, part);
+    if (halves === null) throw error;
+    const found: Found[] = [];
+    for (const [i, half] of halves.entries()) found.push(...(await readPart(inferring, half, `${step}/${i + 1}`)));
+    return found;
+  }
+}
+
+function halvesOf(deps: EngineDeps, { before, messages }: Part): readonly Part[] | null {
+  const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
+  if (tokens < HALVED_TOKENS_MIN) return null;
+  const halves = partsOf(messages, limitsOf(deps, Math.ceil(tokens / 2)));
+  return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
 }
 
 /** The tenant's prompt in place of the product's, or the product's. */

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
 import type { NewMessage } from '../../ports/ledger/batches.ts';
 import { inputOf } from '../../testing/fake-models.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '../../testing/index.ts';
+import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '../../testing/index.ts';
 import { estimateTokens } from '../../text/tokens.ts';
-import type { JsonObject } from '../../words.ts';
+import { DEFAULT_TENANT, type Json, type JsonObject } from '../../words.ts';
 
 const PART_TOKENS = 24_000;
 const ENGLISH = 'We talked about the garden for a long time and nothing much came of it, as it goes on such evenings. ';
@@ -132,5 +132,61 @@ describe('what is known already', () => {
     await bench.run();
     const last = chat.calls.filter(({ name }) => name === 'extract_facts').at(-1);
     expect(last === undefined ? null : recentIn(inputOf(last)).map(({ content }) => content)).toEqual(['one: 1']);
+  });
+});
+
+/** A model whose output ends before it has told of so many messages; its answer breaks off. */
+const shortOfBreath =
+  (most: number): Script =>
+  (input, nth) => {
+    const shown = shownIn((input.input as JsonObject | undefined) ?? input);
+    const whole = JSON.stringify(marked({ messages: shown as unknown as Json }, nth));
+    return shown.length > most ? new CutOff(whole.slice(0, whole.length / 2)) : whole;
+  };
+const breathless = (most: number) =>
+  fakeChat({ extract_facts: shortOfBreath(most), repair_output: shortOfBreath(most), decide_operations: decide });
+
+describe('an answer that stays cut off', () => {
+  it('is asked for in halves before its batch is parked: not one fact is missing', async () => {
+    const bench = await engineBench({ chat: breathless(8) });
+    const id = await bench.post(TRANSCRIPT.slice(0, 30));
+    await bench.run();
+    expect(await bench.live()).toEqual(FACTS.slice(0, 10).map(String).sort());
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: 2,
+    });
+  });
+
+  it('parks a batch in the end of which not even the smallest part can be read, with nothing of it applied', async () => {
+    const bench = await engineBench({ chat: breathless(0) });
+    const id = await bench.post(TRANSCRIPT.slice(0, 30));
+    await bench.run();
+    expect(await bench.live()).toEqual([]);
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'parked',
+      failure: { code: 'model_output_unusable', message: expect.stringContaining('breaks off') },
+    });
+  });
+
+  it('halves a window of several batches until each fits', async () => {
+    const bench = await engineBench({ chat: breathless(3) });
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i += 1) ids.push(await bench.post(TRANSCRIPT.slice(3 * i, 3 * i + 3)));
+    await bench.run();
+    expect(await bench.live()).toEqual(FACTS.slice(0, 4).map(String).sort());
+    for (const id of ids) {
+      expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({ state: 'consolidated' });
+    }
+  });
+
+  it('of a decision parks the batch: no half of it is carried out', async () => {
+    const half = new CutOff('{"operations":[{"fact":"f0","event":"ADD"},{"fact":"f1","ev');
+    const chat = fakeChat({ extract_facts: marked, decide_operations: () => half, repair_output: () => half });
+    const bench = await engineBench({ chat });
+    const id = await bench.post(TRANSCRIPT.slice(0, 6));
+    await bench.run();
+    expect(await bench.live()).toEqual([]);
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({ state: 'parked' });
   });
 });

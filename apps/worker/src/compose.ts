@@ -34,6 +34,10 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
+    // Its connections are replaced; where that does not help either, a new start may.
+    alive: async () => {
+      if (engine.connection.pulse.isSilent()) await engine.schedule.check();
+    },
     keyRate: config.keyRate,
     metrics: observer.registry,
   });

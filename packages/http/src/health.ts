@@ -4,15 +4,20 @@ import type { App, ShellOptions } from './types.ts';
 /** Longest a dependency may take to answer a readiness check, in ms: below the usual probe limit of 5 s. */
 const CHECK_LIMIT_MS = 2_000;
 
-/** /healthz: the process answers. /readyz: so do the things it depends on. */
-export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'ready' | 'log'>): void {
+/** /healthz: the process answers, and a new start would mend nothing. /readyz: so do the things it depends on. */
+export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'alive' | 'ready' | 'log'>): void {
   const schema = {
     operationId: 'getHealth',
     tags: ['health'],
     response: { 200: LiveView },
     summary: 'The process is alive',
   };
-  app.get('/healthz', { config: { open: true }, schema }, async () => ({
+  const { alive = async () => {}, log } = options;
+  const preHandler = async (_request: unknown, reply: Reply) => {
+    const [, check] = await tried('process', alive, log);
+    return check.ok ? undefined : reply.code(503).send({ status: 'unavailable', runs_on: { ...options.runsOn } });
+  };
+  app.get('/healthz', { config: { open: true }, schema, preHandler }, async () => ({
     status: 'ok' as const,
     runs_on: { ...options.runsOn },
   }));
@@ -29,6 +34,10 @@ export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 
     const isReady = Object.values(checks).every(({ ok }) => ok);
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks });
   });
+}
+
+interface Reply {
+  code(status: number): { send(body: object): unknown };
 }
 
 type Outcome = readonly [name: string, result: { ok: boolean; message?: string }];

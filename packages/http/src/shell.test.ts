@@ -120,6 +120,24 @@ test('health names what the app runs on; readiness names what is away, without s
   expect(answer.body).not.toContain('10.0.0.7');
 });
 
+test('health fails while a new start may mend what is wrong, without saying what, and no longer', async () => {
+  let silent = true;
+  const alive = async () => {
+    if (silent) throw new Error('no answer from 10.0.0.7');
+  };
+  const { app } = await start({ alive });
+  const answer = await app.inject('/healthz');
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toEqual({ status: 'unavailable', runs_on: { ledger: 'memory' } });
+  silent = false;
+  expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', runs_on: { ledger: 'memory' } });
+});
+
+test('health that nobody answers fails, too', async () => {
+  const { app } = await start({ alive: () => new Promise(() => {}) });
+  expect((await app.inject('/healthz')).statusCode).toBe(503);
+});
+
 test('requests are counted by route and never by id', async () => {
   const { app } = await start();
   await app.inject('/v1/notes/ann-secret-id');

@@ -52,6 +52,11 @@ export interface ShellOptions {
   readonly log: HttpLog;
   /** What the app runs on, e.g. { ledger: 'sqlite' }; shown at /healthz. */
   readonly runsOn: Readonly<Record<string, string>>;
+  /**
+   * Throws when a new start of the process may mend what is wrong, such as a connection that nobody answers on; left out
+   * where nothing is to be asked. /healthz fails meanwhile.
+   */
+  readonly alive?: () => Promise<void>;
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<string, () => Promise<void>>>;
   /** Requests a second that each given key may send to this process; null: as many as it likes. */

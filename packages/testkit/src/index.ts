@@ -32,6 +32,7 @@ export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { type TempDir, tempDir } from './temp.ts';
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts';
 export { keepWarm, warmFolder } from './warm-start.ts';

@@ -1,7 +1,7 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { JobStates } from './job-states.ts';
 import type { TurnOrder } from './order/turn-order.ts';
-import { callQueue } from './unavailable.ts';
+import { type CalledQueue, callQueue, newPulse, type Pulse } from './unavailable.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
@@ -13,9 +13,11 @@ export const QUEUE_OPTIONS = {
 } as const satisfies Omit<QueueOptions, 'connection'>;
 
 /** A place that queues live in. Everything above it is the same for every backend. */
-export interface QueueConnection {
+export interface QueueConnection extends CalledQueue {
   /** Which server it is, for messages; never with a password. */
   readonly place: string;
+  /** Whether it answers. */
+  readonly pulse: Pulse;
   /** Resolves when the server answers and is set up as a queue needs it; throws EngineError 'queue_unavailable'. */
   ready(): Promise<void>;
   /** The writing side: fails at once when the server is away. Works only after `ready`. */
@@ -41,4 +43,4 @@ export function queueFor(connection: QueueConnection, name: string): Queue {
 
 /** Resolves when the queue's server answers; throws EngineError 'queue_unavailable' when it does not. */
 export const checkQueue = (queue: Queue): Promise<void> =>
-  callQueue(queue.name, async () => void (await queue.isPaused()));
+  callQueue({ place: queue.name, pulse: newPulse() }, async () => void (await queue.isPaused()));

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { QUEUES, type QueueName } from '@slowwave/contracts';
 import type { Log } from '@slowwave/engine';
 import type { Job, Queue, Worker } from 'bullmq';
-import { closeQueue } from './close-queue.ts';
+import { closeQueue, inTime } from './close-queue.ts';
 import type { QueueConnection, SharedWorkerOptions } from './connection.ts';
 import { logErrorsQuietly } from './quiet-errors.ts';
 import type { Taken } from './taken.ts';
@@ -72,10 +71,10 @@ export function startJobWorker(options: JobWorkerOptions, work: Work): { close()
     ...optionsOf(takeOverMs),
     concurrency: options.concurrency,
   });
-  logErrorsQuietly(queue, connection.place, log);
+  logErrorsQuietly(queue, connection, log);
   watch(worker, options);
   const close = async (): Promise<void> => {
-    const stopped = await handOver(worker, running, options);
+    const stopped = await handOver({ worker, queue, running }, options);
     // Forced: without marking ended jobs and without a goodbye, both of which need the server.
     const forced = !(stopped && (await answers(queue)));
     await inTime(worker.close(forced), GOODBYE_MS);
@@ -91,7 +90,7 @@ export function startJobWorker(options: JobWorkerOptions, work: Work): { close()
 
 function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
   const queue = worker.name;
-  logErrorsQuietly(worker, connection.place, log);
+  logErrorsQuietly(worker, connection, log);
   worker.on('lockRenewalFailed', (jobs) => {
     const what = 'lost the lock of running jobs; another worker may have them, so they are cancelled';
     log.warn({ queue, jobs }, what);
@@ -101,14 +100,25 @@ function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
   worker.on('stalled', (job) => log.warn({ queue, job }, 'a job of a worker that died or hung is due again'));
 }
 
+interface Running {
+  readonly worker: Worker;
+  readonly queue: Queue;
+  readonly running: ReadonlySet<Promise<void>>;
+}
+
 /** Takes no more jobs and cancels the running ones. False when some did not stop in time. */
-async function handOver(worker: Worker, running: Set<Promise<void>>, options: JobWorkerOptions): Promise<boolean> {
+async function handOver({ worker, queue, running }: Running, options: JobWorkerOptions): Promise<boolean> {
   await worker.pause(true); // true: without waiting for running jobs, which are cancelled first
   worker.cancelAllJobs('closing');
-  if (await inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS)) return true;
+  const ended = inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS);
+  // Nothing can be handed to a server that is silent: what the jobs tell the ledger meanwhile takes no longer than this.
+  const silent = new Promise<boolean>((resolve) => {
+    void answers(queue).then((answered) => answered || resolve(false));
+  });
+  if (await Promise.race([ended, silent])) return true;
   options.log.warn(
     { queue: worker.name, jobs: running.size },
-    'running jobs did not stop in time; their locks expire and another worker takes them up',
+    'running jobs could not be handed back in time; their locks expire and another worker takes them up',
   );
   return false;
 }
@@ -120,17 +130,4 @@ async function answers(queue: Queue): Promise<boolean> {
   });
   await inTime(asked, GOODBYE_MS);
   return answered;
-}
-
-/** Waits for an end, good or bad, as long as the limit says. */
-async function inTime(done: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  const settled = done.then(
-    () => true,
-    () => true,
-  );
-  const late = sleep(limitMs, false, { signal: timer.signal }).catch(() => false);
-  const won = await Promise.race([settled, late]);
-  timer.abort();
-  return won;
 }

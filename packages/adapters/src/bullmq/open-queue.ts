@@ -23,15 +23,15 @@ export async function openToWrite(
 ): Promise<OpenedQueue> {
   await connection.ready();
   const queue = connection.openQueue(name);
-  logErrorsQuietly(queue, connection.place, log);
+  logErrorsQuietly(queue, connection, log);
   try {
-    await callQueue(connection.place, () => untilConnected(queue));
+    await callQueue(connection, () => untilConnected(queue));
   } catch (error) {
     await closeQueue(queue);
     throw error;
   }
   return {
-    call: (run) => callQueue(connection.place, () => run(queue)),
+    call: (run) => callQueue(connection, () => run(queue)),
     close: () => closeQueue(queue),
   };
 }

@@ -7,7 +7,7 @@ import { sqlJobStates } from './job-states.ts';
 import { memoryTurnOrder } from './order/memory-turn-order.ts';
 import { openPool } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
-import { callQueue } from './unavailable.ts';
+import { callQueue, newPulse } from './unavailable.ts';
 
 const PLACE = 'PGlite in this process';
 
@@ -20,9 +20,11 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
   report(await thread.call<PgliteStart>('start'), options.log);
   const pool = openPool(thread);
   const order = memoryTurnOrder(); // nobody else uses this queue
+  const pulse = newPulse();
   return {
     place: PLACE,
-    ready: () => callQueue(PLACE, async () => void (await pool.query('SELECT 1'))),
+    pulse,
+    ready: () => callQueue({ place: PLACE, pulse }, async () => void (await pool.query('SELECT 1'))),
     // The types of queues and workers name their backend; nothing above this line uses what only one of them has.
     openQueue: (name) =>
       new Queue(name, { ...QUEUE_OPTIONS, connection: pool }, createPostgresBackend) as unknown as Queue,

@@ -7,7 +7,7 @@ import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
 import { sqlJobStates } from './job-states.ts';
 import { makeTurnOrderTable, postgresTurnOrder } from './order/postgres-turn-order.ts';
-import { unavailable } from './unavailable.ts';
+import { newPulse, unavailable } from './unavailable.ts';
 
 /** Where the library keeps its tables; a pool of ours has to say so itself. */
 const SCHEMA = 'bullmq';
@@ -26,6 +26,7 @@ export function postgresConnection({ url, log }: { url: string; log: Log }): Que
   const connection = pool as unknown as PgPool; // the library describes what it needs of a pool in its own words
   return {
     place,
+    pulse: newPulse(),
     ready: () => makeTables(pool, place),
     // The types of queues and workers name their backend; nothing above this line uses what only one of them has.
     openQueue: (name) => new Queue(name, { ...QUEUE_OPTIONS, connection }, createPostgresBackend) as unknown as Queue,

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { recordingLog } from '@slowwave/engine/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { logErrorsQuietly } from './quiet-errors.ts';
+import { newPulse } from './unavailable.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,7 +12,7 @@ test('many errors are one line per ten seconds, which counts the others', () => 
   vi.useFakeTimers();
   const source = new EventEmitter();
   const log = recordingLog();
-  logErrorsQuietly(source, 'redis://host:6379', log);
+  logErrorsQuietly(source, { place: 'redis://host:6379', pulse: newPulse() }, log);
   for (let i = 0; i < 50; i += 1) source.emit('error', new Error('ECONNREFUSED'));
   expect(log.lines).toHaveLength(1);
   vi.advanceTimersByTime(10_000);

@@ -5,6 +5,7 @@ import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { redisJobStates } from './job-states.ts';
 import { redisTurnOrder } from './order/redis-turn-order.ts';
 import { checkRedis } from './redis-check.ts';
+import { newPulse, type Pulse } from './unavailable.ts';
 
 /** The braces keep all keys of the queues on one node of a Redis Cluster, which the library's scripts need. */
 const PREFIX = '{slowwave}';
@@ -12,40 +13,68 @@ const PREFIX = '{slowwave}';
 const SLOWEST_RECONNECT_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
 
+/** Of an idle connection: what stands between forgets it no sooner, and its end is told within a minute. */
+const KEEP_ALIVE_MS = 10_000;
+/**
+ * A connection on which something was sent, and nothing has come for so long, is replaced: what lies between may have
+ * forgotten it without telling anybody. Longer than a server takes under load. What was not answered is sent again, so
+ * that a caller may not even notice. A worker's connection has more time, for its process has more to do.
+ */
+const WRITER_SILENCE_MS = 6_000;
+const READER_SILENCE_MS = 8_000;
+/** With the limits above: all connections that fell silent are replaced within 15 s, be they used or not. */
+const ASK_EVERY_MS = 5_000;
+/** A worker asks for work again after waiting so long for it, which has to be well before its connection is replaced. */
+const WAIT_FOR_WORK_MAX_S = 5;
+/** After a failed call of its own; the library's 15 s are longer than any server needs to come back. */
+const WORKER_RETRY_MS = 1_000;
+
 const WRITER = {
   // A caller hears at once that the server is away, instead of waiting in a line that only memory limits.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
+  socketTimeout: WRITER_SILENCE_MS,
+  keepAlive: KEEP_ALIVE_MS,
 } as const satisfies RedisOptions;
 
 const READER = {
   // A worker has nothing else to do than wait for its server; the library requires it for blocking calls.
   maxRetriesPerRequest: null,
+  socketTimeout: READER_SILENCE_MS,
+  keepAlive: KEEP_ALIVE_MS,
 } as const satisfies RedisOptions;
 
 /** Queues in Redis. The URL may hold a password; it is in no message. */
 export function redisConnection(url: string): QueueConnection {
   const place = placeOf(url);
+  const pulse = newPulse();
   return {
     place,
+    pulse,
     ready: () => checkRedis(url, place),
     openQueue: (name) => {
+      const closing = (): boolean => queue.closing !== undefined;
       const queue: Queue = new Queue(name, {
         ...QUEUE_OPTIONS,
-        connection: { url, ...WRITER, retryStrategy: reconnectUnless(() => queue.closing !== undefined) },
+        connection: { url, ...WRITER, retryStrategy: reconnectUnless(closing) },
         prefix: PREFIX,
         // Both would make calls at once, which fail for good while the connection is being made: `ready` has checked.
         skipWaitingForReady: true,
         skipVersionCheck: true,
       });
+      askNowAndThen(() => clientOf(queue), { pulse, closing });
       return queue;
     },
     openWorker: (name, processor, options) => {
-      const worker: Worker = new Worker(name, processor, {
+      const closing = (): boolean => worker.closing !== undefined;
+      const worker: Worker = new WaitingWorker(name, processor, {
         ...options,
-        connection: { url, ...READER, retryStrategy: reconnectUnless(() => worker.closing !== undefined) },
+        runRetryDelay: WORKER_RETRY_MS,
+        drainDelay: WAIT_FOR_WORK_MAX_S,
+        connection: { url, ...READER, retryStrategy: reconnectUnless(closing) },
         prefix: PREFIX,
       });
+      askNowAndThen(() => clientOf(worker), { pulse, closing });
       return worker;
     },
     turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
@@ -55,8 +84,29 @@ export function redisConnection(url: string): QueueConnection {
   };
 }
 
-/** The queue's own connection to its server, which fails calls at once while it is away. */
-async function clientOf(queue: Queue): Promise<Redis> {
+/** A worker whose longest wait for a job that is due later is no longer than its wait for any job. */
+class WaitingWorker extends Worker {
+  override get maximumBlockTimeout(): number {
+    return WAIT_FOR_WORK_MAX_S;
+  }
+}
+
+/** Asks something on a connection that is seldom used, so that its silence is known before it is needed. */
+function askNowAndThen(
+  client: () => Promise<Redis>,
+  { pulse, closing }: { pulse: Pulse; closing: () => boolean },
+): void {
+  const timer = setInterval(() => {
+    if (closing()) return clearInterval(timer);
+    client()
+      .then((redis) => (redis.status === 'ready' ? redis.ping().then(pulse.heard) : undefined))
+      .catch(() => {}); // the connection itself reports what is wrong
+  }, ASK_EVERY_MS);
+  timer.unref();
+}
+
+/** The own connection of a queue or worker to its server; that of a queue fails calls at once while it is away. */
+async function clientOf(queue: Queue | Worker): Promise<Redis> {
   const { client } = queue.getBackend() as unknown as RedisQueueBackend;
   return (await client) as unknown as Redis; // the library hands ours out in its own words
 }

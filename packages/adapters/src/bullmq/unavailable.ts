@@ -2,20 +2,63 @@ import { EngineError } from '@slowwave/engine';
 
 /** Longer than any queue call under load; a server that froze without closing its sockets is noticed by this alone. */
 const CALL_LIMIT_MS = 10_000;
+/** While it is silent: long enough to notice that it answers again, short enough that nobody waits for nothing. */
+const SILENT_LIMIT_MS = 2_000;
+
+/** Whether a queue server answers this process, as calls and connections tell. */
+export interface Pulse {
+  /** It answered, be it that nobody is there. */
+  heard(): void;
+  /** Something was sent, and nothing came back in time. */
+  missed(): void;
+  isSilent(): boolean;
+}
+
+/** A server that a call goes to. */
+export interface CalledQueue {
+  readonly place: string;
+  readonly pulse: Pulse;
+}
+
+export function newPulse(): Pulse {
+  let silent = false;
+  return {
+    heard: () => {
+      silent = false;
+    },
+    missed: () => {
+      silent = true;
+    },
+    isSilent: () => silent,
+  };
+}
 
 /** Runs one call to the queue; every failure of it, and silence, becomes EngineError 'queue_unavailable'. */
-export async function callQueue<T>(place: string, call: () => Promise<T>): Promise<T> {
+export async function callQueue<T>({ place, pulse }: CalledQueue, call: () => Promise<T>): Promise<T> {
+  const limitMs = pulse.isSilent() ? SILENT_LIMIT_MS : CALL_LIMIT_MS;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer for ${CALL_LIMIT_MS} ms`)), CALL_LIMIT_MS);
+    timer = setTimeout(() => {
+      pulse.missed();
+      reject(new Error(`no answer for ${limitMs} ms`));
+    }, limitMs);
   });
   try {
-    return await Promise.race([call(), silence]);
+    const answer = await Promise.race([call(), silence]);
+    pulse.heard();
+    return answer;
   } catch (error) {
     throw unavailable(place, error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What a connection reports beside calls: a server that refuses is away, which no new start of this process would mend. */
+export function feel(pulse: Pulse, error: Error): void {
+  const code = 'code' in error ? error.code : null;
+  if (code === 'ETIMEDOUT' || /^Socket timeout/.test(error.message)) pulse.missed();
+  if (code === 'ECONNREFUSED') pulse.heard();
 }
 
 /** The queue server does not answer; the same call may succeed when it is back. */

@@ -48,7 +48,7 @@ export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
         handler,
         nudgeNext: (next) => nudgeNext(queue, next, { connection, log }),
         place: (job, turn) =>
-          callQueue(connection.place, () => findPlace(job, turn, { queue, order: connection.turnOrder(queue), dueAt })),
+          callQueue(connection, () => findPlace(job, turn, { queue, order: connection.turnOrder(queue), dueAt })),
         isClosing,
         log,
       }),
@@ -88,7 +88,7 @@ async function nudgeNext(
   { connection, log }: { connection: QueueConnection; log: Log },
 ): Promise<void> {
   if (next === null) return;
-  await callQueue(connection.place, () => addTurns(queue, connection.turnOrder(queue), [next])).catch((error: Error) =>
+  await callQueue(connection, () => addTurns(queue, connection.turnOrder(queue), [next])).catch((error: Error) =>
     log.warn({ lane: next.lane, error: error.message }, 'could not nudge the next turn; the sweep will find it'),
   );
 }

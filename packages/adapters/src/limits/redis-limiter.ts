@@ -83,10 +83,19 @@ return math.max(0, tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') -
 const LOOK_AGAIN_MS = 100;
 
 const COMMAND_LIMIT_MS = 5_000;
+/** After a call that was not answered the connection is replaced: what lies between may have forgotten it. */
+const SILENCE_MS = 5_000;
+/** Of an idle connection, so that its end is noticed. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
 export function redisLimiter(url: string, limits: ModelLimits): Limiter {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_LIMIT_MS });
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 1,
+    commandTimeout: COMMAND_LIMIT_MS,
+    socketTimeout: SILENCE_MS,
+    keepAlive: KEEP_ALIVE_MS,
+  });
   redis.on('error', () => {}); // every call reports its own failure
   const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
   const looks = new Map<string, Look>();

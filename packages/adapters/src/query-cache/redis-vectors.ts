@@ -10,6 +10,10 @@ const ANSWER_LIMIT_MS = 20;
 /** After a failure it is left alone, so that a server that is away costs one search a little, and not all. */
 const LEFT_ALONE_MS = 2_000;
 const RECONNECT_MS = 2_000;
+/** After a call that was never answered the connection is replaced: what lies between may have forgotten it. */
+const SILENCE_MS = 5_000;
+/** Of an idle connection, so that its end is noticed. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Vectors of questions on Redis, for all processes that search. Keys are hashes; nothing that was asked is stored. */
 export function redisVectors(url: string, log: Log): VectorCache {
@@ -17,6 +21,8 @@ export function redisVectors(url: string, log: Log): VectorCache {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: ANSWER_LIMIT_MS,
+    socketTimeout: SILENCE_MS,
+    keepAlive: KEEP_ALIVE_MS,
     retryStrategy: () => RECONNECT_MS,
   });
   redis.on('error', () => {}); // every call notices by itself

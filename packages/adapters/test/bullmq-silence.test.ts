@@ -1,0 +1,160 @@
+import { takeTurn } from '@slowwave/engine';
+import { echoExtract, engineBench, fakeChat, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { startRedis, startTcpProxy, type TcpProxy, type TestRedis } from '@slowwave/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  openFollowUps,
+  openSchedule,
+  redisConnection,
+  startStudyWorker,
+  startTurnWorker,
+} from '../src/bullmq/index.ts';
+import { redisLimiter } from '../src/limits/index.ts';
+import { redisVectors } from '../src/query-cache/index.ts';
+
+/** A lost lock is noticed after half a minute at the latest; a busy machine takes its time. */
+const PATIENCE = { timeout: 90_000, interval: 100 };
+const WITHIN_MS = 150_000;
+const NEW_ONES_SILENT_MS = 15_000;
+/** Longer than any test: a stop that waits for turns to be handed to a silent server fails. */
+const HAND_OVER_MS = 10 * WITHIN_MS;
+const log = recordingLog();
+let redis: TestRedis;
+let proxy: TcpProxy;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  await redis.wipe();
+  proxy = await startTcpProxy({ to: redis.port });
+});
+afterEach(() => proxy.close());
+
+/** A worker behind the proxy whose connections are all in use, and a user with something to remember. */
+async function scene() {
+  const connection = redisConnection(`redis://127.0.0.1:${proxy.port}`);
+  const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+  const schedule = await openSchedule({ connection, log });
+  const begun: string[] = [];
+  let gate = Promise.resolve();
+  const turn = takeTurn(bench.deps);
+  const worker = startTurnWorker({
+    connection,
+    concurrency: 2,
+    handOverMs: HAND_OVER_MS,
+    handler: async (name, cancel) => {
+      begun.push(name.lane);
+      await gate;
+      return turn(name, cancel);
+    },
+    log,
+  });
+  const post = async (userId: string): Promise<void> => {
+    await bench.post([`lives: in the place of ${userId}`], { userId });
+    const due = await bench.deps.ledger.lanes.due(bench.tools.now(), 10);
+    await vi.waitFor(() => schedule.nudge(due), PATIENCE);
+  };
+  const untilRemembered = (userId: string) =>
+    vi.waitFor(async () => expect(await bench.live(userId)).toEqual([`lives: in the place of ${userId}`]), PATIENCE);
+  /** Turns that begin wait until it is called. */
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
+  await post('first');
+  await untilRemembered('first');
+  const close = async () => {
+    await Promise.all([worker.close(), schedule.close()]);
+    await connection.close();
+  };
+  return { ...bench, connection, schedule, worker, begun, hold, post, untilRemembered, close };
+}
+
+describe('a Redis whose connections fall silent', () => {
+  test.each(['nothing', 'questions'] as const)(
+    'goes on being worked with on new connections, when %s gets through on the old',
+    async (passing) => {
+      const { connection, post, untilRemembered, schedule, close } = await scene();
+      proxy.silence(passing);
+      await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+      await post('second');
+      await untilRemembered('second');
+      await vi.waitFor(() => schedule.check(), PATIENCE);
+      expect(connection.pulse.isSilent()).toBe(false);
+      await expect.poll(() => proxy.silenced(), PATIENCE).toBe(0);
+      await close();
+    },
+    WITHIN_MS,
+  );
+
+  test('a turn that runs meanwhile ends, once, and the next one begins', { timeout: WITHIN_MS }, async () => {
+    const { post, untilRemembered, hold, begun, close, deps, tools } = await scene();
+    const go = hold();
+    await post('second');
+    await vi.waitFor(() => expect(begun).toHaveLength(2), PATIENCE);
+    proxy.silence('nothing');
+    go();
+    await untilRemembered('second');
+    await post('third');
+    await untilRemembered('third');
+    expect(await deps.ledger.lanes.due(tools.now(), 10)).toEqual([]);
+    await close();
+  });
+
+  test('comes back when new connections are silent too, and then are not', { timeout: WITHIN_MS }, async () => {
+    const { post, untilRemembered, schedule, connection, close } = await scene();
+    proxy.silence('nothing');
+    proxy.silenceNew('nothing');
+    setTimeout(() => proxy.silenceNew('all'), NEW_ONES_SILENT_MS);
+    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+    await expect(schedule.check()).rejects.toMatchObject({ code: 'queue_unavailable' });
+    await post('second');
+    await untilRemembered('second');
+    await close();
+  });
+
+  test('a limiter and a cache of vectors are answered again, too', { timeout: WITHIN_MS }, async () => {
+    const url = `redis://127.0.0.1:${proxy.port}`;
+    const limiter = redisLimiter(url, { requestsPerMinute: 60, tokensPerMinute: null });
+    const vectors = redisVectors(url, log);
+    const found = async () => {
+      vectors.put('key', new Float32Array([1, 2]));
+      return vectors.get('key');
+    };
+    const granted = () => limiter.reserve('model', 1);
+    await expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
+    expect(await granted()).toMatchObject({ kind: 'granted' });
+    proxy.silence('nothing');
+    await vi.waitFor(async () => expect(await granted()).toMatchObject({ kind: 'granted' }), PATIENCE);
+    await expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
+    await Promise.all([limiter.close(), vectors.close()]);
+  });
+
+  test('a worker that is told to stop meanwhile stops without waiting for it', { timeout: WITHIN_MS }, async () => {
+    const { connection, post, hold, begun, worker, schedule } = await scene();
+    const followUps = await openFollowUps({ connection, log });
+    const studies = startStudyWorker({ connection, concurrency: 1, handler: async () => null, log });
+    const go = hold();
+    await post('second');
+    await vi.waitFor(() => expect(begun).toHaveLength(2), PATIENCE);
+    proxy.silence('nothing');
+    proxy.silenceNew('nothing');
+    await Promise.all([worker.close(), studies.close()]);
+    await Promise.all([followUps.close(), schedule.close()]);
+    go();
+  });
+
+  test('one that refuses is not silent: to start anew would mend nothing', { timeout: WITHIN_MS }, async () => {
+    const { connection, schedule, worker } = await scene();
+    proxy.silence('nothing');
+    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+    await proxy.close();
+    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(false);
+    await expect(schedule.nudge([newNudge('lane_a')])).rejects.toMatchObject({ code: 'queue_unavailable' });
+    await Promise.all([worker.close(), schedule.close()]);
+    proxy = await startTcpProxy({ to: redis.port });
+  });
+});

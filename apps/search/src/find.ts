@@ -4,7 +4,7 @@ import { problem } from '@slowwave/http';
 import { type Deadline, LATE } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { lateNote } from './late-note.ts';
-import type { Question } from './search.ts';
+import type { Asked, Question } from './search.ts';
 
 /** Each leg brings more than is shown, so that what is second in one leg and fifth in the other is not missed. */
 const LEG_FACTOR = 3;
@@ -21,7 +21,7 @@ export interface Found {
 }
 
 /** What the legs of a search find. With a time limit they are asked apart, so that one that is late can be left out. */
-export async function find(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Found> {
+export async function find(deps: SearchDeps, question: Asked, deadline: Deadline): Promise<Found> {
   if (deps.messagesInIndex === 'off' && question.body.include.includes('messages')) throw noMessages();
   const { mode, timeout_ms: limit } = question.body;
   if (mode === 'hybrid' && limit !== undefined) return findApart(deps, question, deadline);
@@ -31,7 +31,7 @@ export async function find(deps: SearchDeps, question: Question, deadline: Deadl
 }
 
 /** A hybrid search whose model is away still has its words; a pure vector search has nothing, and fails. */
-async function findTogether(deps: SearchDeps, question: Question, signal: AbortSignal): Promise<Found> {
+async function findTogether(deps: SearchDeps, question: Asked, signal: AbortSignal): Promise<Found> {
   const { query, mode } = question.body;
   const words = mode === 'vector' ? null : wordsOf(query);
   if (mode === 'keyword') return asked(deps, question, { ...NO_LEGS, terms: words });
@@ -42,7 +42,7 @@ async function findTogether(deps: SearchDeps, question: Question, signal: AbortS
   return { ...found, missing: [vector.missing] };
 }
 
-async function findApart(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Found> {
+async function findApart(deps: SearchDeps, question: Asked, deadline: Deadline): Promise<Found> {
   const [byMeaning, byWords] = await Promise.all([
     deadline.within(async (signal) => {
       const vector = await vectorOf(deps, question, signal);
@@ -100,11 +100,13 @@ type Legs = Pick<IndexQuery, 'vector' | 'terms'>;
 const NO_LEGS: Legs = { vector: null, terms: null };
 
 /** One question to the index, for memories and, where they are wanted, messages. */
-async function asked(deps: SearchDeps, question: Question, legs: Legs): Promise<Found> {
+async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Found> {
+  const lane = await question.living;
+  if (lane === null) return NOTHING;
   const spoken = question.body.include.includes('messages') ? legsOfMessages(deps, legs) : null;
   const queries = [
-    indexQuery(deps, question, { ...legs, shelf: 'memories' }),
-    ...(spoken === null ? [] : [indexQuery(deps, question, { ...spoken, shelf: 'messages' })]),
+    indexQuery(deps, question, { ...legs, lane, shelf: 'memories' }),
+    ...(spoken === null ? [] : [indexQuery(deps, question, { ...spoken, lane, shelf: 'messages' })]),
   ];
   const [memories = [], messages = []] = await deps.index.search(queries);
   return { memories, messages, missing: [] };
@@ -119,7 +121,7 @@ function legsOfMessages({ messagesInIndex }: SearchDeps, { vector, terms: words 
 function indexQuery(
   deps: SearchDeps,
   { tenant, body, where }: Question,
-  legs: Legs & Pick<IndexQuery, 'shelf'>,
+  legs: Legs & Pick<IndexQuery, 'lane' | 'shelf'>,
 ): IndexQuery {
   const owner = ownerOf(scopeOf(body));
   return {

@@ -126,13 +126,14 @@ describe('relations of a search', () => {
 });
 
 describe('relations that cannot be had', () => {
-  test('because the ledger is away are left out and named', async () => {
-    const { engine } = await searchBench();
+  test('because the ledger does not answer are left out and named', async () => {
+    const { engine, remember } = await searchBench();
     const away = async (): Promise<never> => {
       throw new EngineError('connect ECONNREFUSED 10.0.0.7', { code: 'ledger_unavailable', retryable: true });
     };
-    const ledger = { ...engine.deps.ledger, lanes: { ...engine.deps.ledger.lanes, find: away } };
-    const { search, remember } = await searchBench({ ledger });
+    const ledger = { ...engine.deps.ledger, graph: { ...engine.deps.ledger.graph, self: away, named: away } };
+    const { index, tools } = engine.deps;
+    const { search } = await searchBench({ ledger, index, tools });
     await remember('Ann lives in Berlin');
     const answer = await search({ query: 'Berlin', user_id: 'ann', include: ['relations'] });
     expect(answer.json().degraded).toEqual(['the relations could not be read (ledger_unavailable) and are left out']);

@@ -5,6 +5,7 @@ import {
   type FoundRelation,
   filterableOf,
   type GraphQuestion,
+  type LaneId,
   type Memory,
   matches,
   ownerOf,
@@ -15,7 +16,7 @@ import { type Deadline, deadlineOf, LATE } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { wordsOf } from './find.ts';
 import { lateNote } from './late-note.ts';
-import type { Question } from './search.ts';
+import type { Asked, Question } from './search.ts';
 
 /** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;
@@ -34,7 +35,7 @@ export interface Related {
 }
 
 /** The relations that a search asks for, while the memories are looked for. Where it asks for none nothing is read. */
-export async function relationsFor(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Related> {
+export async function relationsFor(deps: SearchDeps, question: Asked, deadline: Deadline): Promise<Related> {
   if (!question.body.include.includes('relations')) return { asked: false, relations: [], missing: [] };
   const limit = Math.min(RELATIONS_LIMIT_MS, question.body.timeout_ms ?? RELATIONS_LIMIT_MS);
   const own = deadlineOf(limit, deadline.signal);
@@ -59,25 +60,29 @@ const afterMemories = (): Promise<void> => setImmediate();
 
 const without = (reason: string): Related => ({ asked: true, relations: [], missing: [reason] });
 
-async function read(deps: SearchDeps, question: Question, signal: AbortSignal): Promise<readonly FoundRelation[]> {
+async function read(deps: SearchDeps, question: Asked, signal: AbortSignal): Promise<readonly FoundRelation[]> {
   const { top_k: limit } = question.body;
+  const lane = await question.living;
+  if (lane === null) return [];
   const narrow = narrowingOf(question);
-  if (narrow === null) return readGraph(deps, graphQuestion(deps, { question, signal, limit }));
-  const found = await readGraph(deps, graphQuestion(deps, { question, signal, limit: limit * NARROWED_FACTOR }));
+  if (narrow === null) return readGraph(deps, graphQuestion(deps, { question, lane, signal, limit }));
+  const found = await readGraph(deps, graphQuestion(deps, { question, lane, signal, limit: limit * NARROWED_FACTOR }));
   return (await narrowed(deps, { found, question, narrow })).slice(0, limit);
 }
 
 interface Reading {
   readonly question: Question;
+  readonly lane: LaneId;
   readonly signal: AbortSignal;
   readonly limit: number;
 }
 
-function graphQuestion(deps: SearchDeps, { question, signal, limit }: Reading): GraphQuestion {
+function graphQuestion(deps: SearchDeps, { question, lane, signal, limit }: Reading): GraphQuestion {
   const { tenant, body } = question;
   return {
     tenant,
     owner: ownerOf(scopeOf(body)),
+    lane,
     text: body.query,
     terms: wordsOf(body.query),
     vector: body.mode === 'keyword' ? Promise.resolve(null) : vectorOf(deps, question, signal),

@@ -51,9 +51,10 @@ test('in time, both legs count for each hit', async () => {
 });
 
 test('sources and histories that are late are left out', async () => {
-  const { engine } = await searchBench();
+  const { engine, remember } = await searchBench();
   const slow = { ...engine.deps.ledger, lookups: { around: nothingComes, histories: nothingComes } };
-  const { search, remember } = await searchBench({ ledger: slow as never });
+  const { index, tools } = engine.deps;
+  const { search } = await searchBench({ ledger: slow as never, index, tools });
   await remember('Ann lives in Berlin');
   const answer = (await search({ ...question, include: ['sources', 'history'] })).json();
   expect(answer.results).toHaveLength(1);

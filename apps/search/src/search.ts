@@ -1,5 +1,5 @@
 import type { PostSearch, SearchResult } from '@slowwave/contracts';
-import type { Filter, TenantId } from '@slowwave/engine';
+import { type Filter, type LaneId, ownerOf, type ScopeIds, scopeOf, type TenantId } from '@slowwave/engine';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
@@ -15,8 +15,16 @@ export interface Question {
   readonly body: PostSearch;
   /** The filter of the body, as it was read. */
   readonly where: Filter | null;
+  /** The owner's life that is asked about: where it is over, nothing is found. Whichever it lives now, unless given. */
+  readonly lane?: LaneId | null;
   /** Aborts when who asks is gone. */
   readonly cancel?: AbortSignal;
+}
+
+/** A question, and the owner's life that it is asked of. */
+export interface Asked extends Question {
+  /** null: the owner has none. */
+  readonly living: Promise<LaneId | null>;
 }
 
 type Result = z.infer<typeof SearchResult>;
@@ -33,9 +41,13 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
   }
 }
 
-async function answered(deps: SearchDeps, question: Question, deadline: Deadline) {
-  const { body } = question;
-  const reranker = rerankerFor(deps, question);
+async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
+  const { body } = given;
+  const reranker = rerankerFor(deps, given);
+  // Read beside the embedding of the query; whoever asks the index waits for it.
+  const living = livingLane(deps, given);
+  living.catch(() => {});
+  const question: Asked = { ...given, living };
   const [found, graph, state] = await Promise.all([
     find(deps, question, deadline),
     relationsFor(deps, question, deadline),
@@ -50,6 +62,18 @@ async function answered(deps: SearchDeps, question: Question, deadline: Deadline
     ...(graph.asked && { relations: graph.relations.map(relationHitView) }),
     degraded: [...(state === null ? [] : [state]), ...found.missing, ...graph.missing, ...ordered.missing, ...missing],
   };
+}
+
+/**
+ * The lane in which the owner lives: the index may still have what an erased user of the same id had, and only the ledger knows
+ * which of the two is asked about. So nothing is searched while the ledger does not answer.
+ */
+export async function livingLane(
+  { ledger }: Pick<SearchDeps, 'ledger'>,
+  { tenant, body, lane }: Pick<Question, 'tenant' | 'lane'> & { readonly body: ScopeIds },
+): Promise<LaneId | null> {
+  const found = await ledger.lanes.find(tenant, ownerOf(scopeOf(body)));
+  return found !== null && (lane === undefined || lane === found.id) ? found.id : null;
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

@@ -1,4 +1,4 @@
-import { createMemoryIndex } from '@slowwave/engine/testing';
+import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';
 import { eraseMarked, filesWithMarker, subjectsInTrail, twoLives } from './erased-life.ts';
@@ -39,5 +39,16 @@ describe('an erasure in PostgreSQL', () => {
     const rows = await shared.sql("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'slowwave'");
     const erased = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table));
     expect([...new Set([...erased, ...KEPT, 'lanes'])].sort()).toEqual(rows.map(({ name }) => name).sort());
+  });
+
+  describe('erased and back at once', () => {
+    let stores: ErasedAndBackStores;
+
+    beforeAll(async () => {
+      await shared.empty();
+      stores = { ledger: await shared.open(), index: createMemoryIndex() };
+    });
+
+    describeErasedAndBack(() => stores, { everyNth: 3 });
   });
 });

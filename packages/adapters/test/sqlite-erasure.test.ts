@@ -1,13 +1,35 @@
 import { join } from 'node:path';
+import { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from '@slowwave/engine/testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { eraseMarked, filesWithMarker, goOn, subjectsInTrail, twoLives } from './erased-life.ts';
 
 const SPACE = { dimensions: 64, fingerprint: 'fake-64' };
+
+describe('erased and back at once, in SQLite files', () => {
+  let folder: TempDir;
+  let stores: ErasedAndBackStores;
+
+  beforeAll(async () => {
+    folder = await tempDir();
+    const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
+    stores = {
+      ledger,
+      index: await openSqliteIndex({ path: join(folder.path, 'index.db'), ...ERASED_AND_BACK_SPACE }),
+    };
+  });
+  afterAll(async () => {
+    await stores.ledger.close();
+    await stores.index.close();
+    await folder.remove();
+  });
+
+  describeErasedAndBack(() => stores, { everyNth: 3 });
+});
 
 describe('an erasure in SQLite files', () => {
   let folder: TempDir;

@@ -9,8 +9,8 @@ import { openSqliteIndex } from '../src/sqlite/index.ts';
 const OWNER = { kind: 'user' as const, id: 'ann' };
 const OLD = 'lane_old' as LaneId;
 const NEW = 'lane_new' as LaneId;
-/** More than two blocks have, so that some are whole and one is not. */
-const POINTS = 1_300;
+/** More than two blocks have in the larger of the two lanes, so that some are whole and one is not. */
+const POINTS = 1_700;
 
 /** One owner's points through their life in a file; each test goes on where the one before ended. */
 describe('an owner with more points than a block has', () => {
@@ -44,12 +44,12 @@ describe('an owner with more points than a block has', () => {
     for (const one of points) held.set(one.memoryId, one);
   };
   const expectAll = async (): Promise<void> => {
-    const query = indexQuery({ owner: OWNER, limit: POINTS * 2, terms: ['tea'] });
+    const asked = { owner: OWNER, limit: POINTS * 2, terms: ['tea'] };
     const names = [...held.keys()].sort();
     for (const one of [index, fresh]) {
-      const [hits] = await one.search([query]);
-      expect((hits ?? []).map((hit) => hit.point.memoryId)).toEqual(names);
-      for (const { point, keywordScore } of hits ?? []) {
+      const hits = (await one.search([OLD, NEW].map((lane) => indexQuery({ ...asked, lane })))).flat();
+      expect(hits.map((hit) => hit.point.memoryId).sort()).toEqual(names);
+      for (const { point, keywordScore } of hits) {
         expect(point.text).toBe(held.get(point.memoryId)?.text);
         expect(keywordScore !== null).toBe(held.get(point.memoryId)?.terms.includes('tea'));
       }
@@ -68,12 +68,12 @@ describe('an owner with more points than a block has', () => {
     await expectAll();
     for (let n = 700; n < POINTS; n += 50) {
       await write(Array.from({ length: 50 }, (_, i) => anyPoint(n + i)));
-      await index.search([indexQuery({ owner: OWNER })]);
+      await index.search([indexQuery({ owner: OWNER, lane: NEW })]);
     }
     await expectAll();
     for (let n = 0; n < 80; n += 1) {
       await write([anyPoint(POINTS + n)]);
-      await index.search([indexQuery({ owner: OWNER })]);
+      await index.search([indexQuery({ owner: OWNER, lane: NEW })]);
     }
     await expectAll();
   });
@@ -106,7 +106,7 @@ describe('an owner with more points than a block has', () => {
   });
 
   test('answers many at once, whoever asks', async () => {
-    const asked = Array.from({ length: 40 }, () => index.search([indexQuery({ owner: OWNER, limit: 5 })]));
+    const asked = Array.from({ length: 40 }, () => index.search([indexQuery({ owner: OWNER, lane: NEW, limit: 5 })]));
     const names = (await Promise.all(asked)).map(([hits]) => (hits ?? []).map((hit) => hit.point.memoryId).join());
     expect(new Set(names).size).toBe(1);
     expect(names[0]?.split(',')).toHaveLength(5);

@@ -232,6 +232,7 @@ describe('a part that is missing', () => {
 
   test('because nothing of it came in time is left out and named', async () => {
     const b = await bench();
+    await b.remember('Ann lives in Berlin');
     const { index, ledger } = b.engine.deps;
     const present = { ...ledger.present, conversation: never };
     const { told } = await bench({ index: { ...index, search: never }, ledger: { ...ledger, present } });
@@ -247,9 +248,10 @@ describe('a part that is missing', () => {
   });
 
   test('together with all others is an outage', async () => {
-    const { engine } = await searchBench();
-    const { index } = engine.deps;
-    const { ask } = await bench({ index: { ...index, search: away } });
+    const { engine, remember } = await searchBench();
+    await remember('Ann lives in Berlin');
+    const { index, ledger } = engine.deps;
+    const { ask } = await bench({ ledger, index: { ...index, search: away } });
     const answer = await ask({ user_id: 'ann', query: 'Berlin', sections: ['memories'] });
     expect(answer.json()).toMatchObject({ status: 503, code: 'unavailable' });
   });

@@ -3,6 +3,7 @@ import {
   EngineError,
   type Filter,
   isWorthReading,
+  type LaneId,
   type Library,
   ownerOf,
   type Readable,
@@ -11,7 +12,7 @@ import {
 } from '@slowwave/engine';
 import type { z } from 'zod';
 import type { SearchDeps } from '../deps.ts';
-import { search } from '../search.ts';
+import { livingLane, search } from '../search.ts';
 import { sourceView } from '../views.ts';
 
 /** Messages that are read before and after the one a step asks about. */
@@ -24,6 +25,8 @@ export interface OwnLibrary extends Library {
   citationOf(key: string): CitationView | null;
   /** Why searches found less than there may be, each reason once. */
   missing(): readonly string[];
+  /** Whether the owner still lives the life that was read: what was read of one who is erased meanwhile is nobody's to see. */
+  stands(): Promise<boolean>;
 }
 
 interface Whose {
@@ -31,10 +34,12 @@ interface Whose {
   readonly body: PostRecall;
   /** The filter of the body, as it was read. */
   readonly where: Filter | null;
+  /** The life of the owner that is read; null: it has none. */
+  readonly lane: LaneId | null;
   readonly cancel: AbortSignal;
 }
 
-export function libraryOf(deps: SearchDeps, { tenant, body, where, cancel }: Whose): OwnLibrary {
+export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel }: Whose): OwnLibrary {
   const handedOut = new Map<string, CitationView>();
   const missing = new Set<string>();
   const keep = (citation: CitationView): Readable => {
@@ -44,7 +49,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, cancel }: Who
   };
   return {
     search: async (query) => {
-      const found = await search(deps, { tenant, cancel, where, body: searchBody(deps, body, query) }).catch(
+      const found = await search(deps, { tenant, cancel, where, lane, body: searchBody(deps, body, query) }).catch(
         (error: unknown) => {
           throw cancel.aborted ? timeIsUp(error) : error;
         },
@@ -64,6 +69,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, cancel }: Who
     },
     citationOf: (key) => handedOut.get(key) ?? null,
     missing: () => [...missing],
+    stands: async () => lane === (await livingLane(deps, { tenant, body })),
   };
 }
 

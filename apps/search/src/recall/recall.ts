@@ -4,6 +4,7 @@ import { problem } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
+import { livingLane } from '../search.ts';
 import { libraryOf } from './library.ts';
 
 interface Asked {
@@ -32,7 +33,8 @@ export async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
 
 async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadline: Deadline) {
   const { signal } = deadline;
-  const library = libraryOf(deps, { tenant, body, where, cancel: signal });
+  const lane = await livingLane(deps, { tenant, body });
+  const library = libraryOf(deps, { tenant, body, where, lane, cancel: signal });
   const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal };
   const now = isoOf(deps.tools.now());
   const inquired = await inquire({
@@ -41,6 +43,7 @@ async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadli
     thinking: reader && { reader, tokensMax: body.max_tokens, now: body.as_of ?? now },
     stepsMax: body.max_steps,
   });
+  if (!(await library.stands())) throw erasedMeanwhile();
   const { answer, citations, trail, calls, usage, remarks } = inquired;
   const degraded = [...inquired.degraded, ...library.missing()];
   return {
@@ -52,6 +55,9 @@ async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadli
     ...(degraded.length > 0 && { degraded }),
   };
 }
+
+const erasedMeanwhile = () =>
+  problem('conflict', 'who was asked about was erased, or created, while the answer was being made; ask again');
 
 const tooLate = ({ timeout_ms }: PostRecall) =>
   problem('timed_out', `nothing was found within timeout_ms: ${timeout_ms}; allow more time`);

@@ -27,3 +27,7 @@ export function newestFirst(page: Page, time: string, id: string): NewestFirst {
 /** The lane of a user, as a condition on a column. */
 export const laneOfUser = (column: string): string =>
   `${column} = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;
+
+/** That a lane is not cut off, as a condition on a column: what is being erased is nobody's to read. No join: it never leads. */
+export const isStanding = (column: string): string =>
+  `(SELECT standing.erasure FROM lanes standing WHERE standing.id = ${column}) IS NULL`;

@@ -1,6 +1,6 @@
 import type { Schemas } from '@qdrant/js-client-rest';
 import { type IndexLane, type IndexQuery, type SaidAt, SHELVES, type Visibility } from '@slowwave/engine';
-import { ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
+import { formerOwnerKey, ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
 import type { Payload } from './points.ts';
 import { conditionFor } from './where.ts';
 
@@ -8,7 +8,7 @@ type Filter = Schemas['Filter'];
 type Condition = Schemas['Condition'];
 type Field = Exclude<keyof Payload, 'point'>;
 
-/** What a question sees: `visible` of the engine, decided by the server. It always names the owner. */
+/** What a question sees: `visible` of the engine, decided by the server. It always names the owner's lane. */
 export function sightOf(query: IndexQuery): Filter {
   const { filter, visibility, where } = query;
   const asked = where === null ? null : conditionFor(where);
@@ -24,9 +24,12 @@ export function sightOf(query: IndexQuery): Filter {
   };
 }
 
-/** What an owner has on all shelves. */
-export const ownerFilter = (of: Pick<IndexLane, 'tenant' | 'owner'>): Filter => ({
-  should: SHELVES.map((shelf) => is('owner', ownerKey({ ...of, shelf }))),
+/** What a lane has on all shelves, and what its owner has in a collection that was filled before there were lanes in keys. */
+export const laneFilter = (of: IndexLane): Filter => ({
+  should: SHELVES.flatMap((shelf) => [
+    is('owner', ownerKey({ ...of, shelf })),
+    is('owner', formerOwnerKey({ ...of, shelf })),
+  ]),
 });
 
 /** What a tenant has on one shelf. */

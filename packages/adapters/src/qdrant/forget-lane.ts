@@ -1,5 +1,5 @@
 import type { IndexLane } from '@slowwave/engine';
-import { ownerFilter } from './filters.ts';
+import { laneFilter } from './filters.ts';
 import { shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
 import type { SpaceNames } from './space.ts';
@@ -19,7 +19,7 @@ export async function forgetLane(server: QdrantServer, names: SpaceNames, of: In
   return gone;
 }
 
-/** Points of an owner are found by its key; their lane is in what they show. */
+/** Points are found by the key of their owner's lane; in what a former release wrote the lane is in what they show. */
 export async function forgetIn(server: QdrantServer, collection: string, of: IndexLane): Promise<number> {
   let gone = 0;
   for (let offset: string | null = null, more = true; more; ) {
@@ -46,7 +46,7 @@ async function pageOf(
 ): Promise<Page> {
   const { points, next_page_offset } = await server.call((client) =>
     client.scroll(collection, {
-      filter: ownerFilter(of),
+      filter: laneFilter(of),
       with_payload: ['point'],
       limit: PAGE,
       ...(offset === null ? {} : { offset }),

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type Owner, type Shelf, type TenantId } from '@slowwave/engine';
+import { DEFAULT_TENANT, type LaneId, type Owner, type Shelf, type TenantId } from '@slowwave/engine';
 import { describe, expect, test } from 'vitest';
 import { ownerKey, pointId, serviceId } from './keys.ts';
 
@@ -6,7 +6,11 @@ const OTHER = 'other' as TenantId;
 
 const memory = (memoryId: string, version: number, elsewhere: { tenant?: TenantId; shelf?: Shelf } = {}) =>
   pointId({ tenant: DEFAULT_TENANT, shelf: 'memories', memoryId, version, ...elsewhere });
-const key = (tenant: TenantId, owner: Owner, shelf: Shelf = 'memories') => ownerKey({ tenant, shelf, owner });
+const key = (
+  tenant: TenantId,
+  owner: Owner,
+  { shelf = 'memories', lane = 'l' }: { shelf?: Shelf; lane?: string } = {},
+) => ownerKey({ tenant, shelf, owner, lane: lane as LaneId });
 
 describe('ids and keys on Qdrant', () => {
   test('the id of a memory version is the same everywhere and a UUID of version 5', () => {
@@ -28,9 +32,10 @@ describe('ids and keys on Qdrant', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('no two owners share a key', () => {
+  test('no two owners share a key, and no two lives of one', () => {
     const keys = [
-      key(DEFAULT_TENANT, { kind: 'user', id: 'a' }, 'messages'),
+      key(DEFAULT_TENANT, { kind: 'user', id: 'a' }, { shelf: 'messages' }),
+      key(DEFAULT_TENANT, { kind: 'user', id: 'a' }, { lane: 'm' }),
       key(DEFAULT_TENANT, { kind: 'user', id: 'a' }),
       key(DEFAULT_TENANT, { kind: 'agent', id: 'a' }),
       key(OTHER, { kind: 'user', id: 'a' }),

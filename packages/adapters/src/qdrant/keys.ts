@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IndexPoint, Json, Owner, Shelf, TenantId } from '@slowwave/engine';
+import type { IndexLane, IndexPoint, Json, Shelf, TenantId } from '@slowwave/engine';
 
 /** Hex digest of values told apart whatever is in them, half characters included. */
 export const hashOf = (values: readonly Json[]): string =>
@@ -14,8 +14,15 @@ export interface Place {
   readonly shelf: Shelf;
 }
 
-/** The value of the field that every question names. No two owners share one, in whichever tenants they are. */
-export const ownerKey = ({ tenant, shelf, owner }: Place & { readonly owner: Owner }): string =>
+/**
+ * The value of the field that every question names. No two owners share one, in whichever tenants they are, and neither do two
+ * lanes of one owner: whoever comes by the same id after an erasure.
+ */
+export const ownerKey = ({ tenant, shelf, owner, lane }: Place & IndexLane): string =>
+  key('owner', shelf, tenant, owner.kind, owner.id, lane);
+
+/** The same as releases before lanes had it: what they wrote stays behind the alias until the index is built anew. */
+export const formerOwnerKey = ({ tenant, shelf, owner }: Place & IndexLane): string =>
   key('owner', shelf, tenant, owner.kind, owner.id);
 
 export const tenantKey = ({ tenant, shelf }: Place): string => key('tenant', shelf, tenant);

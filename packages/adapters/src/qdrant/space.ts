@@ -2,7 +2,7 @@ import { TERMS_VERSION } from '@slowwave/engine';
 import { hashOf } from './keys.ts';
 
 /** Goes up with every change of payload, weights or ids: points of two formats are never mixed. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** What a collection is made for. */
 export interface QdrantSpace {

@@ -1,6 +1,6 @@
 import type { PointPage } from '../ports/search-index.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
-import type { TenantId } from '../words.ts';
+import type { LaneId, TenantId } from '../words.ts';
 import { graphPointsOf } from './expected-graph.ts';
 import { expectedOf, nameOf } from './expected-points.ts';
 import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
@@ -152,6 +152,11 @@ interface Wrong {
   readonly different: string[];
 }
 
+/** Nobody reads what is being erased; the erasure itself takes it out of the index. Of a lane that is gone nothing may be left. */
+async function isBeingErased({ ledger }: DoctorDeps, lane: LaneId): Promise<boolean> {
+  return !(await ledger.erasures.standing(lane)) && (await ledger.lanes.get(lane)) !== null;
+}
+
 interface Slice {
   readonly deps: DoctorDeps;
   readonly after: string | null;
@@ -170,7 +175,7 @@ async function compare({ deps, after, page }: Slice, wrong: Wrong): Promise<void
   const known = new Set(page.points.map(nameOf));
   for (const point of again.points) {
     if (!known.has(nameOf(point)) || onTheirWay.has(nameOf(point)) || expected.says(point)) continue;
-    if (expected.isOlderThan(point)) continue;
+    if (expected.isOlderThan(point) || (await isBeingErased(deps, point.lane))) continue;
     (expected.has(point) ? wrong.different : wrong.stale).push(nameOf(point));
   }
 }

@@ -2,7 +2,7 @@ import type { Filter } from '../rules/filter/filter.ts';
 import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 
-/** What an owner has in the index, each with word statistics of its own: questions are asked of one of them. */
+/** What a lane has in the index, each with word statistics of its own: questions are asked of one of them. */
 export const SHELVES = ['memories', 'messages', 'entities', 'relations'] as const;
 export type Shelf = (typeof SHELVES)[number];
 
@@ -57,10 +57,11 @@ export type Visibility =
   /** For decisions: what holds, and every former version said or deleted after a moment. */
   | { readonly kind: 'live_or_said_after'; readonly after: SaidAt };
 
-/** One question to the index. It always names one owner: there is no query without. */
-export interface IndexQuery {
-  readonly tenant: TenantId;
-  readonly owner: Owner;
+/**
+ * One question to the index. It always names one lane of one owner: there is no query without, and an owner's name alone finds
+ * nothing, since whoever was erased may have had the same.
+ */
+export interface IndexQuery extends IndexLane {
   readonly shelf: Shelf;
   /** The ids of the scope beside the owner; they only filter. */
   readonly filter: { readonly agentId?: string; readonly runId?: string; readonly appId?: string };
@@ -84,7 +85,7 @@ export interface IndexHit {
   readonly point: ShownPoint;
   /** Cosine, −1…1. */
   readonly vectorScore: number | null;
-  /** BM25 over the owner's memories, ≥ 0. */
+  /** BM25 over the lane's points on the shelf, ≥ 0. */
   readonly keywordScore: number | null;
 }
 

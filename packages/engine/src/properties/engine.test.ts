@@ -98,10 +98,13 @@ async function writeTo(bench: EngineBench | null, { kind, pick, text }: Write): 
 /** What the index shows as live is what the ledger holds. */
 async function expectIndexed({ deps, live }: EngineBench): Promise<void> {
   for (const id of USERS) {
+    const lane = await deps.ledger.lanes.find(DEFAULT_TENANT, { kind: 'user', id });
+    if (lane === null) continue;
     const [hits = []] = await deps.index.search([
       {
         tenant: DEFAULT_TENANT,
         owner: { kind: 'user', id },
+        lane: lane.id,
         shelf: 'memories',
         filter: {},
         visibility: { kind: 'live', now: deps.tools.now() },

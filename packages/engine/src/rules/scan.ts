@@ -10,7 +10,7 @@ import { visible } from './visible.ts';
 /** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
 export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit[] {
   const seen = points
-    .filter((point) => isOwners(point, query) && visible(point, query) && fits(point, query))
+    .filter((point) => isInLane(point, query) && visible(point, query) && fits(point, query))
     .sort(compareIds);
   const vector = new Map(best(vectorScores(seen, query), query.limit));
   const keyword = new Map(best(keywordScores(seen, query), query.limit));
@@ -20,8 +20,12 @@ export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit
   });
 }
 
-const isOwners = (point: IndexPoint, { tenant, owner, shelf }: IndexQuery): boolean =>
-  point.tenant === tenant && point.owner.kind === owner.kind && point.owner.id === owner.id && point.shelf === shelf;
+function isInLane(point: IndexPoint, { tenant, owner, lane, shelf }: IndexQuery): boolean {
+  const { kind, id } = point.owner;
+  return (
+    point.tenant === tenant && kind === owner.kind && id === owner.id && point.lane === lane && point.shelf === shelf
+  );
+}
 
 const fits = (point: IndexPoint, { where }: IndexQuery): boolean => where === null || matches(where, point);
 

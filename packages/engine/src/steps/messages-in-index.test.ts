@@ -22,7 +22,7 @@ import {
 import { emptyIndex, type IndexState } from '../testing/memory-index.ts';
 import { terms } from '../text/terms.ts';
 import { undoer } from '../undo/undoer.ts';
-import { DEFAULT_TENANT } from '../words.ts';
+import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 import { project } from './project.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -52,9 +52,11 @@ describe('what was said, in the index', () => {
     return id;
   };
   const found = async (question: string, wide: boolean): Promise<string[]> => {
+    const owner = { kind: 'user', id: 'ann' } as const;
+    const lane = await bench.deps.ledger.lanes.find(DEFAULT_TENANT, owner);
     const [hits] = await bench.deps.index.search([
       {
-        ...{ tenant: DEFAULT_TENANT, owner: { kind: 'user', id: 'ann' }, shelf: 'messages', filter: {}, where: null },
+        ...{ tenant: DEFAULT_TENANT, owner, lane: lane?.id as LaneId, shelf: 'messages', filter: {}, where: null },
         ...{
           visibility: { kind: 'live', now: bench.tools.now() },
           vector: null,

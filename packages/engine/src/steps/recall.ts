@@ -37,7 +37,9 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const found = await deps.ledger.memories.many(turn.tenant, ids);
   await deps.tools.breathe();
-  const memories = new Map(found.filter(isSaid).map((memory) => [memory.id, memory]));
+  // The index is asked for this lane alone; what is told of a memory is the ledger's word, and so is whose it is.
+  const own = found.filter(({ lane }) => lane === turn.lane);
+  const memories = new Map(own.filter(isSaid).map((memory) => [memory.id, memory]));
   const candidates = candidatesOf(facts, neighbours, memories);
   // What somebody wants forgotten need not share a word with the wish: whatever was recalled is looked at.
   const wishes = candidates.length > 0 && facts.some(isWishToForget);
@@ -116,6 +118,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     (fact): IndexQuery => ({
       tenant,
       owner,
+      lane,
       shelf: 'memories',
       filter: appFilter(extracted.turn),
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },

@@ -42,9 +42,11 @@ describe('a text that the embedding model refuses for good', () => {
 
   const add = (text: string, userId = 'ann') => memoryWriter(bench.deps).add(DEFAULT_TENANT, newMemory(text, userId));
   const foundByWords = async (question: string, id = 'ann'): Promise<string[]> => {
+    const owner = { kind: 'user', id } as const;
+    const lane = await bench.deps.ledger.memories.laneOf(DEFAULT_TENANT, owner, bench.tools.now());
     const [hits] = await bench.deps.index.search([
       {
-        ...{ tenant: DEFAULT_TENANT, owner: { kind: 'user', id }, shelf: 'memories', filter: {}, where: null },
+        ...{ tenant: DEFAULT_TENANT, owner, lane, shelf: 'memories', filter: {}, where: null },
         visibility: { kind: 'live', now: bench.tools.now() },
         ...{ vector: null, terms: terms(question), wide: false, limit: 9 },
       },

@@ -28,6 +28,11 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
     if (fate === 'dies after') await carryOut();
     throw fate === 'fails' ? new EngineError(`${name} failed`, FAILURE) : new Error(`died at ${name}`);
   };
+  return { deps: watchedDeps(deps, pass), met: () => met };
+}
+
+/** The same, with every call of a port going through `pass`, which is told its name, e.g. "thoughts.storePlan". */
+export function watchedDeps(deps: TurnDeps, pass: Pass): TurnDeps {
   const { batches, lanes, thoughts, summaries, memories, speech, outbox, settings } = deps.ledger;
   const ledger = {
     ...deps.ledger,
@@ -45,7 +50,7 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
     watched('chat', deps.chat, pass),
     watched('embedder', deps.embedder, pass),
   ];
-  return { deps: { ...deps, ledger, index, chat, embedder }, met: () => met };
+  return { ...deps, ledger, index, chat, embedder };
 }
 
 const FAILURE = { code: 'internal', retryable: true } as const;

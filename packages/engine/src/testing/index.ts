@@ -17,6 +17,7 @@ export {
   user,
 } from './builders.ts';
 export { type BenchOptions, type EngineBench, engineBench, NEVER } from './engine-bench.ts';
+export { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from './erased-and-back.ts';
 export { estimatingTokenizer } from './estimating-tokenizer.ts';
 export {
   CutOff,

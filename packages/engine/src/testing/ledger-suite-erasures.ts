@@ -58,6 +58,35 @@ async function aLife(bench: Bench, owner = ANN): Promise<{ batchId: string; memo
 /** What holds while an owner is erased, and afterwards. */
 export function describeErasures(bench: () => Bench): void {
   describe('an erasure', () => {
+    it('is read by nobody from the moment it is asked for, whatever id it is asked for by', async () => {
+      const b = bench();
+      const ann = await aLife(b);
+      const bob = await aLife(b, user('bob'));
+      const { ledger } = b;
+      const [before] = (await ledger.thoughts.list(TENANT, { userId: 'ann' }, ALL)).results;
+      expect((await ledger.memories.history(TENANT, ann.memoryId, ALL)).results).toHaveLength(2);
+      await request(b);
+      expect(await ledger.memories.get(TENANT, ann.memoryId)).toBeNull();
+      expect((await ledger.memories.many(TENANT, [ann.memoryId, bob.memoryId])).map(({ id }) => id)).toEqual([
+        bob.memoryId,
+      ]);
+      expect((await ledger.memories.history(TENANT, ann.memoryId, ALL)).results).toEqual([]);
+      expect(await ledger.memories.sources(TENANT, ann.memoryId, { before: 9, after: 9 })).toEqual([]);
+      expect(await ledger.batches.get(TENANT, ann.batchId)).toBeNull();
+      expect(await ledger.batches.events(TENANT, ann.batchId)).toEqual([]);
+      expect(await ledger.thoughts.get(TENANT, before?.id ?? '')).toBeNull();
+      await store(b);
+      for (const userId of ['ann', undefined]) {
+        const filter = userId === undefined ? {} : { userId };
+        const [batches, turns] = [
+          await ledger.batches.list(TENANT, filter, ALL),
+          await ledger.thoughts.list(TENANT, filter, ALL),
+        ];
+        expect([...batches.results, ...turns.results].filter(({ lane }) => lane === ann.lane)).toEqual([]);
+      }
+      expect((await ledger.batches.list(TENANT, { userId: 'ann' }, ALL)).results).toHaveLength(1);
+    });
+
     it('takes everything of the owner, in slices, and nothing of others', async () => {
       const b = bench();
       const ann = await aLife(b);

@@ -6,20 +6,30 @@ import { saidWhen } from '../rules/said-when.ts';
 import { type MemoryEvent, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
-import { dueAtOf, ensureLane, hasten, isTooLow, raised, waitingOf, wake } from './memory-ledger-turns.ts';
+import {
+  dueAtOf,
+  ensureLane,
+  hasten,
+  isOfUser,
+  isStanding,
+  isTooLow,
+  raised,
+  waitingOf,
+  wake,
+} from './memory-ledger-turns.ts';
 
 export function memoryBatches(state: State): BatchStore {
   return {
     append: async (batch, policy) => append(state, batch, policy),
     get: async (tenant, id) => {
       const batch = state.batches.get(id);
-      return batch?.tenant === tenant ? viewOf(batch) : null;
+      return batch?.tenant === tenant && isStanding(state, batch.lane) ? viewOf(batch) : null;
     },
     list: async (tenant, filter, page) => {
       const rows = batchesOf(state, tenant).filter(
         (batch) =>
           (filter.state === undefined || batch.state === filter.state) &&
-          (filter.userId === undefined || batch.scope.userId === filter.userId) &&
+          isOfUser(state, batch.lane, filter.userId) &&
           (filter.since === undefined || batch.acceptedAt >= filter.since),
       );
       const paged = pageOf(rows, (batch) => ({ order: batch.acceptedAt, id: batch.id }), page);
@@ -27,7 +37,9 @@ export function memoryBatches(state: State): BatchStore {
     },
     events: async (tenant, id) => eventsOf(state, tenant, id),
     parked: async (tenant, filter, limit) => {
-      const rows = batchesOf(state, tenant).filter((batch) => batch.state === 'parked' && matches(batch, filter));
+      const rows = batchesOf(state, tenant).filter(
+        (batch) => batch.state === 'parked' && matches(state, batch, filter),
+      );
       const oldestFirst = rows.sort((a, b) => a.acceptedAt - b.acceptedAt || a.position - b.position);
       return oldestFirst.slice(0, limit).map(viewOf);
     },
@@ -122,23 +134,24 @@ const batchesOf = (state: State, tenant: TenantId): BatchRow[] =>
   [...state.batches.values()].filter((batch) => batch.tenant === tenant);
 
 function eventsOf(state: State, tenant: TenantId, id: string): MemoryEvent[] {
-  if (state.batches.get(id)?.tenant !== tenant) return [];
+  const batch = state.batches.get(id);
+  if (batch?.tenant !== tenant || !isStanding(state, batch.lane)) return [];
   const isOurs = (messageId: string) => state.messages.get(messageId)?.message.batchId === id;
   return state.events.filter((event) => event.sourceIds.some(isOurs));
 }
 
-function matches(batch: BatchRow, filter: ParkedFilter): boolean {
+function matches(state: State, batch: BatchRow, filter: ParkedFilter): boolean {
   return (
     (filter.ids === undefined || filter.ids.includes(batch.id)) &&
     (filter.lane === undefined || batch.lane === filter.lane) &&
-    (filter.userId === undefined || batch.scope.userId === filter.userId) &&
+    isOfUser(state, batch.lane, filter.userId) &&
     (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
     (filter.since === undefined || batch.acceptedAt >= filter.since)
   );
 }
 
 export function replayBatches(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
-  const parked = batchesOf(state, which.tenant).filter((batch) => matches(batch, { ids: which.ids }));
+  const parked = batchesOf(state, which.tenant).filter((batch) => matches(state, batch, { ids: which.ids }));
   const replayed = parked.filter((batch) => batch.state === 'parked');
   const priority = replayPriority(replayed.length);
   for (const batch of replayed) {

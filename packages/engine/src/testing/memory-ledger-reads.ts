@@ -3,6 +3,7 @@ import { liveVersion } from '../rules/evolve.ts';
 import { type LaneId, type Memory, type Message, type Millis, ownerOf, type Scope, type TenantId } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import type { State } from './memory-ledger-state.ts';
+import { isStanding } from './memory-ledger-turns.ts';
 
 type Reads = Omit<MemoryStore, 'apply' | 'write' | 'laneOf'>;
 
@@ -32,7 +33,9 @@ export function memoryReads(state: State): Reads {
     },
     sources: async (tenant, id, around) => sources(state, find(state, tenant, id), around),
     messages: async (tenant, ids) => {
-      const rows = ids.map((id) => state.messages.get(id)).filter((row) => row?.tenant === tenant);
+      const rows = ids
+        .map((id) => state.messages.get(id))
+        .filter((row) => row?.tenant === tenant && isStanding(state, row.lane));
       return new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.message.id, row.message]])));
     },
   };
@@ -40,7 +43,7 @@ export function memoryReads(state: State): Reads {
 
 function find(state: State, tenant: TenantId, id: string): Memory | null {
   const memory = state.memories.get(id);
-  return memory?.tenant === tenant ? memory : null;
+  return memory?.tenant === tenant && isStanding(state, memory.lane) ? memory : null;
 }
 
 function unprojected(state: State, lane: LaneId): Memory[] {

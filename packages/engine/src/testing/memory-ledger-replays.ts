@@ -11,6 +11,7 @@ import type { BatchState, Memory, Millis, TenantId } from '../words.ts';
 import { replayBatches, viewOf } from './memory-ledger-batches.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type BatchRow, change, type ReplayRow, rowOf, type State } from './memory-ledger-state.ts';
+import { isOfUser } from './memory-ledger-turns.ts';
 
 export function memoryReplays(state: State): ReplayStore {
   return {
@@ -109,15 +110,17 @@ function move(row: ReplayRow, { from, to, ...fields }: ReplayStep): boolean {
 
 /** Oldest first. */
 function matching(state: State, tenant: TenantId, filter: ReplayFilter): BatchRow[] {
-  return [...state.batches.values()].filter((batch) => batch.tenant === tenant && fits(batch, filter)).sort(byAge);
+  return [...state.batches.values()]
+    .filter((batch) => batch.tenant === tenant && fits(state, batch, filter))
+    .sort(byAge);
 }
 
-function fits(batch: BatchRow, filter: ReplayFilter): boolean {
+function fits(state: State, batch: BatchRow, filter: ReplayFilter): boolean {
   return (
     filter.states.includes(batch.state) &&
     (filter.ids === undefined || filter.ids.includes(batch.id)) &&
     (filter.lane === undefined || batch.lane === filter.lane) &&
-    (filter.userId === undefined || batch.scope.userId === filter.userId) &&
+    isOfUser(state, batch.lane, filter.userId) &&
     (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
     (filter.since === undefined || batch.acceptedAt >= filter.since) &&
     (filter.until === undefined || batch.acceptedAt < filter.until)

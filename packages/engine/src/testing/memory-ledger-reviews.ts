@@ -3,6 +3,7 @@ import type { TenantId } from '../words.ts';
 import { write } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { change, type State } from './memory-ledger-state.ts';
+import { isOfUser, isStanding } from './memory-ledger-turns.ts';
 
 export function memoryReviews(state: State): ReviewStore {
   return {
@@ -11,7 +12,7 @@ export function memoryReviews(state: State): ReviewStore {
         (review) =>
           review.tenant === tenant &&
           (filter.state === undefined || review.state === filter.state) &&
-          (filter.userId === undefined || review.scope.userId === filter.userId) &&
+          isOfUser(state, review.lane, filter.userId) &&
           (filter.memoryId === undefined || review.operation.memoryId === filter.memoryId),
       );
       const paged = pageOf<Review>(rows, (review) => ({ order: review.createdAt, id: review.id }), page);
@@ -19,7 +20,7 @@ export function memoryReviews(state: State): ReviewStore {
     },
     get: async (tenant, id) => {
       const review = state.reviews.get(id);
-      return review?.tenant === tenant ? { ...review } : null;
+      return review?.tenant === tenant && isStanding(state, review.lane) ? { ...review } : null;
     },
     settle: async (tenant, id, settlement) => settle(state, { tenant, id }, settlement),
   };

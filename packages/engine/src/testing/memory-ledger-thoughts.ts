@@ -11,7 +11,7 @@ import type { LaneId, Message, Scope } from '../words.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
-import { heldBy, pinnedOf } from './memory-ledger-turns.ts';
+import { heldBy, isOfUser, isStanding, pinnedOf } from './memory-ledger-turns.ts';
 
 export function memoryThoughts(state: State): ThoughtStore {
   return {
@@ -36,14 +36,14 @@ export function memoryThoughts(state: State): ThoughtStore {
     plan: async (consolidationId) => state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null,
     get: async (tenant, id) => {
       const row = state.consolidations.get(id);
-      return row?.tenant === tenant ? { ...row } : null;
+      return row?.tenant === tenant && isStanding(state, row.lane) ? { ...row } : null;
     },
     list: async (tenant, filter, page) => {
       const rows = [...state.consolidations.values()].filter(
         (row) =>
           row.tenant === tenant &&
           (filter.state === undefined || row.state === filter.state) &&
-          (filter.userId === undefined || row.scope.userId === filter.userId),
+          isOfUser(state, row.lane, filter.userId),
       );
       const paged = pageOf<Consolidation>(rows, (row) => ({ order: row.createdAt, id: row.id }), page);
       return { ...paged, results: paged.results.map((row) => ({ ...row })) };

@@ -37,6 +37,16 @@ export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow 
   return null;
 }
 
+/** Whether a lane is not cut off: what is being erased is nobody's to read. */
+export const isStanding = (state: State, lane: LaneId): boolean => state.lanes.get(lane)?.erasure === null;
+
+/** Whether a lane is the one that a user lives in; any that stands, where nobody is asked for. */
+export function isOfUser(state: State, lane: LaneId, userId: string | undefined): boolean {
+  if (userId === undefined) return isStanding(state, lane);
+  const row = state.lanes.get(lane);
+  return row?.erasure === null && row.owner.kind === 'user' && row.owner.id === userId;
+}
+
 /** The lane's batches that wait, in order. */
 export function waitingOf(state: State, lane: LaneId): BatchRow[] {
   return [...state.batches.values()]

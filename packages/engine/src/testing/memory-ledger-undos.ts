@@ -1,4 +1,4 @@
-import type { Touched, Undo, Undoing, Undone, UndoStore } from '../ports/ledger/undos.ts';
+import type { Touched, Undoing, Undone, UndoStore } from '../ports/ledger/undos.ts';
 import { UNDONE_NOTE } from '../rules/undone.ts';
 import type { MemoryEvent, Millis, TenantId } from '../words.ts';
 import { retakeGraph } from './memory-ledger-graph-writes.ts';
@@ -7,13 +7,14 @@ import { pageOf } from './memory-ledger-page.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
+import { isOfUser, isStanding } from './memory-ledger-turns.ts';
 
 export function memoryUndos(state: State): UndoStore {
   return {
-    get: async (tenant, id) => state.undos.find((undo) => undo.id === id && undo.tenant === tenant) ?? null,
+    get: async (tenant, id) =>
+      state.undos.find((undo) => undo.id === id && undo.tenant === tenant && isStanding(state, undo.lane)) ?? null,
     list: async (tenant, { userId }, page) => {
-      const isWanted = ({ owner }: Undo) => userId === undefined || (owner.kind === 'user' && owner.id === userId);
-      const rows = state.undos.filter((undo) => undo.tenant === tenant && isWanted(undo));
+      const rows = state.undos.filter((undo) => undo.tenant === tenant && isOfUser(state, undo.lane, userId));
       return pageOf(rows, (undo) => ({ order: undo.at, id: undo.id }), page);
     },
     ofLane: async (lane) => state.undos.filter((undo) => undo.lane === lane),

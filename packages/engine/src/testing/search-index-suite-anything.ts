@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IndexHit, IndexPoint, IndexQuery, SearchIndex, Visibility } from '../ports/search-index.ts';
 import { scan } from '../rules/scan.ts';
-import type { Owner, Scope } from '../words.ts';
+import type { LaneId, Owner, Scope } from '../words.ts';
 import { emptyIndex, keepPoint, withdrawPoint } from './memory-index.ts';
 import { NOON, point, query, ranked } from './search-index-suite-points.ts';
 
@@ -52,6 +52,8 @@ function expectHits(hits: readonly IndexHit[], expected: readonly IndexHit[]): v
 const nameOf = ({ point: { memoryId, version } }: IndexHit): string => `${memoryId}.${version}`;
 
 const anyOwner = fc.constantFrom<Owner>({ kind: 'user', id: 'ann' }, { kind: 'user', id: 'bob' });
+/** A second one is that of an owner who was erased before. */
+const anyLane = fc.constantFrom('lane-1' as LaneId, 'lane-2' as LaneId);
 const anyShelf = fc.constantFrom('memories' as const, 'messages' as const);
 const anyMoment = fc.integer({ min: 0, max: 6 }).map((hours) => NOON + (hours - 3) * 3_600_000);
 const anySaid = fc.record({ at: anyMoment, seq: fc.integer({ min: 0, max: 3 }) });
@@ -65,10 +67,11 @@ const anyVector = fc.oneof(
 const anyId = fc.option(fc.constantFrom('x', 'y'), { nil: null });
 const anyScope = fc.record({ agentId: anyId, runId: anyId, appId: anyId });
 
-/** Ids of an owner's own: a memory never moves to another owner. */
+/** Ids of a lane's own: a memory never moves to another one. */
 const anyPoint = fc
   .record({
     owner: anyOwner,
+    lane: anyLane,
     shelf: anyShelf,
     number: fc.integer({ min: 0, max: 99 }),
     version: fc.integer({ min: 1, max: 2 }),
@@ -85,7 +88,7 @@ const anyPoint = fc
     scope: anyScope,
   })
   .map(({ number, vector, scope, ...given }) => {
-    const memoryId = `${given.owner.id}-${number}`;
+    const memoryId = `${given.owner.id}-${given.lane}-${number}`;
     const whole: Scope = { ...scope, userId: given.owner.id };
     return point({
       ...given,
@@ -112,6 +115,7 @@ const anyFilter = anyScope.map(({ agentId, runId, appId }) => ({
 const anyQuery: fc.Arbitrary<IndexQuery> = fc
   .record({
     owner: anyOwner,
+    lane: anyLane,
     shelf: anyShelf,
     filter: fc.oneof(fc.constant({}), anyFilter),
     visibility: anyVisibility,

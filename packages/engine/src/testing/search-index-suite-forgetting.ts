@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { SearchIndex } from '../ports/search-index.ts';
+import { type SearchIndex, SHELVES } from '../ports/search-index.ts';
 import { DEFAULT_TENANT, type LaneId, type Owner } from '../words.ts';
-import { found, foundBy, OTHER_TENANT, point, query } from './search-index-suite-points.ts';
+import { ask, found, foundBy, OTHER_TENANT, point, query } from './search-index-suite-points.ts';
 
 const ANN: Owner = { kind: 'user', id: 'ann' };
 const OLD = 'lane_old' as LaneId;
@@ -18,10 +18,10 @@ export function describeForgetting(index: () => SearchIndex): void {
         point({ memoryId: 'm', lane: OLD, version: 2, live: false }),
         point({ memoryId: 'n', lane: OLD, expiresAt: 1 }),
       ]);
-      expect(await found(index())).toEqual(['m.1']);
+      expect(await found(index(), { lane: OLD })).toEqual(['m.1']);
       expect(await forget()).toBe(3);
-      expect(await found(index())).toEqual([]);
-      expect(await foundBy(index(), 'tea')).toEqual([]);
+      expect(await found(index(), { lane: OLD })).toEqual([]);
+      expect(await foundBy(index(), 'tea', OLD)).toEqual([]);
       expect(await index().count(DEFAULT_TENANT)).toBe(0);
       expect(await forget()).toBe(0);
     });
@@ -29,13 +29,37 @@ export function describeForgetting(index: () => SearchIndex): void {
     test('points of the same owner in another lane stay, and are found as before', async () => {
       const names = ['a', 'b', 'c', 'd'];
       await index().upsert(names.map((memoryId, i) => point({ memoryId, lane: i % 2 === 0 ? OLD : NEW })));
-      expect(await found(index())).toHaveLength(4);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1', 'd.1']);
       expect(await forget()).toBe(2);
-      expect(await found(index())).toEqual(['b.1', 'd.1']);
-      expect(await foundBy(index(), 'tea')).toEqual(['b.1', 'd.1']);
+      expect(await found(index(), { lane: OLD })).toEqual([]);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1', 'd.1']);
+      expect(await foundBy(index(), 'tea', NEW)).toEqual(['b.1', 'd.1']);
       expect(await index().count(DEFAULT_TENANT)).toBe(2);
       await index().upsert([point({ memoryId: 'e', lane: NEW }), point({ memoryId: 'b', lane: NEW, revision: 2 })]);
-      expect(await found(index())).toEqual(['b.1', 'd.1', 'e.1']);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1', 'd.1', 'e.1']);
+    });
+
+    test('what one lane of an owner has is never found, and counts for nothing, where another is asked', async () => {
+      const said = { contextTerms: ['tea'], text: 'tea and milk' };
+      for (const shelf of SHELVES) {
+        await index().upsert(['a', 'b'].map((memoryId) => point({ memoryId, shelf, lane: OLD, ...said })));
+        await index().upsert([point({ memoryId: 'c', shelf, lane: NEW, ...said })]);
+        const alone = await ask(index(), { shelf, lane: NEW, vector: null, terms: ['tea'], wide: true });
+        expect(alone.map(({ point }) => point.memoryId)).toEqual(['c']);
+        await forget();
+        expect(await ask(index(), { shelf, lane: NEW, vector: null, terms: ['tea'], wide: true })).toEqual(alone);
+      }
+    });
+
+    test('what comes late to a lane that was forgotten is not found in the one that came after it', async () => {
+      await index().upsert([point({ memoryId: 'a', lane: OLD })]);
+      await index().upsert([point({ memoryId: 'b', lane: NEW })]);
+      await forget();
+      await index().upsert([point({ memoryId: 'late', lane: OLD })]);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1']);
+      expect(await forget()).toBe(1);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1']);
+      expect(await index().count(DEFAULT_TENANT)).toBe(1);
     });
 
     test('other owners and tenants keep theirs', async () => {
@@ -45,9 +69,9 @@ export function describeForgetting(index: () => SearchIndex): void {
       await index().upsert([point({ memoryId: 'c', lane: OLD, owner: agent })]);
       await index().upsert([point({ memoryId: 'd', lane: OLD, tenant: OTHER_TENANT })]);
       expect(await forget()).toBe(1);
-      expect(await found(index(), { owner: bob })).toEqual(['b.1']);
-      expect(await found(index(), { owner: agent })).toEqual(['c.1']);
-      expect(await found(index(), { tenant: OTHER_TENANT })).toEqual(['d.1']);
+      expect(await found(index(), { owner: bob, lane: OLD })).toEqual(['b.1']);
+      expect(await found(index(), { owner: agent, lane: OLD })).toEqual(['c.1']);
+      expect(await found(index(), { tenant: OTHER_TENANT, lane: OLD })).toEqual(['d.1']);
     });
 
     test('an owner without points has nothing to forget', async () => {
@@ -58,7 +82,7 @@ export function describeForgetting(index: () => SearchIndex): void {
       await index().upsert([point({ memoryId: 'm', lane: OLD, revision: 7 })]);
       await forget();
       await index().upsert([point({ memoryId: 'm', lane: NEW, revision: 1, text: 'milk' })]);
-      const [hits] = await index().search([query()]);
+      const [hits] = await index().search([query({ lane: NEW })]);
       expect(hits?.map((hit) => hit.point.text)).toEqual(['milk']);
     });
 
@@ -66,7 +90,7 @@ export function describeForgetting(index: () => SearchIndex): void {
       await index().upsert([point({ memoryId: 'a', lane: OLD }), point({ memoryId: 'b', lane: NEW })]);
       await forget();
       expect((await index().compact()).done).toBe(true);
-      expect(await found(index())).toEqual(['b.1']);
+      expect(await found(index(), { lane: NEW })).toEqual(['b.1']);
     });
   });
 }

@@ -20,7 +20,7 @@ export function point(given: Given): IndexPoint {
   return {
     shelf: 'memories',
     tenant: DEFAULT_TENANT,
-    lane: `lane-${owner.kind}-${owner.id}` as LaneId,
+    lane: laneOf(owner),
     owner,
     scope: scopeOf(owner),
     version: 1,
@@ -47,10 +47,14 @@ export function point(given: Given): IndexPoint {
   };
 }
 
+/** The lane of an owner who was never erased. */
+const laneOf = ({ kind, id }: Owner): LaneId => `lane-${kind}-${id}` as LaneId;
+
 /** What holds at noon of user ann near (1, 0, 0, 0), unless asked otherwise. */
 export const query = (given: Partial<IndexQuery> = {}): IndexQuery => ({
   tenant: DEFAULT_TENANT,
   owner: ANN,
+  lane: laneOf(given.owner ?? ANN),
   shelf: 'memories',
   filter: {},
   visibility: { kind: 'live', now: NOON },
@@ -75,8 +79,8 @@ export async function found(index: SearchIndex, given: Partial<IndexQuery> = {})
 }
 
 /** What a keyword question in plain text finds. */
-export const foundBy = (index: SearchIndex, text: string): Promise<string[]> =>
-  found(index, { vector: null, terms: terms(text) });
+export const foundBy = (index: SearchIndex, text: string, lane = laneOf(ANN)): Promise<string[]> =>
+  found(index, { vector: null, terms: terms(text), lane });
 
 /** What one leg ranks, best first; equal scores as an index must order them. */
 export function ranked(hits: readonly IndexHit[], leg: 'vectorScore' | 'keywordScore'): string[] {

@@ -38,7 +38,7 @@ export function describeShelves(index: () => SearchIndex, statistics: KeywordSta
     test('each shelf is asked, counted, changed and forgotten by itself, also under the same id', async () => {
       await index().upsert(SHELVES.map((shelf) => point({ shelf, memoryId: 'a', lane: LANE, text: `tea, ${shelf}` })));
       const texts = async () =>
-        (await Promise.all(SHELVES.map((shelf) => ask(index(), { shelf, terms: ['tea'] })))).map((hits) =>
+        (await Promise.all(SHELVES.map((shelf) => ask(index(), { shelf, lane: LANE, terms: ['tea'] })))).map((hits) =>
           hits.map((hit) => hit.point.text),
         );
       expect(await texts()).toEqual(SHELVES.map((shelf) => [`tea, ${shelf}`]));
@@ -121,7 +121,8 @@ export function describeShelves(index: () => SearchIndex, statistics: KeywordSta
       const owner: Owner = { kind: 'user', id: 'ann' };
       await index().upsert([point({ memoryId: 'a', lane: LANE }), message({ memoryId: 'b', lane: LANE })]);
       await index().upsert([point({ memoryId: 'c' }), message({ memoryId: 'd' })]);
-      expect(await found(index(), { shelf: 'messages' })).toEqual(['b.1', 'd.1']);
+      expect(await found(index(), { shelf: 'messages', lane: LANE })).toEqual(['b.1']);
+      expect(await found(index(), { shelf: 'messages' })).toEqual(['d.1']);
       expect(await index().forget({ tenant: DEFAULT_TENANT, owner, lane: LANE })).toBe(2);
       expect(await found(index(), { terms: ['tea'] })).toEqual(['c.1']);
       expect(await found(index(), { terms: ['tea'], shelf: 'messages' })).toEqual(['d.1']);

@@ -38,10 +38,12 @@ export async function undoBench(given: Partial<BenchOptions> = {}) {
     /** What a search by words finds now. */
     found: async (word: string) => {
       const vector = (await engine.deps.embedder.embed([word], NEVER)).vectors[0] ?? null;
+      const owner = { kind: 'user', id: 'ann' } as const;
+      const lane = await engine.deps.ledger.memories.laneOf(TENANT, owner, engine.tools.now());
       const [hits] = await engine.deps.index.search([
         {
           tenant: TENANT,
-          owner: { kind: 'user', id: 'ann' },
+          ...{ owner, lane },
           shelf: 'memories',
           filter: {},
           visibility: { kind: 'live', now: engine.tools.now() },

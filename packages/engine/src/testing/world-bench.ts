@@ -62,10 +62,12 @@ export async function searched({ deps }: EngineBench, query: string, asOf?: Mill
     addEventListener() {},
     removeEventListener() {},
   });
+  const owner = { kind: 'user', id: 'ann' } as const;
+  const lane = await deps.ledger.memories.laneOf(DEFAULT_TENANT, owner, deps.tools.now());
   const [hits = []] = await deps.index.search([
     {
       tenant: DEFAULT_TENANT,
-      owner: { kind: 'user', id: 'ann' },
+      ...{ owner, lane },
       shelf: 'memories',
       filter: {},
       visibility: asOf === undefined ? { kind: 'live', now: deps.tools.now() } : { kind: 'as_of', at: asOf },

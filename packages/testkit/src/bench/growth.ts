@@ -1,7 +1,7 @@
 import { seededRandom } from '../chaos/random.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { type Filled, withFilled } from './filled/folder.ts';
-import { memoriesIn, ownerAt, type Size, userAt } from './filled/points.ts';
+import { memoriesIn, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
 import { vocabulary } from './filled/words.ts';
 import { askerAt } from './load/asker.ts';
@@ -110,14 +110,14 @@ function asking(filled: Filled, { questions, users }: { questions: readonly Ques
     /** Every question is embedded once, and both have found out how they run fast. */
     warm: async () => {
       for (const { text } of questions) await ask({ user_id: userAt(0), query: text });
-      await filled.index.search([indexQueryOf(questions[0] as Question, ownerAt(0))]);
+      await filled.index.search([indexQueryOf(questions[0] as Question, filled.laneAt(0))]);
     },
     next: async () => {
       const overHttp = drawn(random, questions, users);
       times.http.push(await ask({ user_id: userAt(overHttp.user), query: overHttp.question.text }));
       const { question, user } = drawn(random, questions, users);
       const began = performance.now();
-      await filled.index.search([indexQueryOf(question, ownerAt(user))]);
+      await filled.index.search([indexQueryOf(question, filled.laneAt(user))]);
       times.index.push(performance.now() - began);
     },
   };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LaneId, PointPage, SearchIndex } from '@slowwave/engine';
 import { apiAt, ServerError } from '../api.ts';
 import { seededRandom } from '../chaos/random.ts';
 import { countsOf } from '../fleet/quiet.ts';
@@ -124,7 +125,8 @@ async function fill({ options, stand }: Stage, progress: Progress): Promise<read
   const words = vocabulary(DIMENSIONS);
   const index = await product.openIndex(stand.index);
   try {
-    await fillIndex(index, { size: options.size, words }, progress);
+    const lanes = await lanesOf(stand, index, options.size.users);
+    await fillIndex(index, { size: options.size, words, lanes }, progress);
   } finally {
     await index.close();
   }
@@ -135,6 +137,24 @@ async function fill({ options, stand }: Stage, progress: Progress): Promise<read
   close();
   return questions;
 }
+
+/** The lane of each user: there is one from the first memory on that is written of it, and the index tells which. */
+async function lanesOf(stand: Stand, index: SearchIndex, users: number): Promise<readonly LaneId[]> {
+  const console = apiAt(stand.console, null);
+  for (let user = 0; user < users; user += 1) {
+    await console.post('/v1/memories', { memory: 'has a lane', user_id: userAt(user) });
+  }
+  const lanes = new Map<string, LaneId>();
+  for (let after: string | null = null, more = true; more; more = after !== null) {
+    const page: PointPage = await index.page(after, PAGE);
+    for (const { owner, lane } of page.points) lanes.set(owner.id, lane);
+    after = page.next;
+  }
+  return Array.from({ length: users }, (_, user) => lanes.get(userAt(user)) as LaneId);
+}
+
+/** Points of the index that are read at once. */
+const PAGE = 500;
 
 /** Searches at a steady rate; answers with the times in ms. */
 async function searchFor(

@@ -4,7 +4,7 @@ import { freePort } from '../ports.ts';
 import { spawnService } from '../process.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { type Filled, withFilled } from './filled/folder.ts';
-import { memoriesIn, ownerAt, type Size, userAt } from './filled/points.ts';
+import { memoriesIn, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
 import { type Vocabulary, vocabulary } from './filled/words.ts';
 import { type Asker, askerAt } from './load/asker.ts';
@@ -154,8 +154,8 @@ async function warm({ filled, options, questions, mem0 }: Stage, { ours, bare }:
     const user = i % users;
     const body = { user_id: userAt(user), query: question.text };
     times.first.push(await ours.ask(body));
-    await bare.ask(body);
-    await filled.index.search([indexQueryOf(question, ownerAt(user))]);
+    await bare.ask({ ...body, lane: filled.laneAt(user).lane });
+    await filled.index.search([indexQueryOf(question, filled.laneAt(user))]);
   }
   for (const { text } of questions.slice(0, MEM0_WARM)) await mem0?.search(userAt(0), text, TOP_K);
 }
@@ -165,9 +165,9 @@ async function askAll(stage: Stage, { ours, bare }: Askers, { times, progress }:
   for (const [asked, { question, user }] of asks(stage).entries()) {
     const body = { user_id: userAt(user), query: question.text };
     times.ours.push(await ours.ask(body));
-    times.bare.push(await bare.ask(body));
+    times.bare.push(await bare.ask({ ...body, lane: filled.laneAt(user).lane }));
     const began = performance.now();
-    await filled.index.search([indexQueryOf(question, ownerAt(user))]);
+    await filled.index.search([indexQueryOf(question, filled.laneAt(user))]);
     times.index.push(performance.now() - began);
     if (asked % 20 === 0) progress(`asked ${asked} of ${options.questions} questions`);
   }

@@ -8,6 +8,7 @@ import { withFleet } from './with-fleet.ts';
 export interface Stand {
   readonly ingest: string;
   readonly search: string;
+  readonly console: string;
   /** What it runs on, in words. */
   readonly place: string;
   /** Where the index is, see Fleet. */
@@ -28,8 +29,8 @@ export async function withStand<T>(options: StandOptions, work: (stand: Stand) =
   const { processes, model, fleet } = options;
   if (processes === 'one') return withOneProcess(options, work);
   return withFleet({ model, fleet: { ...fleet, workers: 0 } }, ({ running, model: asked }) => {
-    const { ingest, search, place, index, startWorker } = running;
-    return work({ ingest, search, place, index, startWorker, model: asked });
+    const { ingest, search, console, place, index, startWorker } = running;
+    return work({ ingest, search, console, place, index, startWorker, model: asked });
   });
 }
 
@@ -46,7 +47,15 @@ async function withOneProcess<T>({ model, fleet }: StandOptions, work: (stand: S
       const { url, dataDir } = server;
       const index = [join(dataDir, 'index.db')];
       const startWorker = async (): Promise<void> => {};
-      return await work({ ingest: url, search: url, place: 'one process', index, startWorker, model: asked });
+      return await work({
+        ingest: url,
+        search: url,
+        console: url,
+        place: 'one process',
+        index,
+        startWorker,
+        model: asked,
+      });
     } finally {
       await server.close();
     }

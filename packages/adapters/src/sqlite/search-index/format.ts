@@ -6,7 +6,7 @@ import type { IndexSpace } from './protocol.ts';
 import { createTables, discardTables, IN_USE } from './tables.ts';
 
 /** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 3;
+const FORMAT = 4;
 /** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
 const APPLICATION = 0x53_57_69_78;
 
@@ -41,16 +41,17 @@ export function requireSpace(sql: Sql, space: IndexSpace): void {
 
 type MetaKey = 'space' | 'marker' | 'rebuild';
 
-/** How an owner is named in the file. */
-export const ownerKey = ({ tenant, owner, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'shelf'>) => ({
+/** How a life of an owner is named in the file: whoever comes by the same id after an erasure has another lane. */
+export const ownerKey = ({ tenant, owner, lane, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'shelf'>) => ({
   tenant,
   kind: owner.kind,
   id: JSON.stringify(owner.id),
+  lane,
   shelf,
 });
 
 /** The row of an owner named like this. */
-export const OWNER_NAMED = 'tenant = @tenant AND kind = @kind AND id = @id AND shelf = @shelf';
+export const OWNER_NAMED = 'tenant = @tenant AND kind = @kind AND id = @id AND lane = @lane AND shelf = @shelf';
 
 export function markerOf(sql: Sql): IndexMarker | null {
   const text = metaOf(sql, 'marker');

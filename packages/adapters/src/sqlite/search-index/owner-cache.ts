@@ -9,7 +9,7 @@ export interface OwnerCache {
   drop(of: Owned): void;
 }
 
-type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'shelf'>;
+type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'lane' | 'shelf'>;
 
 /**
  * Owners of which it is remembered that they were asked about. Who comes once among thousands is not kept: its bytes would

@@ -8,9 +8,9 @@ import { BLOCK_SLOTS, type Place, type PointTables, SLOTS, WITHDRAWN } from './t
 /** Writes the points that are not older than what is there. */
 export const writePoints = (place: Place, points: readonly IndexPoint[]): void => change(place, points, sayingOf);
 
-/** Leaves of these points nothing but that they are gone, since which revision, and of which lane they were. */
+/** Leaves of these points nothing but that they are gone, and since which revision. */
 export const withdrawPoints = (place: Place, withdrawals: readonly Withdrawal[]): void =>
-  change(place, withdrawals, ({ lane }) => ({ ...NOTHING, payload: JSON.stringify({ lane }) }));
+  change(place, withdrawals, () => NOTHING);
 
 interface OwnerState {
   readonly number: number;
@@ -50,8 +50,8 @@ function change<T extends Withdrawal>(place: Place, given: readonly T[], saying:
 function ownerStateOf({ sql, tables: { owners } }: Place, point: Withdrawal): OwnerState {
   const key = ownerKey(point);
   sql.run(
-    `INSERT INTO ${owners} (tenant, kind, id, shelf, changes, slots, points)
-      VALUES (@tenant, @kind, @id, @shelf, 0, 0, 0) ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${owners} (tenant, kind, id, lane, shelf, changes, slots, points)
+      VALUES (@tenant, @kind, @id, @lane, @shelf, 0, 0, 0) ON CONFLICT DO NOTHING`,
     key,
   );
   const select = `SELECT number, changes, slots, points FROM ${owners} WHERE ${OWNER_NAMED}`;
@@ -95,7 +95,7 @@ const writeDetails = ({ details }: PointTables): string =>
   `INSERT OR REPLACE INTO ${details} (row, payload, vector) VALUES (@row, @payload, @vector)`;
 
 const EMPTY = Buffer.alloc(0);
-const NOTHING = { live: WITHDRAWN, vector: EMPTY, head: () => EMPTY };
+const NOTHING = { live: WITHDRAWN, payload: '{}', vector: EMPTY, head: () => EMPTY };
 
 function sayingOf(point: IndexPoint): Saying {
   const { vector } = point;

@@ -46,8 +46,8 @@ export interface WriterMethods {
 export interface ReaderMethods {
   marker(): IndexMarker | null;
   count(tenant: TenantId, shelf: Shelf): number;
-  /** Keeps nothing decoded of an owner, on any shelf. */
-  drop(of: Pick<IndexQuery, 'tenant' | 'owner'>): void;
+  /** Keeps nothing decoded of a lane, on any shelf. */
+  drop(of: IndexLane): void;
   /** Points as JSON. */
   page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly FoundPoint[])[]>;

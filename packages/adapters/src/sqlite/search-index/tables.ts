@@ -40,7 +40,8 @@ export const OLD = named('_old');
 const DISCARDED = 'discarded_';
 
 /**
- * owners           one for each shelf: what is on one neither counts nor is read where the other is asked
+ * owners           one for each lane of an owner, and in it for each shelf: what is in one neither counts nor is read where
+ *                  the other is asked
  * owners.id        as JSON: half characters in an id would else become one and the same replacement character
  * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
  * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
@@ -61,11 +62,12 @@ CREATE TABLE ${owners} (
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
   id TEXT NOT NULL,
+  lane TEXT NOT NULL,
   shelf TEXT NOT NULL,
   changes INTEGER NOT NULL,
   slots INTEGER NOT NULL,
   points INTEGER NOT NULL,
-  UNIQUE (tenant, kind, id, shelf)
+  UNIQUE (tenant, kind, id, lane, shelf)
 ) STRICT;
 CREATE TABLE ${points} (
   row INTEGER PRIMARY KEY CHECK (row / ${SLOTS} = owner),

@@ -11,13 +11,15 @@ import { likeSeeds, namedSeeds, type Seed, selfSeed } from './seeds.ts';
 import type { FoundRelation, SeenRelation } from './seen.ts';
 
 export interface GraphDeps {
-  readonly ledger: Pick<Ledger, 'lanes' | 'graph'>;
+  readonly ledger: Pick<Ledger, 'graph'>;
   readonly index: Pick<SearchIndex, 'search'>;
 }
 
 export interface GraphQuestion {
   readonly tenant: TenantId;
   readonly owner: Owner;
+  /** The one that the owner lives in. */
+  readonly lane: LaneId;
   readonly text: string;
   /** Of the text: what the keyword leg is asked for. */
   readonly terms: readonly string[];
@@ -46,16 +48,14 @@ const AROUND = { entities: 6, first: 200, further: 40 } as const;
  * those whose own text is like it. Names are looked up in the ledger while the index is asked.
  */
 export async function readGraph(deps: GraphDeps, question: GraphQuestion): Promise<readonly FoundRelation[]> {
-  const lane = (await deps.ledger.lanes.find(question.tenant, question.owner))?.id ?? null;
-  if (lane === null) return [];
   const asking = relationHits(deps, question);
   asking.catch(() => {}); // it is waited for below, after the names
-  const named = await seedsNamed(deps.ledger.graph, question, lane);
-  const seeds = named.length > 0 ? named : await seedsBeside(deps, question, lane);
+  const named = await seedsNamed(deps.ledger.graph, question);
+  const seeds = named.length > 0 ? named : await seedsBeside(deps, question);
   const wording = wordingFor(wantedOf(question.terms, new Set(seeds.flatMap((seed) => seed.terms))));
-  const around = await neighbourhood(deps.ledger.graph, { ...question, lane }, { seeds, wording });
+  const around = await neighbourhood(deps.ledger.graph, question, { seeds, wording });
   const { scores: paths } = walkPaths(seeds, around, { wording });
-  const hits = ofLane(await asking, lane);
+  const hits = await asking;
   return fuseRelations({ question: question.terms, wording, around, paths, hits }, question.limit);
 }
 
@@ -80,18 +80,17 @@ async function entityHits({ index }: GraphDeps, question: GraphQuestion): Promis
   return hits;
 }
 
-const askedOf = ({ tenant, owner, terms }: GraphQuestion) => ({ tenant, owner, filter: {}, where: null, terms });
-
-/** An erased lane may have had the same owner. */
-const ofLane = (hits: readonly IndexHit[], lane: LaneId): readonly IndexHit[] =>
-  hits.filter(({ point }) => point.lane === lane);
+const askedOf = ({ tenant, owner, lane, terms }: GraphQuestion) => ({
+  ...{ tenant, owner, lane, terms },
+  ...{ filter: {}, where: null },
+});
 
 function visibilityOf({ at, ever, now }: GraphQuestion): Visibility {
   if (ever) return { kind: 'every', begunBy: at };
   return at === null ? { kind: 'live', now } : { kind: 'as_of', at };
 }
 
-async function seedsNamed(graph: GraphStore, { text }: GraphQuestion, lane: LaneId): Promise<readonly Seed[]> {
+async function seedsNamed(graph: GraphStore, { text, lane }: GraphQuestion): Promise<readonly Seed[]> {
   const mentions = mentionsIn(text);
   const [entities, self] = await Promise.all([
     mentions.length === 0 ? [] : graph.named(lane, mentions),
@@ -101,9 +100,9 @@ async function seedsNamed(graph: GraphStore, { text }: GraphQuestion, lane: Lane
 }
 
 /** Where nobody is named: who is called nearly so, and whose graph it is. */
-async function seedsBeside(deps: GraphDeps, question: GraphQuestion, lane: LaneId): Promise<readonly Seed[]> {
-  const [hits, self] = await Promise.all([entityHits(deps, question), deps.ledger.graph.self(lane)]);
-  return [...likeSeeds(ofLane(hits, lane)), ...(self === null ? [] : [selfSeed(self, false)])];
+async function seedsBeside(deps: GraphDeps, question: GraphQuestion): Promise<readonly Seed[]> {
+  const [hits, self] = await Promise.all([entityHits(deps, question), deps.ledger.graph.self(question.lane)]);
+  return [...likeSeeds(hits), ...(self === null ? [] : [selfSeed(self, false)])];
 }
 
 interface Beginning {
@@ -114,7 +113,7 @@ interface Beginning {
 /** Relations around the seeds, then around those entities that the best paths have come to. */
 async function neighbourhood(
   graph: GraphStore,
-  question: GraphQuestion & { readonly lane: LaneId },
+  question: GraphQuestion,
   { seeds, wording }: Beginning,
 ): Promise<readonly SeenRelation[]> {
   const known = new Map<string, SeenRelation>();
@@ -135,7 +134,7 @@ async function neighbourhood(
 
 async function around(
   graph: GraphStore,
-  { lane, at, ever }: GraphQuestion & { readonly lane: LaneId },
+  { lane, at, ever }: GraphQuestion,
   asked: { readonly entities: readonly string[]; readonly limit: number },
 ): Promise<readonly SeenRelation[]> {
   const found = await graph.around(lane, { ...asked, at: ever ? 'ever' : at });

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Ledger, markerOf, type SearchIndex } from '@slowwave/engine';
+import { DEFAULT_TENANT, type IndexLane, type LaneId, type Ledger, markerOf, type SearchIndex } from '@slowwave/engine';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { freePort } from '../../ports.ts';
 import { spawnService } from '../../process.ts';
@@ -9,7 +9,7 @@ import { product } from '../../product.ts';
 import { type TempDir, tempDir } from '../../temp.ts';
 import type { Progress } from '../bench.ts';
 import { fillIndex } from './fill.ts';
-import type { Size } from './points.ts';
+import { ownerAt, type Size } from './points.ts';
 import type { Vocabulary } from './words.ts';
 
 export interface Filling {
@@ -25,6 +25,8 @@ export interface Filling {
 export interface Filled {
   /** The index itself, for questions without HTTP. */
   readonly index: SearchIndex;
+  /** What the index is asked for of a user. */
+  laneAt(user: number): Omit<IndexLane, 'tenant'>;
   /** Where it is: the path of its file, or the URL of its server and its name there. */
   readonly place: readonly string[];
   readonly ledgerPath: string;
@@ -66,13 +68,13 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
   const place = qdrantUrl === null ? [join(folder.path, 'index.db')] : [qdrantUrl, alias];
   const index = await product.openIndex(place);
   try {
-    await fillIndex(index, filling, progress);
     const ledgerPath = join(folder.path, 'ledger.db');
-    await claim(index, ledgerPath, filling.more);
+    const lanes = await fill(index, ledgerPath, { filling, progress });
     const settings = qdrantUrl === null ? {} : { QDRANT_URL: qdrantUrl, SLOWWAVE_QDRANT_INDEX: alias };
     const { url, service } = await startSearch(folder, settings);
     try {
-      const filled = { index, place, ledgerPath, searchUrl: url, searchPid: service.pid };
+      const laneAt = (user: number) => ({ owner: ownerAt(user), lane: lanes[user] as LaneId });
+      const filled = { index, laneAt, place, ledgerPath, searchUrl: url, searchPid: service.pid };
       return await work({ ...filled, indexBytes: () => bytesIn(folder) });
     } finally {
       await service.stop();
@@ -83,13 +85,32 @@ async function onFolder<T>(folder: TempDir, { filling, progress, work }: Job<T>)
   }
 }
 
-/** As a worker does with a new index: without it, search says that the index is being built. */
-async function claim(index: SearchIndex, ledgerPath: string, more: Filling['more']): Promise<void> {
+/** Users whose lanes are made at the same time: the ledger commits them together. */
+const LANES_AT_ONCE = 500;
+
+/** As a worker does with a new index: without its mark, search says that the index is being built. Answers with the users' lanes. */
+async function fill(
+  index: SearchIndex,
+  ledgerPath: string,
+  { filling, progress }: Pick<Job<unknown>, 'filling' | 'progress'>,
+): Promise<readonly LaneId[]> {
   const ledger = await product.openLedger(ledgerPath);
+  const { size, words, more } = filling;
   try {
+    const lanes: LaneId[] = [];
+    const laneOf = (user: number) => ledger.memories.laneOf(DEFAULT_TENANT, ownerAt(user), Date.now());
+    while (lanes.length < size.users) {
+      const users = Array.from(
+        { length: Math.min(LANES_AT_ONCE, size.users - lanes.length) },
+        (_, i) => lanes.length + i,
+      );
+      lanes.push(...(await Promise.all(users.map(laneOf))));
+    }
+    await fillIndex(index, { size, words, lanes }, progress);
     await more?.({ ledger, index });
     const settings = { messagesInIndex: 'hybrid' as const };
     await index.stamp(markerOf({ ledger, embedder: await product.embedder(), settings }));
+    return lanes;
   } finally {
     await ledger.close();
   }

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type IndexPoint, type LaneId, type Owner } from '@slowwave/engine';
+import { DEFAULT_TENANT, type IndexPoint, type Owner } from '@slowwave/engine';
 import { seededRandom } from '../../chaos/random.ts';
 import { termsOf, textOf, type Vocabulary, vectorOf } from './words.ts';
 
@@ -19,7 +19,7 @@ const FIRST_SAID = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
 
 /** All memories of one user, the same at every run. */
-export function pointsOf(user: number, { perUser }: Size, words: Vocabulary): IndexPoint[] {
+export function pointsOf(user: number, { perUser }: Size, words: Vocabulary): Omit<IndexPoint, 'lane'>[] {
   const random = seededRandom(`memories of ${user}`);
   return Array.from({ length: perUser }, (_, n) => {
     const text = words.sentence(random, TEXT_WORDS);
@@ -29,13 +29,12 @@ export function pointsOf(user: number, { perUser }: Size, words: Vocabulary): In
   });
 }
 
-function placeOf(user: number, n: number): Omit<IndexPoint, 'text' | 'terms' | 'vector' | 'contextTerms'> {
+function placeOf(user: number, n: number): Omit<IndexPoint, 'text' | 'terms' | 'vector' | 'contextTerms' | 'lane'> {
   const at = FIRST_SAID + n * MINUTE_MS;
   const id = `${String(user).padStart(10, '0')}${String(n).padStart(10, '0')}`;
   return {
     shelf: 'memories',
     tenant: DEFAULT_TENANT,
-    lane: `lan_${user}` as LaneId,
     owner: ownerAt(user),
     scope: { userId: userAt(user), agentId: null, runId: null, appId: null },
     memoryId: `mem_${id}`,

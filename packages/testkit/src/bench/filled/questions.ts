@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type IndexQuery, type Owner, terms } from '@slowwave/engine';
+import { DEFAULT_TENANT, type IndexLane, type IndexQuery, terms } from '@slowwave/engine';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 import { product } from '../../product.ts';
 import { textOf, type Vocabulary } from './words.ts';
@@ -36,9 +36,9 @@ export const drawn = (random: Random, questions: readonly Question[], users: num
 });
 
 /** What the index is asked for a question: both legs, with what the memories came from. */
-export const indexQueryOf = ({ terms: asked, vector }: Question, owner: Owner): IndexQuery => ({
+export const indexQueryOf = ({ terms: asked, vector }: Question, of: Omit<IndexLane, 'tenant'>): IndexQuery => ({
   tenant: DEFAULT_TENANT,
-  owner,
+  ...of,
   shelf: 'memories',
   filter: {},
   visibility: { kind: 'live', now: Date.now() },

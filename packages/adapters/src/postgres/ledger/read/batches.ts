@@ -1,12 +1,15 @@
 import type { Batch, BatchState, MemoryEvent, Page, Paged, ParkedFilter, TenantId } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
-import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from '../../../ledger/rows/batch.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import type { Sql } from '../sql.ts';
 
 export async function getBatch(sql: Sql, tenant: TenantId, id: string): Promise<Batch | null> {
-  const row = await sql.get<BatchRow>(`${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id`, { tenant, id });
+  const row = await sql.get<BatchRow>(
+    `${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id AND ${isStanding('b.lane')}`,
+    { tenant, id },
+  );
   return row === null ? null : batchFrom(row);
 }
 
@@ -23,6 +26,7 @@ export async function listBatches(
   const newest = newestFirst(page, 'b.accepted_at', 'b.id');
   const conditions = where([
     'b.tenant = @tenant',
+    isStanding('b.lane'),
     filter.state === undefined ? null : 'b.state = @state',
     filter.userId === undefined ? null : laneOfUser('b.lane'),
     filter.since === undefined ? null : 'b.accepted_at >= @since',
@@ -43,6 +47,7 @@ export async function parkedBatches(
   const { ids = [], lane = null, userId = null, errorCode = null, since = null } = filter;
   const conditions = where([
     "b.tenant = @tenant AND b.state = 'parked'",
+    isStanding('b.lane'),
     filter.ids === undefined ? null : 'b.id = ANY(@ids::text[])',
     lane === null ? null : 'b.lane = @lane',
     userId === null ? null : laneOfUser('b.lane'),
@@ -63,6 +68,6 @@ const SELECT_EVENTS = `
   SELECT e.* FROM events e
   WHERE e.tenant = @tenant AND e.seq IN (
     SELECT s.event_seq FROM messages m JOIN event_sources s ON s.message_id = m.id
-    WHERE m.tenant = @tenant AND m.batch_id = @id
+    WHERE m.tenant = @tenant AND m.batch_id = @id AND ${isStanding('m.lane')}
   )
   ORDER BY e.seq`;

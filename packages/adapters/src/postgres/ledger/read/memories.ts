@@ -10,7 +10,7 @@ import {
   type Tombstone,
 } from '@slowwave/engine';
 import { pageOf, readCursor } from '../../../ledger/cursor.ts';
-import { newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, newestFirst, where } from '../../../ledger/page.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { type TombstoneRow, tombstoneFrom } from '../../../ledger/rows/tombstone.ts';
 import type { Params, Sql } from '../sql.ts';
@@ -23,7 +23,7 @@ export async function getMemory(sql: Sql, tenant: TenantId, id: string): Promise
 }
 
 export async function manyMemories(sql: Sql, tenant: TenantId, ids: readonly string[]): Promise<readonly Memory[]> {
-  const condition = 'WHERE m.tenant = @tenant AND m.id = ANY(@ids::text[])';
+  const condition = 'WHERE m.tenant = @tenant AND l.erasure IS NULL AND m.id = ANY(@ids::text[])';
   return loadMemories(sql, { condition, order: BY_ID }, { tenant, ids });
 }
 
@@ -112,4 +112,7 @@ export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly 
 const SELECT_TOMBSTONES = 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash = ANY(@textHashes::text[])';
 
 const SELECT_HISTORY = `
-  SELECT * FROM events WHERE tenant = @tenant AND memory_id = @id AND revision > @after ORDER BY revision LIMIT @limit`;
+  SELECT * FROM events
+  WHERE tenant = @tenant AND memory_id = @id AND revision > @after
+    AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
+  ORDER BY revision LIMIT @limit`;

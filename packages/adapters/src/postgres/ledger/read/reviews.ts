@@ -1,11 +1,14 @@
 import type { Page, Paged, Review, ReviewFilter, TenantId } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
-import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
 import { type ReviewRow, reviewFrom } from '../../../ledger/rows/review.ts';
 import type { Sql } from '../sql.ts';
 
 export async function getReview(sql: Sql, tenant: TenantId, id: string): Promise<Review | null> {
-  const row = await sql.get<ReviewRow>(`${SELECT_REVIEWS} WHERE r.tenant = @tenant AND r.id = @id`, { tenant, id });
+  const row = await sql.get<ReviewRow>(
+    `${SELECT_REVIEWS} WHERE r.tenant = @tenant AND r.id = @id AND ${isStanding('r.lane')}`,
+    { tenant, id },
+  );
   return row === null ? null : reviewFrom(row);
 }
 
@@ -17,6 +20,7 @@ export async function listReviews(
   const newest = newestFirst(page, 'r.created_at', 'r.id');
   const conditions = where([
     'r.tenant = @tenant',
+    isStanding('r.lane'),
     state === null ? null : 'r.state = @state',
     userId === null ? null : laneOfUser('r.lane'),
     memoryId === null ? null : 'r.memory_id = @memoryId',

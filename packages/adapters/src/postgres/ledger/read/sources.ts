@@ -1,4 +1,5 @@
 import type { Message, TenantId } from '@slowwave/engine';
+import { isStanding } from '../../../ledger/page.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import type { Sql } from '../sql.ts';
 
@@ -16,7 +17,7 @@ export async function messagesById(
   tenant: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Message>> {
-  const text = 'SELECT * FROM messages WHERE tenant = @tenant AND id = ANY(@ids::text[])';
+  const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id = ANY(@ids::text[])`;
   const rows = await sql.all<MessageRow>(text, { tenant, ids });
   return new Map(rows.map((row) => [row.id, messageFrom(row)]));
 }
@@ -29,7 +30,7 @@ const SELECT_SOURCES = `
     JOIN versions v ON v.memory_id = me.id
     CROSS JOIN LATERAL jsonb_array_elements_text(v.details->'sourceIds') AS s (id)
     JOIN messages m ON m.id = s.id AND m.tenant = @tenant AND m.lane = me.lane
-    WHERE me.tenant = @tenant AND me.id = @id
+    WHERE me.tenant = @tenant AND me.id = @id AND ${isStanding('me.lane')}
   )
   SELECT m.*, bool_or(m.id = s.id) AS is_source
   FROM sources s

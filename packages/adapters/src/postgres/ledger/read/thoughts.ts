@@ -13,7 +13,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
-import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
 import {
   type AnswerRow,
   answerFrom,
@@ -85,7 +85,7 @@ export async function planOf(sql: Sql, consolidationId: string): Promise<Plan | 
 }
 
 export async function getConsolidation(sql: Sql, tenant: TenantId, id: string): Promise<Consolidation | null> {
-  const text = `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id`;
+  const text = `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isStanding('c.lane')}`;
   const row = await sql.get<ConsolidationRow>(text, { tenant, id });
   return row === null ? null : consolidationFrom(row);
 }
@@ -102,6 +102,7 @@ export async function listConsolidations(
   const newest = newestFirst(page, 'c.created_at', 'c.id');
   const conditions = where([
     'c.tenant = @tenant',
+    isStanding('c.lane'),
     filter.state === undefined ? null : 'c.state = @state',
     filter.userId === undefined ? null : laneOfUser('c.lane'),
     newest.condition,

@@ -1,12 +1,15 @@
 import type { LaneId, MemoryEvent, Millis, Page, Paged, TenantId, Touched, Undo } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
-import { laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, laneOfUser, newestFirst, where } from '../../../ledger/page.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { SELECT_UNDOS, type UndoRow, undoFrom } from '../../../ledger/rows/undo.ts';
 import type { Sql } from '../sql.ts';
 
 export async function getUndo(sql: Sql, tenant: TenantId, id: string): Promise<Undo | null> {
-  const row = await sql.get<UndoRow>(`${SELECT_UNDOS} WHERE u.tenant = @tenant AND u.id = @id`, { tenant, id });
+  const row = await sql.get<UndoRow>(
+    `${SELECT_UNDOS} WHERE u.tenant = @tenant AND u.id = @id AND ${isStanding('u.lane')}`,
+    { tenant, id },
+  );
   return row === null ? null : undoFrom(row);
 }
 
@@ -16,7 +19,12 @@ export async function listUndos(
 ): Promise<Paged<Undo>> {
   const { userId = null } = filter;
   const newest = newestFirst(page, 'u.at', 'u.id');
-  const conditions = where(['u.tenant = @tenant', userId === null ? null : laneOfUser('u.lane'), newest.condition]);
+  const conditions = where([
+    'u.tenant = @tenant',
+    isStanding('u.lane'),
+    userId === null ? null : laneOfUser('u.lane'),
+    newest.condition,
+  ]);
   const rows = await sql.all<UndoRow>(`${SELECT_UNDOS} ${conditions} ${newest.order}`, {
     tenant,
     userId,

@@ -1,7 +1,7 @@
 import type { LaneId, Memory, MemoryEvent, Owner, Page, Paged, Scope, TenantId, Tombstone } from '@slowwave/engine';
 import { ownerOf } from '@slowwave/engine/storing';
 import { pageOf, readCursor } from '../../../ledger/cursor.ts';
-import { newestFirst, where } from '../../../ledger/page.ts';
+import { isStanding, newestFirst, where } from '../../../ledger/page.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { type MemoryRow, memoryFrom, SELECT_MEMORIES, type VersionRow } from '../../../ledger/rows/memory.ts';
 import { type TombstoneRow, tombstoneFrom } from '../../../ledger/rows/tombstone.ts';
@@ -12,7 +12,7 @@ export function getMemory(sql: Sql, tenant: TenantId, id: string): Memory | null
 }
 
 export function manyMemories(sql: Sql, tenant: TenantId, ids: readonly string[]): readonly Memory[] {
-  const condition = 'WHERE m.tenant = @tenant AND m.id IN (SELECT value FROM json_each(@ids))';
+  const condition = 'WHERE m.tenant = @tenant AND l.erasure IS NULL AND m.id IN (SELECT value FROM json_each(@ids))';
   return loadMemories(sql, condition, { tenant, ids: JSON.stringify(ids) });
 }
 
@@ -110,4 +110,7 @@ const SELECT_TOMBSTONES = `
   SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN (SELECT value FROM json_each(@hashes))`;
 
 const SELECT_HISTORY = `
-  SELECT * FROM events WHERE tenant = @tenant AND memory_id = @id AND revision > @after ORDER BY revision LIMIT @limit`;
+  SELECT * FROM events
+  WHERE tenant = @tenant AND memory_id = @id AND revision > @after
+    AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
+  ORDER BY revision LIMIT @limit`;

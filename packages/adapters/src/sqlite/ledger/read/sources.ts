@@ -1,4 +1,5 @@
 import type { Message, TenantId } from '@slowwave/engine';
+import { isStanding } from '../../../ledger/page.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import type { Sql } from '../sql.ts';
 
@@ -27,7 +28,7 @@ const SELECT_SOURCES = `
     JOIN versions v ON v.memory_id = me.id
     JOIN json_each(v.details, '$.sourceIds') s
     JOIN messages m ON m.id = s.value AND m.tenant = @tenant AND +m.lane = me.lane
-    WHERE me.tenant = @tenant AND me.id = @id
+    WHERE me.tenant = @tenant AND me.id = @id AND ${isStanding('me.lane')}
   )
   SELECT m.*, max(m.id = s.id) AS is_source
   FROM sources s
@@ -35,4 +36,4 @@ const SELECT_SOURCES = `
   GROUP BY m.id ORDER BY m.seq`;
 
 const SELECT_MESSAGES = `
-  SELECT * FROM messages WHERE tenant = @tenant AND id IN (SELECT value FROM json_each(@ids))`;
+  SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN (SELECT value FROM json_each(@ids))`;

@@ -32,6 +32,7 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   immutable: point.immutable,
   said_at: isoOf(point.saidAt.at),
   valid_from: isoOf(point.validFrom),
+  ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),
   invalid_at: isoOrNull(point.invalidAt),
   expires_at: isoOrNull(point.expiresAt),
   confirmations: point.confirmations,

@@ -33,6 +33,7 @@ export const MemoryView = ScopeView.extend({
   pinned: z.boolean().optional().describe('No policy forgets it. Not told by searches.'),
   said_at: z.string(),
   valid_from: z.string(),
+  utc_offset: z.number().int().optional().describe('Minutes that the speaker’s clock was ahead of UTC, where known.'),
   invalid_at: z.string().nullable(),
   expires_at: z.string().nullable(),
   confirmations: z.number().int(),

@@ -495,6 +495,8 @@ export type Memory = {
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
   readonly valid_from: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly expires_at: string | null;
   readonly confirmations: number;
@@ -1339,6 +1341,8 @@ export type SearchHit = {
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
   readonly valid_from: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly expires_at: string | null;
   readonly confirmations: number;

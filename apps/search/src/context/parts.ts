@@ -107,12 +107,13 @@ async function found(
   const include = sections.includes('relations') ? (['relations'] as const) : [];
   const asked = { ...searchBody(body, query), include: [...include] };
   const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where });
-  const facts = results.map(({ id, version, memory, said_at, valid_from }) => ({
+  const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
     memoryId: id,
     version,
     text: memory,
     saidAt: Date.parse(said_at),
     validFrom: Date.parse(valid_from),
+    ...(utc_offset !== undefined && { utcOffset: utc_offset }),
   }));
   return {
     facts: sections.includes('memories') ? facts : [],

@@ -23,6 +23,7 @@ export interface ProfileRow {
   readonly said_at: number;
   readonly said_seq: number;
   readonly valid_from: number;
+  readonly utc_offset: number | null;
 }
 
 /** What every statement of this file is given. */
@@ -70,6 +71,7 @@ export const profileFactFrom = (row: ProfileRow): ProfileFact => ({
   text: row.text,
   saidAt: { at: row.said_at, seq: row.said_seq },
   validFrom: row.valid_from,
+  ...(row.utc_offset !== null && { utcOffset: row.utc_offset }),
 });
 
 export const LANE_OF_OWNER =
@@ -98,6 +100,12 @@ export const waiting = (by: (index: string) => string): string => `
       ORDER BY position DESC LIMIT @batches
     ) c
   )`;
+
+/** Of the versions v of a memory that is live the one that holds at a moment: the newest, or until that begins the one before. */
+export const SHOWN_AT = `
+  v.valid_from <= @at AND (v.superseded_by IS NULL OR (v.invalid_at > @at AND EXISTS (
+    SELECT 1 FROM versions n WHERE n.memory_id = v.memory_id
+      AND n.superseded_by IS NULL AND n.valid_from > @at AND n.valid_from > n.said_at)))`;
 
 export const selectSummary = (scope: Scope): string => `
   SELECT s.summary FROM scopes s

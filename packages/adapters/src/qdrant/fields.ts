@@ -19,6 +19,8 @@ const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
   said_at: NUMBER,
   said_seq: NUMBER,
   valid_from: NUMBER,
+  held_from: NUMBER,
+  shown_from: NUMBER,
   invalid_at: NUMBER,
   expires_at: NUMBER,
   deleted_at: NUMBER,

@@ -63,10 +63,15 @@ export function newerThanGone(revisions: ReadonlyMap<number, readonly string[]>)
 function conditionsOf(visibility: Visibility): Condition[] {
   switch (visibility.kind) {
     case 'live':
-      return [is('live', true), within('expires_at', { gt: visibility.now })];
+      return [
+        is('live', true),
+        within('shown_from', { lte: visibility.now }),
+        within('invalid_at', { gt: visibility.now }),
+        within('expires_at', { gt: visibility.now }),
+      ];
     case 'as_of':
       return [
-        within('valid_from', { lte: visibility.at }),
+        within('held_from', { lte: visibility.at }),
         within('invalid_at', { gt: visibility.at }),
         within('expires_at', { gt: visibility.at }),
       ];

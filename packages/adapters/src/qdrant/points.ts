@@ -19,6 +19,9 @@ export interface Payload {
   readonly said_at: number;
   readonly said_seq: number;
   readonly valid_from: number;
+  /** Since when questions about a moment see it; and, below it for most, those about now. */
+  readonly held_from: number;
+  readonly shown_from: number;
   readonly invalid_at: number;
   readonly expires_at: number;
   /** Missing while the memory is not deleted. */
@@ -64,6 +67,8 @@ function payloadOf(point: IndexPoint): Payload {
     said_at: point.saidAt.at,
     said_seq: point.saidAt.seq,
     valid_from: point.validFrom,
+    held_from: point.shownFrom ?? point.validFrom,
+    shown_from: point.shownFrom ?? -NEVER,
     invalid_at: point.invalidAt ?? NEVER,
     expires_at: point.expiresAt ?? NEVER,
     ...(point.deletedAt === null ? {} : { deleted_at: point.deletedAt.at, deleted_seq: point.deletedAt.seq }),

@@ -1,5 +1,5 @@
 import type { Filter } from '../rules/filter/filter.ts';
-import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId } from '../words.ts';
+import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId, UtcOffset } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 
 /** What a lane has in the index, each with word statistics of its own: questions are asked of one of them. */
@@ -26,10 +26,14 @@ export interface IndexPoint {
   /** Who said it, where the message names somebody. */
   readonly speaker: string | null;
   readonly vector: Float32Array;
-  /** The memory's newest version by said_at, and not deleted: what search shows. */
+  /** What search shows: the memory's newest version by said_at, and not deleted; until that one begins, the one before. */
   readonly live: boolean;
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
+  /** Since when questions about what holds see it, where it was said before it begins. Missing: since validFrom. */
+  readonly shownFrom?: Millis;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
   readonly invalidAt: Millis | null;
   readonly expiresAt: Millis | null;
   /** When the memory was deleted, if it was. */

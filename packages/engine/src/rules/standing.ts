@@ -2,7 +2,7 @@ import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
 import { contextOf, type SaidById } from './context.ts';
-import { deletedAt, newestOrNull } from './evolve.ts';
+import { deletedAt, inOrder } from './evolve.ts';
 import { isRemoved } from './removed.ts';
 
 /** What points are made with beside their memory. */
@@ -14,18 +14,40 @@ export interface Making {
 
 /** Every version of a memory as the index holds it: all but those of which retention has left nothing to find. */
 export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly IndexPoint[] {
-  const last = newestOrNull(memory);
   const deleted = deletedAt(memory);
+  const sight = sightOf(memory, deleted !== null);
   return foundVersions(memory).map((version) => ({
     ...placeOf(memory),
     ...versionPart(version),
-    live: version.number === last?.number && deleted === null,
+    ...sight(version),
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
     ...contextOf(version, said),
   }));
 }
+
+type Sight = Pick<IndexPoint, 'live'> & Partial<Pick<IndexPoint, 'shownFrom'>>;
+
+/**
+ * Who says today what begins on Monday changes what holds on Monday: until then the version before is shown. Where there was
+ * nothing before, what is to come is shown since it was said: it is all that is known.
+ */
+function sightOf(memory: Memory, isDeleted: boolean): (version: MemoryVersion) => Sight {
+  const ordered = inOrder(memory);
+  const isLater = ({ validFrom, saidAt }: MemoryVersion): boolean => validFrom > saidAt.at;
+  return (version) => {
+    const place = ordered.indexOf(version);
+    const endsLater = ordered.slice(place + 1).some((next) => next.validFrom === version.invalidAt && isLater(next));
+    const live = !isDeleted && (version.supersededBy === null || endsLater);
+    if (!isLater(version)) return { live };
+    const isChange = ordered.slice(0, place).some((before) => holdsAfter(before, version.saidAt.at));
+    return { live, shownFrom: isChange ? version.validFrom : version.saidAt.at };
+  };
+}
+
+const holdsAfter = ({ validFrom, invalidAt }: MemoryVersion, at: number): boolean =>
+  invalidAt === null || (invalidAt > at && invalidAt > validFrom);
 
 /** The versions that an index holds. */
 export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
@@ -77,6 +99,7 @@ const versionPart = (version: MemoryVersion) => ({
   text: version.text,
   saidAt: version.saidAt,
   validFrom: version.validFrom,
+  ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
   invalidAt: version.invalidAt,
   expiresAt: version.details.expiresAt,
   category: version.details.category,

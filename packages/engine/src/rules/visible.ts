@@ -1,11 +1,11 @@
 import type { IndexPoint, IndexQuery, Visibility } from '../ports/search-index.ts';
-import { type SaidAt, saidBefore } from '../words.ts';
+import { type Millis, type SaidAt, saidBefore } from '../words.ts';
 
 /** What decides whether a query sees a point. */
 export type Sighted = Pick<
   IndexPoint,
   'live' | 'saidAt' | 'validFrom' | 'invalidAt' | 'expiresAt' | 'deletedAt' | 'scope'
->;
+> & { readonly shownFrom?: Millis | undefined };
 
 /** Whether a query sees a point of its owner: the one definition for all indexes that decide it in code. */
 export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | 'filter'>): boolean {
@@ -15,7 +15,7 @@ export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | '
 function inSight(point: Sighted, visibility: Visibility): boolean {
   switch (visibility.kind) {
     case 'live':
-      return point.live && unexpired(point, visibility.now);
+      return point.live && holds(point, visibility.now) && unexpired(point, visibility.now);
     case 'as_of':
       return held(point, visibility.at) && unexpired(point, visibility.at);
     case 'every':
@@ -27,8 +27,12 @@ function inSight(point: Sighted, visibility: Visibility): boolean {
 
 const unexpired = ({ expiresAt }: Sighted, at: number): boolean => expiresAt === null || at < expiresAt;
 
-const held = ({ validFrom, invalidAt }: Sighted, at: number): boolean =>
-  validFrom <= at && (invalidAt === null || at < invalidAt);
+/** What was said and has no time of its own to begin holds, by whatever clock. */
+const holds = ({ shownFrom, invalidAt }: Sighted, now: number): boolean =>
+  (shownFrom === undefined || shownFrom <= now) && (invalidAt === null || now < invalidAt);
+
+const held = ({ validFrom, shownFrom = validFrom, invalidAt }: Sighted, at: number): boolean =>
+  shownFrom <= at && (invalidAt === null || at < invalidAt);
 
 const touchedAfter = ({ saidAt, deletedAt }: Sighted, after: SaidAt): boolean =>
   saidBefore(after, saidAt) || (deletedAt !== null && saidBefore(after, deletedAt));

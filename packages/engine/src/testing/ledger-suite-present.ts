@@ -179,6 +179,19 @@ export function describePresent(bench: () => Bench): void {
       expect(await profile()).toEqual([]);
     });
 
+    it('has what holds until then while what was said last has yet to begin, each with the local time it was said in', async () => {
+      const b = bench();
+      const [now, then] = [b.tools.now(), b.tools.now() + 86_400_000];
+      const inTokyo = { ...lasting, utcOffset: 540 };
+      const first = added(b.tools, home(await laneId()), { text: 'Lives in Oslo', details: inTokyo });
+      await write(b, first);
+      await write(b, updated(b.tools, first.memory, { text: 'Lives in Bergen', details: lasting, validFrom: then }));
+      expect(await profile(ANNS, { at: now })).toEqual(['Lives in Oslo']);
+      expect(await profile(ANNS, { at: then })).toEqual(['Lives in Bergen']);
+      const [fact] = await b.ledger.present.profile(TENANT, ANNS, { at: now, limit: 1 });
+      expect(fact).toMatchObject({ version: 1, utcOffset: 540 });
+    });
+
     it('has nothing that has expired, or is of another owner, tenant or run', async () => {
       const b = bench();
       const lane = await laneId();

@@ -7,7 +7,15 @@ import type {
 } from '../ports/ledger/present.ts';
 import { profileRank } from '../rules/context/profile-rank.ts';
 import { newest } from '../rules/evolve.ts';
-import { compareSaid, type Memory, type Millis, ownerOf, type Scope, type TenantId } from '../words.ts';
+import {
+  compareSaid,
+  type Memory,
+  type MemoryVersion,
+  type Millis,
+  ownerOf,
+  type Scope,
+  type TenantId,
+} from '../words.ts';
 import { isWithin, liveOf } from './memory-ledger-reads.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 
@@ -61,9 +69,9 @@ function pendingOf({ resent, ...message }: PendingMessage & { resent: boolean },
 
 function profile(memories: readonly Memory[], { at, limit }: { at: Millis; limit: number }): readonly ProfileFact[] {
   return memories
-    .map((memory) => ({ memory, rank: profileRank(memory), version: newest(memory) }))
-    .filter(({ rank, version }) => {
-      const { expiresAt } = version.details;
+    .map((memory) => ({ memory, rank: profileRank(memory), version: shownAt(memory, at) }))
+    .filter(({ memory, rank, version }) => {
+      const { expiresAt } = newest(memory).details;
       return rank > 0 && version.validFrom <= at && (expiresAt === null || expiresAt > at);
     })
     .sort((a, b) => b.rank - a.rank || a.memory.createdAt - b.memory.createdAt || (a.memory.id < b.memory.id ? -1 : 1))
@@ -74,5 +82,16 @@ function profile(memories: readonly Memory[], { at, limit }: { at: Millis; limit
       text: version.text,
       saidAt: version.saidAt,
       validFrom: version.validFrom,
+      ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
     }));
+}
+
+/** The newest version, or the one before while that has yet to begin. */
+function shownAt(memory: Memory, at: Millis): MemoryVersion {
+  const last = newest(memory);
+  if (last.validFrom <= at || last.validFrom <= last.saidAt.at) return last;
+  const held = memory.versions.find(
+    ({ validFrom, invalidAt }) => validFrom <= at && invalidAt !== null && at < invalidAt,
+  );
+  return held ?? last;
 }

@@ -20,6 +20,22 @@ export function describeSight(index: () => SearchIndex): void {
     });
   });
 
+  describe('what was said before it begins', () => {
+    const points = [
+      point({ memoryId: 'job', version: 1, validFrom: NOON - HOUR, invalidAt: NOON + HOUR }),
+      point({ memoryId: 'job', version: 2, validFrom: NOON + HOUR, shownFrom: NOON + HOUR }),
+      point({ memoryId: 'trip', validFrom: NOON + HOUR, shownFrom: NOON - HOUR }),
+    ];
+    test.each([
+      ['until it begins the version before is shown', NOON, ['job.1', 'trip.1']],
+      ['from then on it is shown', NOON + HOUR, ['job.2', 'trip.1']],
+    ])('%s, by a search now as by one for that moment', async (_what, at, shown) => {
+      await index().upsert(points);
+      expect(await found(index(), { visibility: { kind: 'live', now: at } })).toEqual(shown);
+      expect(await found(index(), { visibility: { kind: 'as_of', at } })).toEqual(shown);
+    });
+  });
+
   describe('as_of', () => {
     const at = (moment: number) => found(index(), { visibility: { kind: 'as_of', at: moment } });
 

@@ -21,6 +21,7 @@ export function memoryView(memory: Memory): MemoryView {
     pinned: isPinned(memory),
     said_at: isoOf(version.saidAt.at),
     valid_from: isoOf(version.validFrom),
+    ...(details.utcOffset !== undefined && { utc_offset: details.utcOffset }),
     invalid_at: isoOrNull(version.invalidAt),
     expires_at: isoOrNull(details.expiresAt),
     confirmations: memory.confirmations,

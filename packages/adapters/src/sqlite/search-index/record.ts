@@ -10,8 +10,9 @@ import { lengthOf } from '@slowwave/engine/storing';
  *                 5 entries with words of the text · 6 entries in all · 7 terms of the text · 8 terms with its context
  *                 9 where the vector begins, in bytes
  *   64-bit floats 5 said at · 6 its order · 7 valid from · 8 invalid at · 9 expires at · 10 deleted at · 11 its order
- *   32-bit words  24–29 agent, run and app, two words each
- *                 30 … entries, two words each; then the memory id
+ *                 12 shown from
+ *   32-bit words  26–31 agent, run and app, two words each
+ *                 32 … entries, two words each; then the memory id
  *   vector        two 64-bit floats: what one step of a number is in parts of the vector's length, and how far the
  *                 numbers are from the vector at most; then the numbers
  *
@@ -28,8 +29,8 @@ export const WORD = {
   ownTerms: 7,
   allTerms: 8,
   vectorAt: 9,
-  scope: 24,
-  firstEntry: 30,
+  scope: 26,
+  firstEntry: 32,
 } as const;
 
 export const FLOAT = {
@@ -40,6 +41,7 @@ export const FLOAT = {
   expiresAt: 9,
   deletedAt: 10,
   deletedSeq: 11,
+  shownFrom: 12,
 } as const;
 
 /** Bytes from the beginning of a vector to its numbers. */
@@ -128,17 +130,18 @@ export function idWords(id: string): readonly [number, number] {
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
 
-const FLOATS = 7;
+const FLOATS = 8;
 const NUMBER_MAX = 127;
 const FNV_OFFSET = 0x81_1c_9d_c5;
 const FNV_PRIME = 0x01_00_01_93;
 const OTHER_PRIME = 0x85_eb_ca_6b;
 
 /** What never comes is infinitely far away. */
-function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt }: IndexPoint): number[] {
+function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt, shownFrom }: IndexPoint): number[] {
   const never = Number.POSITIVE_INFINITY;
   const deleted = deletedAt ?? { at: never, seq: 0 };
-  return [saidAt.at, saidAt.seq, validFrom, invalidAt ?? never, expiresAt ?? never, deleted.at, deleted.seq];
+  const ends = [invalidAt ?? never, expiresAt ?? never, deleted.at, deleted.seq];
+  return [saidAt.at, saidAt.seq, validFrom, ...ends, shownFrom ?? Number.NaN];
 }
 
 /** Words of the text first: a narrow question reads no further. */

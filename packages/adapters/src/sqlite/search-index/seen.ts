@@ -85,6 +85,10 @@ function newCursor(): Cursor {
       get validFrom() {
         return float(FLOAT.validFrom);
       },
+      get shownFrom() {
+        const at = float(FLOAT.shownFrom);
+        return Number.isNaN(at) ? undefined : at;
+      },
       get invalidAt() {
         return orNever(float(FLOAT.invalidAt));
       },

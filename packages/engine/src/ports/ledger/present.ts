@@ -1,4 +1,4 @@
-import type { Content, Message, Millis, SaidAt, Scope, TenantId } from '../../words.ts';
+import type { Content, Message, Millis, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
 
 /** A message that is not consolidated yet. */
 export interface PendingMessage extends Omit<Message, 'content' | 'resent'> {
@@ -30,6 +30,8 @@ export interface ProfileFact {
   readonly text: string;
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type ProfileRow,
   presentParams,
   profileFactFrom,
+  SHOWN_AT,
   selectSummary,
   waiting,
   within,
@@ -54,9 +55,9 @@ const selectConversation = (scope: Scope): string => `
   SELECT latest.summary, told.* FROM latest FULL JOIN told ON false ORDER BY told.backfill, told.seq DESC`;
 
 const selectProfile = (scope: Scope): string => `
-  SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from
+  SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset
   FROM memories m
-  JOIN versions v ON v.memory_id = m.id AND v.superseded_by IS NULL AND v.valid_from <= @at
+  JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
   JOIN scopes s ON s.id = m.scope
   WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
     AND (m.expires_at IS NULL OR m.expires_at > @at)${within(scope)}

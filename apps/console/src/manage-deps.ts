@@ -1,6 +1,7 @@
 import type { OpenEngine } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import { newSecret } from '@slowwave/adapters/keys';
+import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
 import { examine, graphWriter, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
@@ -10,6 +11,8 @@ import { replayLane } from './replay-lane.ts';
 /** The manage routes' dependencies over an open engine. */
 export function manageDeps({ deps, images, tenantModels, connection, schedule, urls }: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
+  // Whoever writes waits for the answer.
+  const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
   const nudge = schedule.nudge;
   return {
     ledger,
@@ -20,9 +23,9 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     nudge,
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },
-    writer: memoryWriter(deps),
-    graphWriter: graphWriter(deps),
-    reviewer: reviewer(deps),
+    writer: memoryWriter(prompt),
+    graphWriter: graphWriter(prompt),
+    reviewer: reviewer(prompt),
     undoer: undoer(deps),
     images,
     preview: (batch, cancel) => preview(deps, batch, cancel),

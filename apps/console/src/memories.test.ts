@@ -113,6 +113,20 @@ test('a write whose projection has to wait is answered as accepted', async () =>
   expect(answer.json().memory).toBe('Ann lives in Berlin');
 });
 
+test('a write that is found by its words alone says so', async () => {
+  const { deps } = await consoleBench();
+  const byWords: MemoryWriter = {
+    ...deps.writer,
+    add: async (tenant, memory) => {
+      const result = await deps.writer.add(tenant, memory);
+      return result.kind === 'written' ? { ...result, kind: 'words' } : result;
+    },
+  };
+  const { send } = await consoleBench({ writer: byWords });
+  const answer = await send('POST', '/v1/memories', berlin);
+  expect([answer.statusCode, answer.json().searchable]).toEqual([201, 'words']);
+});
+
 test.each([
   ['no text', { user_id: 'ann' }, 'memory'],
   ['a blank text', { ...berlin, memory: '  ' }, 'memory'],

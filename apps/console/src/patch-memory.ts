@@ -1,5 +1,5 @@
-import { MemoryView, PatchMemory } from '@slowwave/contracts';
-import { type JsonObject, type MemoryPatch, memoryView, type TenantId } from '@slowwave/engine';
+import { PatchMemory, WrittenMemory } from '@slowwave/contracts';
+import type { JsonObject, MemoryPatch, TenantId } from '@slowwave/engine';
 import { type App, IdParams, requestTenant } from '@slowwave/http';
 import type { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
@@ -13,7 +13,7 @@ const schema = {
   description: 'What is left out stays as it is. The former version stays in the history.',
   params: IdParams,
   body: PatchMemory,
-  response: { 200: MemoryView, 202: MemoryView },
+  response: { 200: WrittenMemory, 202: WrittenMemory },
 };
 
 export function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
@@ -26,8 +26,8 @@ export function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
       ...(told !== undefined && { metadata: await metadataAllowed(ledger, tenant, told as JsonObject) }),
     };
     const result = await writer.change(tenant, id, patchOf({ ...others, ...kept }));
-    const { memory, searchable } = written(result, id);
-    return reply.code(searchable ? 200 : 202).send(memoryView(memory));
+    const { view, searchable } = written(result, id);
+    return reply.code(searchable ? 200 : 202).send(view);
   });
 }
 

@@ -1,5 +1,5 @@
-import { MemoryView, PostMemory } from '@slowwave/contracts';
-import { type JsonObject, memoryView, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
+import { PostMemory, WrittenMemory } from '@slowwave/contracts';
+import { type JsonObject, type NewMemory, scopeOf, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, concerns, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
@@ -9,9 +9,11 @@ const schema = {
   operationId: 'postMemory',
   tags: ['manage'],
   summary: 'Write a memory as it is',
-  description: 'No model is asked. 201: stored and searchable. 202: stored, searchable once the index is back.',
+  description:
+    'No chat model is asked, and the embedder is waited for 2 s at most: without it the memory is found by its words until it ' +
+    'is embedded (searchable: "words"). 201: stored and searchable. 202: stored, searchable once the index is back.',
   body: PostMemory,
-  response: { 201: MemoryView, 202: MemoryView },
+  response: { 201: WrittenMemory, 202: WrittenMemory },
 };
 
 const bounds: Bounds = { by: 'body', apps: true };
@@ -22,12 +24,12 @@ export function postMemory(app: App, { ledger, writer }: ConsoleDeps): void {
     const text = await textKept(ledger, tenant, request.body.memory);
     const metadata = await metadataAllowed(ledger, tenant, (request.body.metadata ?? {}) as JsonObject);
     const result = await writer.add(tenant, newMemory({ ...request.body, memory: text, metadata }));
-    const { memory, searchable } = written(result, null);
+    const { memory, view, searchable } = written(result, null);
     concerns(request, { kind: 'memory', id: memory.id });
     return reply
       .code(searchable ? 201 : 202)
       .header('location', `/v1/memories/${memory.id}`)
-      .send(memoryView(memory));
+      .send(view);
   });
 }
 

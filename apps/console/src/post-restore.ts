@@ -1,5 +1,5 @@
-import { MemoryView, PostRestore } from '@slowwave/contracts';
-import { memoryView, type TenantId } from '@slowwave/engine';
+import { PostRestore, WrittenMemory } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
 import { type App, IdParams, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
 import { written } from './refusals.ts';
@@ -13,14 +13,14 @@ const schema = {
     'expired comes back without an end.',
   params: IdParams,
   body: PostRestore,
-  response: { 200: MemoryView, 202: MemoryView },
+  response: { 200: WrittenMemory, 202: WrittenMemory },
 };
 
 export function postRestore(app: App, { writer }: ConsoleDeps): void {
   app.post('/v1/memories/:id/restore', { schema }, async (request, reply) => {
     const { id } = request.params;
     const result = await writer.restore(requestTenant(request) as TenantId, id, request.body.version);
-    const { memory, searchable } = written(result, id);
-    return reply.code(searchable ? 200 : 202).send(memoryView(memory));
+    const { view, searchable } = written(result, id);
+    return reply.code(searchable ? 200 : 202).send(view);
   });
 }

@@ -1,19 +1,23 @@
-import type { Memory, WriteResult } from '@slowwave/engine';
+import type { WrittenMemory } from '@slowwave/contracts';
+import { type Memory, memoryView, type WriteResult } from '@slowwave/engine';
 import { notFound, type ProblemError, problem } from '@slowwave/http';
 
-export interface WrittenMemory {
+interface Written {
   readonly memory: Memory;
+  readonly view: WrittenMemory;
   /** Not yet: it is stored and will be found once the index is back. */
   readonly searchable: boolean;
 }
 
 /** The memory as it was written, or the refusal as a problem. `id` is null for one that did not exist before. */
-export function written(result: WriteResult, id: string | null): WrittenMemory {
+export function written(result: WriteResult, id: string | null): Written {
   switch (result.kind) {
     case 'written':
-      return { memory: result.memory, searchable: true };
+      return { memory: result.memory, view: memoryView(result.memory), searchable: true };
+    case 'words':
+      return { memory: result.memory, view: { ...memoryView(result.memory), searchable: 'words' }, searchable: true };
     case 'unprojected':
-      return { memory: result.memory, searchable: false };
+      return { memory: result.memory, view: memoryView(result.memory), searchable: false };
     case 'not_found':
       throw notFound('memory', id ?? '');
     case 'conflict':

@@ -1,5 +1,6 @@
 import { type Observer, openReranker, openVectorCache } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
+import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
 import type { ChatModel, Embedder, Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
 import type { SearchDeps } from './deps.ts';
@@ -36,7 +37,7 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     reranker: openReranker(config, observer),
     // The builtin model is one of rules: there is nothing in it that could judge or answer.
     reader: config.chatModel === null ? null : { ...parts, chat, meter: observer.meter },
-    embedQuery: queryVectors({ embedder, shared, tools: parts.tools, count }),
+    embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,
     indexState: indexState({ ...parts, embedder, messagesInIndex: config.messagesInIndex }),

@@ -1,8 +1,6 @@
 import { type Embedder, EngineError, type TenantId, type Tools, type VectorCache } from '@slowwave/engine';
 import { flights } from './flights.ts';
 
-/** A question is answered or refused within this: a chat waits for it. */
-const QUERY_LIMIT_MS = 10_000;
 /** At 1,536 dimensions about 6 MB. */
 const KEPT_MAX = 1_000;
 
@@ -15,6 +13,7 @@ interface QueryText {
 export type EmbedQuery = (query: QueryText, cancel: AbortSignal) => Promise<Float32Array>;
 
 interface Parts {
+  /** A chat waits for it. */
   readonly embedder: Embedder;
   /** What other processes have embedded; null: nothing is shared. */
   readonly shared: VectorCache | null;
@@ -49,7 +48,7 @@ export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MA
 }
 
 async function embedded(embedder: Embedder, text: string, signal: AbortSignal): Promise<Float32Array> {
-  const { vectors } = await embedder.embed([text], AbortSignal.any([signal, AbortSignal.timeout(QUERY_LIMIT_MS)]));
+  const { vectors } = await embedder.embed([text], signal);
   const [vector] = vectors;
   if (vector === null) throw refused();
   if (vector !== undefined) return vector;

@@ -1,4 +1,11 @@
-import { type BatchCounts, DEFAULT_TENANT, type EngineDeps, type Ledger, type Millis, payerOf } from '@slowwave/engine';
+import {
+  type BatchCounts,
+  DEFAULT_TENANT,
+  type EngineDeps,
+  type Ledger,
+  oldestUntold,
+  payerOf,
+} from '@slowwave/engine';
 import { Gauge, type Registry } from '@slowwave/http';
 
 const SECOND_MS = 1_000;
@@ -41,7 +48,7 @@ export function measureLedger(metrics: Registry, { ledger, tools, embedder }: De
     help: 'How long the oldest change the index has not been told has been waiting, at least.',
     registers,
     async collect() {
-      const changedAt = await oldestUntold(ledger);
+      const changedAt = await oldestUntold({ ledger });
       this.set(changedAt === null ? 0 : Math.max(0, tools.now() - changedAt) / SECOND_MS);
     },
   });
@@ -82,11 +89,3 @@ async function countsByTenant({ audit, overview }: Ledger): Promise<readonly Bat
 const gapOf = ({ accepted, ...states }: BatchCounts): number => accepted - sum(Object.values(states));
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
-
-/** When the memory of the oldest entry, or else a batch, last changed; null where the index knows everything. */
-async function oldestUntold({ outbox, memories, speech }: Ledger): Promise<Millis | null> {
-  const [oldest] = await outbox.pending(1);
-  if (oldest === undefined) return (await speech.untold(1))[0]?.changedAt ?? null;
-  const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
-  return memory?.updatedAt ?? null;
-}

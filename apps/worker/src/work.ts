@@ -8,7 +8,7 @@ import {
   startSummaryWorker,
   startTurnWorker,
 } from '@slowwave/adapters/bullmq';
-import { limitedEmbedder, memoryLimiter, slots, slottedChat } from '@slowwave/adapters/limits';
+import { limitedEmbedder, memoryLimiter, slots, slottedChat, slottedEmbedder } from '@slowwave/adapters/limits';
 import {
   type Attempted,
   adoptIndex,
@@ -43,6 +43,9 @@ const RETENTION_MS = 3_600_000;
 const TURNS_PER_SUMMARY = 4;
 const TURNS_PER_STUDY = 2;
 
+/** A turn embeds in a small part of its time: more calls at once would only stand before each other at the embedder. */
+const TURNS_PER_EMBEDDING = 2;
+
 /** Between its calls a turn reads and writes: others keep the models busy meanwhile. One in two more was found to do. */
 const CALLS_PER_SPARE_TURN = 2;
 
@@ -72,7 +75,7 @@ export async function startWork(
   { connection, schedule, concurrency, takeOverMs, ...place }: Workplace,
 ): Promise<Work> {
   const { ledger, log } = given;
-  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given) };
+  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, concurrency) };
   await adoptIndex(deps);
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });
@@ -138,9 +141,15 @@ function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<Engine
   return { chat: slottedChat(chat, places), imageModel: imageModel && slottedChat(imageModel, places) };
 }
 
-/** Work leaves an embedder alone that says "too many"; searches, which cannot wait, go on trying. */
-const patient = ({ embedder, log }: EngineDeps): Embedder =>
-  limitedEmbedder(embedder, { limiter: memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null }), log });
+/**
+ * Work leaves an embedder alone that says "too many", and asks it no more often at a time than it has places. Searches and
+ * explicit writes, for which somebody waits, have none of these to wait for.
+ */
+function patient({ embedder, log }: EngineDeps, concurrency: number): Embedder {
+  const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null });
+  const places = slots(Math.ceil(concurrency / TURNS_PER_EMBEDDING));
+  return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), places);
+}
 
 async function catchUp(deps: EngineDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted && (await sweepOutbox(deps, stopping)) > 0);

@@ -85,6 +85,7 @@ export {
   SourceView,
   UserList,
   UserView,
+  WrittenMemory,
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';

@@ -42,6 +42,18 @@ export const MemoryView = ScopeView.extend({
 }).meta({ id: 'Memory' });
 export type MemoryView = z.infer<typeof MemoryView>;
 
+/** As a memory is answered to whoever writes it. */
+export const WrittenMemory = MemoryView.extend({
+  searchable: z
+    .literal('words')
+    .optional()
+    .describe(
+      'Only where it is found by its words and not by its meaning: the embedding model refuses the text for good, or did not ' +
+        'answer within 2 s; then it is embedded later.',
+    ),
+}).meta({ id: 'WrittenMemory' });
+export type WrittenMemory = z.infer<typeof WrittenMemory>;
+
 export const MemoryList = listOf(MemoryView).meta({ id: 'MemoryList' });
 export const ListMemoriesQuery = z
   .strictObject({ ...ScopeFields, filters: FiltersText.optional(), ...PageQuery })

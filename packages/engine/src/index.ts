@@ -1,5 +1,6 @@
 export { adoptIndex } from './adopt-index.ts';
 export type * from './deps.ts';
+export { oldestUntold } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, sweepErasures } from './erase.ts';

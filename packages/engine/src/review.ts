@@ -118,6 +118,7 @@ async function over(deps: ReviewDeps, before: Review, settlement: Settlement): P
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
   const searchable =
     state !== 'approved' ||
-    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not searchable yet'));
+    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not found by meaning yet')) !==
+      'later';
   return { kind: 'settled', review, searchable };
 }

@@ -112,7 +112,9 @@ export async function removeSlice(
       tenant,
       live.map((memory) => removed(deps, memory, by)),
     );
-    if (written.kind !== 'conflict') return { kind: written.kind, count: live.length };
+    // What is gone is found no more, with vectors or without.
+    const kind = written.kind === 'words' ? 'written' : written.kind;
+    if (kind !== 'conflict') return { kind, count: live.length };
   }
   return { kind: 'conflict' };
 }
@@ -214,13 +216,13 @@ async function write(
   deps: WriteDeps,
   tenant: TenantId,
   changes: readonly MemoryChange[],
-): Promise<{ kind: 'written' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
+): Promise<{ kind: 'written' } | { kind: 'words' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
   const { ledger, tools } = deps;
   const tombstones = changes.flatMap((change) => change.events.flatMap((event) => tombstoneOf(tools, event)));
   const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
-  return {
-    kind: (await projectNow(deps, { memoryIds: ids }, 'written, but not searchable yet')) ? 'written' : 'unprojected',
-  };
+  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids }, 'written, but not found by meaning yet')] };
 }
+
+const WRITTEN = { fully: 'written', words: 'words', later: 'unprojected' } as const;

@@ -1665,6 +1665,32 @@ export type WhatIfResult = {
   readonly what_if: ReplaySide;
 };
 
+export type WrittenMemory = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly memory: string;
+  readonly version: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly categories: readonly string[];
+  readonly immutable: boolean;
+  /** No policy forgets it. Not told by searches. */
+  readonly pinned?: boolean | undefined;
+  readonly said_at: string;
+  readonly valid_from: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
+  readonly invalid_at: string | null;
+  readonly expires_at: string | null;
+  readonly confirmations: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Only where it is found by its words and not by its meaning: the embedding model refuses the text for good, or did not answer within 2 s; then it is embedded later. */
+  readonly searchable?: 'words' | undefined;
+};
+
 /** Every operation of the API: what it takes, and what it answers when all went well. */
 export interface Operations {
   /** Post messages to remember. */
@@ -1712,7 +1738,7 @@ export interface Operations {
   /** Write a memory as it is. */
   'POST /v1/memories': {
     body: PostMemory;
-    answer: Memory;
+    answer: WrittenMemory;
   };
   /** Delete all memories of an owner. */
   'DELETE /v1/memories': {
@@ -1728,7 +1754,7 @@ export interface Operations {
   'PATCH /v1/memories/{id}': {
     params: { id: string; };
     body: PatchMemory;
-    answer: Memory;
+    answer: WrittenMemory;
   };
   /** Delete a memory. */
   'DELETE /v1/memories/{id}': {
@@ -1828,7 +1854,7 @@ export interface Operations {
   'POST /v1/memories/{id}/restore': {
     params: { id: string; };
     body: PostRestore;
-    answer: Memory;
+    answer: WrittenMemory;
   };
   /** Consolidations, newest first. */
   'GET /v1/consolidations': {

@@ -1,7 +1,8 @@
 export { type BreakingChat, breakingChat } from './breaking-chat.ts';
+export { EMBEDDING_LIMIT_MS, hurriedEmbedder } from './hurried-embedder.ts';
 export { limitedChat } from './limited-chat.ts';
 export { limitedEmbedder } from './limited-embedder.ts';
 export { memoryLimiter } from './memory-limiter.ts';
 export { postgresLimiter } from './postgres-limiter.ts';
 export { redisLimiter } from './redis-limiter.ts';
-export { slots, slottedChat } from './slots.ts';
+export { slots, slottedChat, slottedEmbedder } from './slots.ts';

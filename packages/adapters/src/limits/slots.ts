@@ -1,4 +1,4 @@
-import { type Cancellation, type ChatModel, EngineError } from '@slowwave/engine';
+import { type Cancellation, type ChatModel, type Embedder, EngineError } from '@slowwave/engine';
 
 /** Places for calls that are under way at a time; whoever finds none free waits in line. */
 interface Slots {
@@ -30,6 +30,20 @@ export const slottedChat = (chat: ChatModel, places: Slots): ChatModel => ({
     await places.take(cancel);
     try {
       return await chat.ask(call, cancel);
+    } finally {
+      places.giveBack();
+    }
+  },
+});
+
+/** The same of an embedder. */
+export const slottedEmbedder = (embedder: Embedder, places: Slots): Embedder => ({
+  fingerprint: embedder.fingerprint,
+  dimensions: embedder.dimensions,
+  embed: async (texts, cancel) => {
+    await places.take(cancel);
+    try {
+      return await embedder.embed(texts, cancel);
     } finally {
       places.giveBack();
     }

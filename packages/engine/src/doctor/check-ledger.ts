@@ -1,3 +1,4 @@
+import type { EngineDeps } from '../deps.ts';
 import { CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/audit.ts';
 import type { BatchCounts } from '../ports/ledger/overview.ts';
 import type { Millis } from '../words.ts';
@@ -100,8 +101,12 @@ async function untoldFor(deps: Examining['deps'], count: number): Promise<readon
   return [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }];
 }
 
-async function oldestUntold({ ledger: { outbox, memories, speech } }: Examining['deps']): Promise<Millis | null> {
-  const [oldest] = await outbox.pending(1);
+/** When what has waited longest for the index was changed, also of a lane that is set aside; null: the index knows everything. */
+export async function oldestUntold({ ledger }: Pick<EngineDeps, 'ledger'>): Promise<Millis | null> {
+  const { outbox, memories, speech } = ledger;
+  const [aside] = await outbox.aside(Number.MAX_SAFE_INTEGER, 1);
+  const entries = [...(await outbox.pending(1)), ...(aside === undefined ? [] : await outbox.ofLane(aside.lane, 1))];
+  const [oldest] = entries.sort((a, b) => a.seq - b.seq);
   if (oldest === undefined) return (await speech.untold(1))[0]?.changedAt ?? null;
   const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
   return memory === undefined ? null : Math.max(memory.updatedAt, memory.lastConfirmedAt ?? 0);

@@ -39,6 +39,8 @@ export type Refusal =
 export type WriteResult =
   /** In the ledger, and searchable. */
   | { readonly kind: 'written'; readonly memory: Memory }
+  /** In the ledger, and found by its words: the embedder refuses it for good, or did not answer in time. */
+  | { readonly kind: 'words'; readonly memory: Memory }
   /** In the ledger; searchable once the index is back. */
   | { readonly kind: 'unprojected'; readonly memory: Memory }
   | Refusal;

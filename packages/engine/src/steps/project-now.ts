@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { asEngineError } from '../errors.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from './project.ts';
 
@@ -14,26 +15,66 @@ interface Changed {
 }
 
 /**
- * Tells the index of what somebody changed and waits to find changed. False when it could not be told: the
- * outbox has it, and is swept. `otherwise` is what is logged then.
+ * fully   found by words and meaning
+ * words   by its words alone: the embedder refuses the text for good, or does not answer in time; then the sweep embeds it
+ * later   not yet: the outbox has it, and is swept
  */
-export async function projectNow(
-  deps: ProjectDeps & Pick<EngineDeps, 'log'>,
-  { memoryIds, consolidationIds = [] }: Changed,
-  otherwise: string,
-): Promise<boolean> {
-  const { outbox, speech } = deps.ledger;
+export type Searchable = 'fully' | 'words' | 'later';
+
+type NowDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+
+/**
+ * Tells the index of what somebody changed and waits to find changed. It waits for the embedder no longer than the embedder
+ * of its deps does: without vectors it tells the words. `otherwise` is what is logged where that fails as well.
+ */
+export async function projectNow(deps: NowDeps, changed: Changed, otherwise: string): Promise<Searchable> {
+  const { memoryIds, consolidationIds = [] } = changed;
   try {
-    for (const ids of slices(memoryIds, SLICE))
-      await project(deps, { entries: await outbox.ofMemories(ids), batches: [] }, NEVER);
+    const byWords = await tellMemories(deps, memoryIds);
     for (const ids of slices(consolidationIds, CONSOLIDATIONS))
-      await project(deps, { entries: [], batches: await speech.untoldOf(ids) }, NEVER);
-    return true;
+      await project(deps, { entries: [], batches: await deps.ledger.speech.untoldOf(ids) }, NEVER);
+    return byWords ? 'words' : 'fully';
   } catch (error) {
-    deps.log.warn({ error: String(error) }, otherwise);
+    const isTold = asEngineError(error).code !== 'index_unavailable' && (await toldByWords(deps, memoryIds));
+    const searchable = isTold && consolidationIds.length === 0 ? 'words' : 'later';
+    deps.log.warn({ error: String(error), searchable }, otherwise);
+    return searchable;
+  }
+}
+
+/** Answers whether some of them are found by words alone. */
+async function tellMemories(deps: ProjectDeps, memoryIds: readonly string[]): Promise<boolean> {
+  let some = false;
+  for (const ids of slices(memoryIds, SLICE)) {
+    const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
+    some ||= byWords;
+  }
+  return some;
+}
+
+async function toldByWords(deps: ProjectDeps, memoryIds: readonly string[]): Promise<boolean> {
+  try {
+    await tellMemories(byWordsAlone(deps), memoryIds);
+    return true;
+  } catch {
     return false;
   }
 }
+
+/** Nothing is embedded that was not before, and the outbox keeps it all: the sweep tells it once more, with vectors. */
+const byWordsAlone = (deps: ProjectDeps): ProjectDeps => ({
+  ...deps,
+  embedder: {
+    fingerprint: deps.embedder.fingerprint,
+    dimensions: deps.embedder.dimensions,
+    embed: async (texts) => ({ vectors: texts.map(() => null), usage: { promptTokens: 0, completionTokens: 0 } }),
+  },
+  ledger: {
+    ...deps.ledger,
+    thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} },
+    outbox: { ...deps.ledger.outbox, clear: async () => [] },
+  },
+});
 
 const slices = (ids: readonly string[], size: number): (readonly string[])[] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));

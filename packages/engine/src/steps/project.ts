@@ -4,6 +4,7 @@ import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
 import type { LaneId, TenantId } from '../words.ts';
+import { askedBy } from './embed.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
 export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
@@ -20,18 +21,29 @@ export interface Untold {
  * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
  * has an entry of its own, and the index never lets an older revision replace a newer one.
  */
-export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancellation): Promise<void> {
-  for (const group of byLane(untold)) await projectLane(deps, { ...group, made: untold.made }, cancel);
+export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancellation): Promise<Projected> {
+  let byWords = false;
+  for (const group of byLane(untold))
+    byWords = (await projectLane(deps, { ...group, made: untold.made }, cancel)) || byWords;
+  return { byWords };
 }
 
-async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<void> {
+export interface Projected {
+  /** Some memory is found by its words alone: its text has no vector. */
+  readonly byWords: boolean;
+}
+
+/** Answers whether some memory that holds is found by its words alone. */
+async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<boolean> {
   const { ledger, tools, meter } = deps;
   const { tenant, lane, entries, batches, made } = group;
   const memories = await ledger.memories.many(tenant, [...new Set(entries.map((entry) => entry.memoryId))]);
-  const told = await tell(deps, group, await makePoints(deps, { tenant, lane, memories, batches, made }, cancel));
+  const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
+  const told = await tell(deps, group, points);
   const now = tools.now();
   const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
   if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
+  return points.points.some(({ shelf, live, vector }) => shelf === 'memories' && live && askedBy(vector) === null);
 }
 
 /**

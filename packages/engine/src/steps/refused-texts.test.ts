@@ -5,16 +5,20 @@ import type { Embedder } from '../ports/models.ts';
 import type { NewMemory } from '../ports/writer.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
 import {
+  createMemoryIndex,
+  createMemoryLedger,
   type EngineBench,
   echoExtract,
   engineBench,
   type FakeEmbedder,
   fakeChat,
   fakeEmbedder,
+  fixedTools,
   keyedDecide,
   NEVER,
   scope,
 } from '../testing/index.ts';
+import { emptyIndex } from '../testing/memory-index.ts';
 import { terms } from '../text/terms.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { memoryWriter } from '../write.ts';
@@ -99,6 +103,49 @@ describe('a text that the embedding model refuses for good', () => {
     while ((await sweepOutbox(deps, NEVER)) > 0);
     expect(other.calls.flat()).toEqual(['pet: bad cat']);
     expect(await bench.deps.ledger.thoughts.refusedTexts(other.fingerprint)).toBe(0);
+  });
+});
+
+describe('an embedder that is away', () => {
+  it('lets what is written be found by its words, in the place of what it said before, until it is back', async () => {
+    let away = false;
+    const { embed, ...good } = fakeEmbedder(64);
+    const embedder: Embedder = {
+      ...good,
+      embed: (texts, cancel) =>
+        away ? Promise.reject(new EngineError('no', { code: 'model_timeout', retryable: true })) : embed(texts, cancel),
+    };
+    const state = emptyIndex();
+    const stores = { ledger: createMemoryLedger({ tools: fixedTools() }), index: createMemoryIndex(state) };
+    const bench = await engineBench({ chat: fakeChat({}), embedder, stores });
+    const writer = memoryWriter(bench.deps);
+    const first = await writer.add(DEFAULT_TENANT, newMemory('home: Oslo'));
+    expect(first.kind).toBe('written');
+    const id = first.kind === 'written' ? first.memory.id : '';
+    away = true;
+    bench.tools.advance(1_000);
+    expect((await writer.change(DEFAULT_TENANT, id, { text: 'home: Rome' })).kind).toBe('words');
+    const held = () =>
+      [...state.points.values()]
+        .filter(({ live }) => live)
+        .map(({ text, vector }) => [text, Math.hypot(...vector) > 0]);
+    expect(held()).toEqual([['home: Rome', false]]);
+    expect(await bench.deps.ledger.overview.outbox()).toBe(1);
+    away = false;
+    await sweepOutbox(bench.deps, NEVER);
+    expect([held(), await bench.deps.ledger.overview.outbox()]).toEqual([[['home: Rome', true]], 0]);
+    away = true;
+    expect((await writer.remove(DEFAULT_TENANT, id)).kind).not.toBe('unprojected');
+    expect(held()).toEqual([]);
+    expect(await bench.deps.ledger.thoughts.refusedTexts(embedder.fingerprint)).toBe(0);
+  });
+
+  it('and an index that is away as well are told from each other: nothing is found yet', async () => {
+    const failing = (): Promise<never> =>
+      Promise.reject(new EngineError('no', { code: 'index_unavailable', retryable: true }));
+    const bench = await engineBench({ chat: fakeChat({}) });
+    const deps = { ...bench.deps, index: { ...bench.deps.index, upsert: failing } };
+    expect((await memoryWriter(deps).add(DEFAULT_TENANT, newMemory('home: Oslo'))).kind).toBe('unprojected');
   });
 });
 

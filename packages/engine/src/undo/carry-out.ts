@@ -42,7 +42,7 @@ export async function carryOut(
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
   const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
   const otherwise = 'taken back, but not in the index yet';
-  const isTold = await projectNow(deps, changed, otherwise);
+  const isTold = (await projectNow(deps, changed, otherwise)) !== 'later';
   return { kind: 'done', report, searchable: (await projectGraphNow(deps, lane, otherwise)) && isTold };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ExternalId } from './common.ts';
+import { ExternalId, Metadata } from './common.ts';
 
 test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x'])('%j is an id', (id) => {
   expect(ExternalId.safeParse(id).success).toBe(true);
@@ -14,4 +14,27 @@ test.each(['', '  ', '\t', 'a\u0000b', '\u0000', 'a\n', '\ud800', 'a\udc00b', 'a
 
 test('a very long id with a control character at its end is refused without trying every split', () => {
   expect(ExternalId.safeParse(`${'a'.repeat(500_000)}\u0000`).success).toBe(false);
+});
+
+const METADATA_MAX = 16_000;
+const told = (metadata: unknown): string | undefined => Metadata.safeParse(metadata).error?.issues[0]?.message;
+
+test('metadata is as long as it is as JSON, escapes included', () => {
+  expect(told({ k: '"'.repeat((METADATA_MAX - '{"k":""}'.length) / 2) })).toBeUndefined();
+  expect(told({ k: `a${'"'.repeat((METADATA_MAX - '{"k":""}'.length) / 2)}` })).toBe(
+    'expected at most 16000 characters of JSON, got 16001',
+  );
+});
+
+test.each([
+  ['fields', Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => ['k'.repeat(200) + i, i]))],
+  ['items', { list: Array.from({ length: 100_000 }, () => 1) }],
+  ['text', { text: 'a'.repeat(1_000_000) }],
+])('metadata of too many %s is refused as a whole, and none of it is looked at', (_of, metadata) => {
+  const { error } = Metadata.safeParse(metadata);
+  expect(error?.issues.map(({ message }) => message)).toEqual(['expected at most 16000 characters of JSON, got more']);
+});
+
+test.each([[null], ['text'], [[1]], [undefined]])('%j is no metadata', (given) => {
+  expect(told(given)).toContain('expected record');
 });

@@ -54,17 +54,52 @@ const METADATA_KEY_MAX = 128;
 /** Metadata as it was given once, whatever is taken today. */
 export const MetadataView = z.record(z.string(), z.json());
 
-/** Free JSON a caller attaches to a batch or memory; it never sets identity. */
-export const Metadata = z
-  .record(z.string().min(1).max(METADATA_KEY_MAX), z.json())
-  .superRefine((metadata, { addIssue }) => {
-    if (isDeeper(metadata, METADATA_LEVELS_MAX)) {
-      addIssue(`expected at most ${METADATA_LEVELS_MAX} objects and lists inside each other, got more; flatten it`);
-      return;
-    }
-    const { length } = JSON.stringify(metadata);
-    if (length > METADATA_MAX) addIssue(`expected at most ${METADATA_MAX} characters of JSON, got ${length}`);
+/**
+ * Any JSON. A body was read from JSON, so everything in it is: asking each value once more takes ten times as long as
+ * reading it did.
+ */
+const AnyJson = z.unknown().describe('Any JSON value') as unknown as z.ZodType<z.core.util.JSONType>;
+
+/** Lets a schema look only at what nothing is wrong with as a whole, such as its size. It is described as before. */
+export function lookedAtFirst<T extends z.ZodType>(mistakeOf: (value: unknown) => string | null, schema: T) {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input' });
+  const first = z.unknown().superRefine((value, { addIssue }) => {
+    const mistake = mistakeOf(value);
+    if (mistake !== null) addIssue(mistake);
   });
+  return first.pipe(schema).meta(shown as Record<string, unknown>);
+}
+
+/** An object of free JSON, of so many characters at most; counting stops with the first that is too many. */
+export const jsonOf = (most: number, key: z.ZodString = z.string()) =>
+  lookedAtFirst((value) => tooLong(value, most), z.record(key, AnyJson));
+
+function tooLong(value: unknown, most: number): string | null {
+  const wanted = `expected at most ${most} characters of JSON`;
+  if (leftAfter(value, most) < 0) return `${wanted}, got more`;
+  const { length = 0 } = JSON.stringify(value) ?? '';
+  return length > most ? `${wanted}, got ${length}` : null;
+}
+
+/** What is left of so many characters after the fewest that this can be as JSON: escapes make it longer. */
+function leftAfter(value: unknown, most: number): number {
+  if (typeof value === 'string') return most - value.length - '""'.length;
+  if (typeof value !== 'object' || value === null) return most - 1;
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  const inside: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let left = most - 1 - inside.length;
+  for (let i = 0; i < inside.length && left >= 0; i += 1) {
+    const name = names[i];
+    left = leftAfter(inside[i], name === undefined ? left : left - name.length - '"":'.length);
+  }
+  return left;
+}
+
+/** Free JSON a caller attaches to a batch or memory; it never sets identity. */
+export const Metadata = jsonOf(METADATA_MAX, z.string().min(1).max(METADATA_KEY_MAX)).refine(
+  (metadata) => !isDeeper(metadata, METADATA_LEVELS_MAX),
+  `expected at most ${METADATA_LEVELS_MAX} objects and lists inside each other, got more; flatten it`,
+);
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

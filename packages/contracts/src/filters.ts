@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import { jsonOf } from './common.ts';
+
+/** A thousand values of a hundred characters, and as many conditions as a filter may have. */
+const FILTER_MAX = 130_000;
 
 /** A filter as JSON; the engine reads it, and names the place of a mistake. */
-export const Filters = z.record(z.string(), z.json()).meta({
+export const Filters = jsonOf(FILTER_MAX).meta({
   id: 'Filters',
   description:
     'What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, ' +

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TimeZone } from './common.ts';
+import { lookedAtFirst, TimeZone } from './common.ts';
 import { SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
@@ -37,6 +37,11 @@ const Price = z.number().min(0).max(PRICE_MAX);
 /** null: no limit. */
 const DayLimit = z.number().min(0).nullable().default(null);
 const ModelPrice = z.strictObject({ prompt: Price, completion: Price });
+
+function tooManyPrices(prices: unknown): string | null {
+  const { length } = Object.keys(Object(prices));
+  return length > PRICES_MAX ? `expected at most ${PRICES_MAX} models, got ${length}` : null;
+}
 
 /** A hundred years; null: for ever. */
 const Days = z.int().min(1).max(36_500).nullable().default(null);
@@ -110,11 +115,7 @@ export const PutSettings = z
       })
       .prefault({})
       .describe('When waiting batches are consolidated, where it differs from the service’s configuration.'),
-    prices: z
-      .record(z.string().min(1).max(256), ModelPrice)
-      .refine((prices) => Object.keys(prices).length <= PRICES_MAX, {
-        error: ({ input }) => `expected at most ${PRICES_MAX} models, got ${Object.keys(input as object).length}`,
-      })
+    prices: lookedAtFirst(tooManyPrices, z.record(z.string().min(1).max(256), ModelPrice))
       .default({})
       .describe('Price per million tokens by model, in any one currency: what plans cost.'),
     budgets: z

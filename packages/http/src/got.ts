@@ -12,6 +12,7 @@ export function got(value: unknown): string {
 }
 
 function echoed(value: string, otherwise: string): string {
+  if (value.length > ECHO_MAX) return otherwise; // written as JSON it is longer still, and may be megabytes
   const json = JSON.stringify(value);
   return json.length > ECHO_MAX ? otherwise : json;
 }

@@ -1,19 +1,28 @@
 import type { core } from 'zod';
+import { MISTAKES_MAX } from './few-mistakes.ts';
 import { got } from './got.ts';
 import { type InputMistake, shorten } from './problem.ts';
 
 type Issue = core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** What is wrong with an input: one entry per mistake, with its path, what was expected and what was got. */
+/**
+ * What is wrong with an input: one entry per mistake, with its path, what was expected and what was got. One more than an
+ * answer tells shows that there are more.
+ */
 export function mistakes(issues: readonly Issue[], input: unknown): readonly InputMistake[] {
-  return issues.flatMap((issue) => describe(issue, [], input));
+  return issues
+    .slice(0, SHOWN)
+    .flatMap((issue) => describe(issue, [], input))
+    .slice(0, SHOWN);
 }
+
+const SHOWN = MISTAKES_MAX + 1;
 
 function describe(issue: Issue, prefix: Path, input: unknown): InputMistake[] {
   const path = [...prefix, ...issue.path];
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return describeUnion(issue, path, input);
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key]));
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, SHOWN).map((key) => unknownField([...path, key]));
   if (issue.code === 'invalid_key') return [{ path: shorten(written(path)), message: keyMessage(issue) }];
   return [{ path: written(path), message: messageOf(issue, valueAt(input, path)) }];
 }

@@ -7,6 +7,7 @@ import { registerBounds } from './bounds.ts';
 import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders } from './headers.ts';
 import { registerHealth } from './health.ts';
+import { readOnlyJson } from './json-body.ts';
 import { tidyUrl } from './lenient-paths.ts';
 import { registerMetrics } from './metrics.ts';
 import { registerDocs } from './openapi/docs.ts';
@@ -66,16 +67,6 @@ function bareServer(options: ShellOptions): App {
       sendProblem(reply, report(error, request, options.log));
     },
   }).withTypeProvider<ZodTypeProvider>();
-}
-
-/** JSON is the only body there is. An empty one is left to the route's schema, which says what it expects. */
-function readOnlyJson(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body.toString(), done);
-  });
 }
 
 function abortWhenStopping(app: App): void {

@@ -37,3 +37,42 @@ test('what one request gets of a query without parameters is not what the next o
   const check = checks(WaitQuery.strict(), 'querystring');
   expect(check({}).value).not.toBe(check({}).value);
 });
+
+/** A schema that counts how often it is asked, and takes nothing but texts. */
+function counting() {
+  const asked = { times: 0 };
+  const schema = z.unknown().refine((value) => {
+    asked.times += 1;
+    return typeof value === 'string';
+  }, 'expected a text');
+  return { asked, schema };
+}
+
+test.each([
+  ['a list', (item: z.ZodType) => z.strictObject({ list: z.array(item) }), (of: unknown[]) => ({ list: of })],
+  [
+    'lists of a list, in a union, that may be left out',
+    (item: z.ZodType) => z.strictObject({ list: z.array(z.union([z.null(), z.array(item)])).optional() }),
+    (of: unknown[]) => ({ list: of.map((one) => [one]) }),
+  ],
+])('%s is not looked at after twenty mistakes, and no more than twenty are told', (_of, schemaOf, body) => {
+  const { asked, schema } = counting();
+  const given = ['right', ...Array.from({ length: 5_000 }, () => 1)];
+  const { error } = checks(schemaOf(schema), 'body')(body(given));
+  expect(asked.times).toBe(21);
+  expect((error as { errors?: unknown[] }).errors).toHaveLength(20);
+});
+
+test('of a list that is too long not one item is looked at', () => {
+  const { asked, schema } = counting();
+  const { error } = checks(z.strictObject({ list: z.array(schema).max(3) }), 'body')({ list: [1, 2, 3, 4] });
+  expect(error?.message).toBe('the body is not valid: list: expected at most 3 items, got an array of 4');
+  expect(asked.times).toBe(0);
+});
+
+test('of thousands of unknown fields twenty are named, and that there are more', () => {
+  const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i]));
+  const { error } = checks(z.strictObject({ id: z.string().optional() }), 'body')(body);
+  expect(error?.message).toContain('(and at least 19 more, see errors)');
+  expect((error as { errors?: unknown[] }).errors).toHaveLength(20);
+});

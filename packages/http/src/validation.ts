@@ -1,12 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { core } from 'zod';
+import { MISTAKES_MAX, stopAtEnough } from './few-mistakes.ts';
 import { mistakes } from './mistakes.ts';
 import { type InputMistake, type ProblemError, problem } from './problem.ts';
-
-/** Deepest nesting of a JSON body; deeper ones would exhaust the stack of whatever reads them later. */
-const DEPTH_MAX = 64;
-/** Most mistakes one answer lists. */
-const MISTAKES_MAX = 20;
 
 const PLACES: Readonly<Record<string, string>> = {
   body: 'the body',
@@ -18,13 +14,12 @@ const PLACES: Readonly<Record<string, string>> = {
 /** Checks a part of a request against its schema; a mismatch becomes a problem that names every mistake. */
 export const validator: FastifySchemaCompiler<core.$ZodType> = ({ schema, httpPart }) => {
   const place = PLACES[httpPart ?? 'body'] ?? 'the request';
+  stopAtEnough(schema);
   const ofNothing = httpPart === 'headers' || httpPart === 'querystring' ? known(schema, httpPart) : null;
   return (data: unknown) => {
     const value = ofNothing?.(data) ?? null;
     if (value !== null) return { value };
     if (httpPart === 'body' && (data === null || data === undefined)) return { error: emptyBody() };
-    // Nothing else of a request can be nested.
-    if (httpPart === 'body' && isDeeper(data, DEPTH_MAX)) return { error: tooDeep(place) };
     const result = core.safeParse(schema, data);
     return result.success ? { value: result.data } : { error: invalid(place, mistakes(result.error.issues, data)) };
   };
@@ -58,27 +53,13 @@ function passesOthers(schema: core.$ZodObject): boolean {
 function invalid(place: string, errors: readonly InputMistake[]): ProblemError {
   const [first] = errors;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : '';
+  const others = Math.min(errors.length, MISTAKES_MAX) - 1;
+  const least = errors.length > MISTAKES_MAX ? 'at least ' : '';
+  const more = others > 0 ? ` (and ${least}${others} more, see errors)` : '';
   const detail = `${place} is not valid: ${where}${first?.message ?? 'it does not match the schema'}${more}`;
   return problem('invalid_request', detail, { errors: errors.slice(0, MISTAKES_MAX) });
 }
 
 function emptyBody(): ProblemError {
   return problem('invalid_request', 'expected a JSON object as the body, got none; send one as application/json');
-}
-
-function tooDeep(place: string): ProblemError {
-  return problem(
-    'invalid_request',
-    `expected ${place} to be nested at most ${DEPTH_MAX} levels deep, got more; flatten it`,
-  );
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  // Every body goes through here: most of what is in one is text, and not asked any further.
-  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (const child of children) if (typeof child === 'object' && isDeeper(child, levels - 1)) return true;
-  return false;
 }

@@ -43,10 +43,27 @@ const webhook = (fields: object): Sent => ({
 
 const padded = ({ line, body }: Sent, bytes: number): Sent => ({ line, text: JSON.stringify(body).padEnd(bytes) });
 
+/** user_id and messages. */
+const BESIDE_MESSAGES = 2;
+/** Of each: itself, role, content; then type and text of each part, and the part. */
+const OF_MESSAGE = 3;
+const PARTS = 99;
+
+/** Messages with so many fields and items in all. */
+function messagesOf(values: number): object[] {
+  const long = Math.floor(values / (OF_MESSAGE + PARTS * 3));
+  const parts = many(PARTS, () => ({ type: 'text', text: 'Hi' }));
+  const rest = values - long * (OF_MESSAGE + PARTS * 3);
+  const plain = many(Math.floor(rest / OF_MESSAGE), (i) => ({
+    ...message,
+    ...(i < rest % OF_MESSAGE && { name: 'a' }),
+  }));
+  return [...many(long, () => ({ role: 'user', content: parts })), ...plain];
+}
+
 const OF_REQUESTS: Readonly<Record<string, Make>> = {
   "bytes of the body of a batch, a preview, a context, an add of mem0's": (n) => padded(batch({}), n),
-  'bytes of the body of a search, a recall': (n) => padded(search({}), n),
-  'bytes of the body of settings, a replay': (n) => padded(settings({}), n),
+  'bytes of the body of a search, a recall, settings, a replay': (n) => padded(search({}), n),
   'bytes of the body of a memory': (n) => padded(memory({}), n),
   'bytes of any other body': (n) => padded({ line: 'POST /v1/flush', body: { user_id } }, n),
   'bytes of a form that signs in or out': (n) => ({
@@ -54,6 +71,7 @@ const OF_REQUESTS: Readonly<Record<string, Make>> = {
     text: `next=${letters(n - 'next='.length)}`,
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
   }),
+  'fields and items of a body, all together': (n) => batch({ messages: messagesOf(n - BESIDE_MESSAGES) }),
   // What clients and Node.js add of their own is within the first half.
   'bytes of all headers and the address': (n) => ({
     line: 'GET /v1/stats',
@@ -84,6 +102,11 @@ const OF_MEMORIES: Readonly<Record<string, Make>> = {
   'characters of a category': (n) => memory({ categories: [letters(n)] }),
 };
 
+const FILTER_TEXTS = 200;
+const FILTER_TEXT = 648;
+/** All but the first text: the others with quotes and commas, and what is around them. */
+const FILTER_REST = (FILTER_TEXTS - 1) * (FILTER_TEXT + '"",'.length) + '{"user_id":{"in":[""]}}'.length;
+
 const OF_QUESTIONS: Readonly<Record<string, Make>> = {
   'characters of the query of a search': (n) => search({ query: letters(n) }),
   'results of a search': (n) => search({ top_k: n }),
@@ -96,6 +119,8 @@ const OF_QUESTIONS: Readonly<Record<string, Make>> = {
   'tokens of a recall': (n) => recall({ max_tokens: n }),
   'messages before a source': (n, there) => ({ line: `GET /v1/memories/${there.memory}/sources?before=${n}` }),
   'levels of a filter': (n) => filtered(many(n, (i) => i).reduce<object>((inner) => ({ NOT: inner }), { app_id: 'a' })),
+  'characters of a filter, as JSON': (n) =>
+    filtered({ user_id: { in: many(FILTER_TEXTS, (i) => letters(i === 0 ? n - FILTER_REST : FILTER_TEXT)) } }),
   'conditions of a filter': (n) => filtered({ AND: many(n, () => ({ app_id: 'a' })) }),
   'values in the lists of a filter': (n) => filtered({ app_id: { in: many(n, (i) => `a${i}`) } }),
   'keys inside each other in a filter': (n) => filtered({ metadata: nested(n, (inner) => ({ inner })) }),

@@ -16,10 +16,10 @@ import {
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
 
 /** Most messages in one POST; a longer transcript is sent as several batches. */
-const MESSAGES_MAX = 2_000;
+export const MESSAGES_MAX = 2_000;
 /** Longest text of one message, in characters. */
-const CONTENT_MAX = 500_000;
-const PARTS_MAX = 100;
+export const CONTENT_MAX = 500_000;
+export const PARTS_MAX = 100;
 /** A data URL of an image of about six megabytes. */
 const IMAGE_URL_MAX = 8_000_000;
 const INSTRUCTIONS_MAX = 4_000;

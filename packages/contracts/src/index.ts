@@ -5,10 +5,13 @@ export {
   BatchStage,
   BatchState,
   BatchView,
+  CONTENT_MAX,
   FlushView,
   hasImage,
   ListBatchesQuery,
+  MESSAGES_MAX,
   MessageBody,
+  PARTS_MAX,
   PostBatch,
   PostFlush,
   PostPreview,
@@ -30,6 +33,7 @@ export { ContextResult, PostContext } from './context.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';
 export { ErasureAccepted, ErasureState, ErasureView, ExportLine, UserParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
+export { Filters } from './filters.ts';
 export {
   DRAWN_RELATIONS_MAX,
   EntityKind,

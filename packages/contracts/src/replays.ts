@@ -5,9 +5,11 @@ import { REPLAYS } from './examples.ts';
 
 /** Most batches one request may name. */
 const IDS_MAX = 1_000;
+/** Several times what an id of this service has. */
+const ID_MAX = 128;
 
 const ReplayFilter = z.strictObject({
-  batch_ids: z.array(z.string().min(1)).min(1).max(IDS_MAX).optional(),
+  batch_ids: z.array(z.string().min(1).max(ID_MAX)).min(1).max(IDS_MAX).optional(),
   state: z
     .enum(['parked', 'consolidated', 'empty', 'undone'])
     .optional()

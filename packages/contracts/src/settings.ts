@@ -104,6 +104,7 @@ export const PutSettings = z
       .describe('Whole prompts in place of the product’s. The form of the answer stays the product’s.'),
     review: z
       .array(ReviewedEvent)
+      .max(ReviewedEvent.options.length)
       .refine(isUnique, TWICE)
       .default([])
       .describe('Operations of these kinds wait for a person, see /v1/reviews.'),

@@ -1,4 +1,11 @@
-import type { BatchAccepted, BatchView } from '@slowwave/contracts';
+import {
+  type BatchAccepted,
+  type BatchView,
+  CONTENT_MAX,
+  MESSAGES_MAX,
+  Metadata,
+  PARTS_MAX,
+} from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
@@ -8,10 +15,19 @@ import { Ids, momentOf } from './fields.ts';
 /** How long an answer at once may take, in ms. */
 export const AT_ONCE_MS = 60_000;
 
+/** As large as ours, which says what is wrong inside: larger ones are not passed on to it. */
+const Content = z.union([z.string().max(CONTENT_MAX), z.array(z.unknown()).max(PARTS_MAX), z.looseObject({})]);
+
 export const AddBody = z.strictObject({
-  messages: z.union([z.string().min(1), z.array(z.looseObject({ role: z.string(), content: z.unknown() })).min(1)]),
+  messages: z.union([
+    z.string().min(1).max(CONTENT_MAX),
+    z
+      .array(z.looseObject({ role: z.string(), content: Content }))
+      .min(1)
+      .max(MESSAGES_MAX),
+  ]),
   ...Ids,
-  metadata: z.record(z.string(), z.unknown()).nullish(),
+  metadata: Metadata.nullish(),
   infer: z.boolean().nullish(),
   custom_instructions: z.string().nullish(),
   includes: z.string().nullish(),

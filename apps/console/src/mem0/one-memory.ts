@@ -1,4 +1,4 @@
-import type { HistoryEvent, MemoryView } from '@slowwave/contracts';
+import { type HistoryEvent, type MemoryView, Metadata } from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
@@ -12,7 +12,7 @@ const Id = z.strictObject({ id: z.string() });
 
 const ChangeBody = z.strictObject({
   text: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  metadata: Metadata.optional(),
   expiration_date: z.string().nullish(),
   timestamp: z.unknown().optional(),
 });

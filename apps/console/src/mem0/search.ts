@@ -1,4 +1,4 @@
-import type { SearchResult } from '@slowwave/contracts';
+import { Filters, Metadata, type SearchResult } from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
@@ -8,8 +8,8 @@ import { mem0Memory, mem0Relation } from './views.ts';
 
 const SearchBody = z.strictObject({
   query: z.string(),
-  filters: z.record(z.string(), z.unknown()).optional(),
-  metadata: z.record(z.string(), z.unknown()).nullish(),
+  filters: Filters.optional(),
+  metadata: Metadata.nullish(),
   categories: z.array(z.string()).nullish(),
   top_k: z.number().int().nullish(),
   limit: z.number().int().nullish(),

@@ -1,4 +1,4 @@
-import type { BatchView, MemoryView, SearchResult } from '@slowwave/contracts';
+import { type BatchView, Filters, type MemoryView, type SearchResult } from '@slowwave/contracts';
 import { type App, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { AddBody, AT_ONCE_MS, batchOf, resultOf } from './add.ts';
@@ -13,7 +13,7 @@ import { mem0Memory } from './views.ts';
 const SearchBody = z.strictObject({
   query: z.string(),
   ...Ids,
-  filters: z.record(z.string(), z.unknown()).nullish(),
+  filters: Filters.nullish(),
   top_k: z.number().int().nullish(),
   limit: z.number().int().nullish(),
   threshold: z.number().nullish(),

@@ -44,6 +44,13 @@ it(
     const rotated = (await run('rotate', madeId, '--tenant', 'acme', '--grace', '60', '--json')).json();
     expect(rotated.secret).not.toBe(madeSecret);
     expect(await run('revoke', madeId, '--tenant', 'acme')).toMatchObject({ code: 0 });
+    const ceilings = async (...args: string[]) =>
+      slowwave(['tenants', 'ceilings', 'acme', '--server', url, ...args], { SLOWWAVE_API_KEY: secret });
+    expect((await ceilings()).out).toMatch(/tokens a day +no limit[\s\S]*set for +all tenants/);
+    const limited = await ceilings('--tokens', '2000000', '--cost', 'none', '--json');
+    expect(limited.json()).toEqual({ tenant: 'acme', tokens_per_day: 2_000_000, cost_per_day: null, own: true });
+    expect((await ceilings('--cost', 'much')).code).toBe(2);
+    expect((await ceilings('--usual')).out).toMatch(/set for +all tenants/);
     const { out } = await run('list', '--tenant', 'acme');
     expect(out).toMatch(/chat backend +ingest,search .* revoked /);
     expect(out).not.toContain('sw_');

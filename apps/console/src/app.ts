@@ -1,4 +1,5 @@
 import { needScope, type Routes } from '@slowwave/http';
+import { ceilingsRoutes } from './ceilings.ts';
 import { deleteKey } from './delete-key.ts';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
@@ -96,5 +97,6 @@ const operatorRoutes =
   async (app) => {
     needScope(app, 'operator');
     getDoctor(app, deps);
+    ceilingsRoutes(app, deps);
     await app.register(queuePages(deps));
   };

@@ -1,5 +1,6 @@
 import type {
   Cancellation,
+  Ceilings,
   ChatModel,
   Examination,
   GraphWriter,
@@ -31,6 +32,8 @@ export interface ConsoleDeps {
   otherChat(model: string): ChatModel | null;
   /** Chat models that tenants may name; operators may name any. */
   readonly tenantModels: readonly string[];
+  /** What a day of each tenant may use at most that has no ceilings of its own. */
+  readonly ceilings: Ceilings;
   /** Whether a model is there that describes images, and where these may be. */
   readonly images: ImagesTaken;
   /** The plan of a batch, with nothing written. */

@@ -20,6 +20,7 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     log,
     otherChat,
     tenantModels,
+    ceilings: deps.settings.ceilings,
     nudge,
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },

@@ -26,6 +26,7 @@ const ROUTES = [
   '/v1/reviews',
   '/v1/reviews/{id}',
   '/v1/settings',
+  '/v1/tenants/{id}/ceilings',
   '/v1/undos',
   '/v1/undos/{id}/redo',
   '/v1/users/{id}',

@@ -76,7 +76,7 @@ test('a recall in which somebody is erased answers nobody, and reads nothing of 
     ledger,
     index,
     tools,
-    reader: { ledger, tools, chat: acting, meter: silentMeter },
+    reader: { ledger, tools, settings: engine.deps.settings, chat: acting, meter: silentMeter },
   });
   const payload = { query: 'where does Ann live', user_id: 'ann' };
   const answer = await app.inject({ method: 'POST', url: '/v1/recall', payload });

@@ -36,7 +36,10 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     log: parts.log,
     reranker: openReranker(config, observer),
     // The builtin model is one of rules: there is nothing in it that could judge or answer.
-    reader: config.chatModel === null ? null : { ...parts, chat, meter: observer.meter },
+    reader:
+      config.chatModel === null
+        ? null
+        : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } },
     embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,

@@ -87,9 +87,9 @@ test('the chat model judges on the account of who asks', async () => {
     }),
   });
   const real = await searchBench();
-  const { ledger, index, tools } = real.engine.deps;
+  const { ledger, index, tools, settings } = real.engine.deps;
   for (const city of CITIES) await real.remember(`Ann has been to ${city}`);
-  const reader = { ledger, tools, chat, meter: silentMeter };
+  const reader = { ledger, tools, settings, chat, meter: silentMeter };
   const { search } = await searchBench({ index, ledger, reader });
   const answer = (await search({ ...question, rerank: 'model' })).json();
   expect(textsOf(answer)[0]).toBe('Oslo');

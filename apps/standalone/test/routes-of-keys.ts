@@ -71,6 +71,9 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/keys/{id}/rotate': 'admin',
   'console GET /v1/audit': 'admin',
   'console GET /v1/doctor': 'operator',
+  'console GET /v1/tenants/{id}/ceilings': 'operator',
+  'console PUT /v1/tenants/{id}/ceilings': 'operator',
+  'console DELETE /v1/tenants/{id}/ceilings': 'operator',
 };
 
 /** A request to a route that finds or changes nothing. */

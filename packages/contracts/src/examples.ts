@@ -114,6 +114,8 @@ export const RETENTIONS = [
   { retention: { messages_days: 30 }, forgetting: { max_age_days: 365, max_memories: 1_000 } },
 ];
 
+export const CEILINGS = [{ tokens_per_day: 2_000_000, cost_per_day: 5 }, { tokens_per_day: 2_000_000 }];
+
 export const SETTINGS = [
   {},
   {

@@ -72,6 +72,7 @@ export {
   ListKeysQuery,
   PostKey,
   RotateKey,
+  TenantParams,
 } from './keys.ts';
 export {
   DeletedView,
@@ -97,7 +98,7 @@ export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehears
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
-export { PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
+export { CeilingsView, PutCeilings, PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
 export {
   DependentView,
   ListUndosQuery,

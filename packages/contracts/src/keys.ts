@@ -16,6 +16,9 @@ export const OfTenant = {
   tenant: TenantName.optional().describe("Another tenant than the key's own; for admins of the tenant default only."),
 };
 
+/** In a path. */
+export const TenantParams = z.strictObject({ id: TenantName });
+
 const BOUND_ADMIN = 'a key for one user or app cannot have the scope admin, which is for all of a tenant';
 
 export const PostKey = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lookedAtFirst, TimeZone } from './common.ts';
-import { SETTINGS } from './examples.ts';
+import { CEILINGS, SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
 /** Several times the product's own prompts: longer ones cost more with every call than they can help. */
@@ -183,3 +183,23 @@ export const SettingsView = z
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;
+
+/** What the operator allows a tenant. */
+export const PutCeilings = z
+  .strictObject({
+    tokens_per_day: DayLimit.describe('Tokens of chat models. null: no limit.'),
+    cost_per_day: DayLimit.describe(
+      'In the currency of the prices of the tenant default, else of the list prices; models without a price add nothing.',
+    ),
+  })
+  .meta({ id: 'PutCeilings', examples: CEILINGS });
+
+export const CeilingsView = z
+  .object({
+    tenant: z.string(),
+    tokens_per_day: z.number().nullable(),
+    cost_per_day: z.number().nullable(),
+    own: z.boolean().describe('Set for this tenant; false: what holds for all.'),
+  })
+  .meta({ id: 'Ceilings' });
+export type CeilingsView = z.infer<typeof CeilingsView>;

@@ -5,6 +5,7 @@ import type { ChatModel, Embedder } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import type { Tokenizer } from './ports/tokenizer.ts';
 import type { Log, Tools } from './ports/tools.ts';
+import type { Ceilings } from './settings.ts';
 
 /** What the pipeline works with. */
 export interface EngineDeps {
@@ -41,6 +42,8 @@ export interface EngineSettings {
   /** More deletions than this in one consolidation are refused: a model in doubt must not empty a memory. */
   readonly deletesPerConsolidation: number;
   readonly near: NearThresholds;
+  /** What a day of each tenant may use at most that has no ceilings of its own. */
+  readonly ceilings: Ceilings;
 }
 
 /**

@@ -158,6 +158,7 @@ export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, visible } from './rules/visible.ts';
 export {
   type Budgets,
+  type Ceilings,
   DEFAULT_SETTINGS,
   duePolicy,
   type ForgettingPolicy,

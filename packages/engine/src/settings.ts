@@ -62,6 +62,13 @@ export interface Budgets {
   readonly userCostPerDay: number | null;
 }
 
+/** What a UTC day of a tenant may use at most, as the operator says: no setting of the tenant's own lifts it. null: no limit. */
+export interface Ceilings {
+  readonly tokensPerDay: number | null;
+  /** In the currency of the operator's prices: those of the tenant `default`, else the list prices. */
+  readonly costPerDay: number | null;
+}
+
 export interface ModelPrice {
   readonly prompt: number;
   readonly completion: number;

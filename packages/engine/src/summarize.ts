@@ -11,7 +11,7 @@ import { SUMMARIZE, type SummarizeInput } from './prompts/summarize.ts';
 import { maskSecrets } from './rules/junk/secrets.ts';
 import { toSummarize } from './rules/to-summarize.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from './settings.ts';
-import { afford } from './steps/afford.ts';
+import { afford, type Purse } from './steps/afford.ts';
 import { callOf, repairCall } from './steps/ask.ts';
 import { callModel, unanswered } from './steps/call-model.ts';
 import { shorten } from './text/shorten.ts';
@@ -39,7 +39,7 @@ export async function askForSummary({ ledger, log }: EngineDeps, followUps: Foll
   }
 }
 
-type SummaryDeps = Pick<EngineDeps, 'ledger' | 'chat' | 'tools' | 'log' | 'meter'>;
+type SummaryDeps = Purse & Pick<EngineDeps, 'chat' | 'log' | 'meter'>;
 
 /**
  * What a worker does with one refresh: one model call, from the summary before and what was said since. It reads what

@@ -95,6 +95,14 @@ export type BatchSummary = {
   };
 };
 
+export type Ceilings = {
+  readonly tenant: string;
+  readonly tokens_per_day: number | null;
+  readonly cost_per_day: number | null;
+  /** Set for this tenant; false: what holds for all. */
+  readonly own: boolean;
+};
+
 export type ChangedRelation = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -968,6 +976,13 @@ export type ProposalList = {
     readonly likeness: number;
   }[];
   readonly next_cursor: string | null;
+};
+
+export type PutCeilings = {
+  /** Tokens of chat models. null: no limit. */
+  readonly tokens_per_day?: number | null | undefined;
+  /** In the currency of the prices of the tenant default, else of the list prices; models without a price add nothing. */
+  readonly cost_per_day?: number | null | undefined;
 };
 
 export type PutSettings = {
@@ -2050,5 +2065,21 @@ export interface Operations {
   'GET /v1/doctor': {
     query?: { depth?: 'quick' | 'usual' | undefined; };
     answer: Examination;
+  };
+  /** What a day of a tenant may use at most. */
+  'GET /v1/tenants/{id}/ceilings': {
+    params: { id: string; };
+    answer: Ceilings;
+  };
+  /** Set what a day of a tenant may use at most. */
+  'PUT /v1/tenants/{id}/ceilings': {
+    params: { id: string; };
+    body: PutCeilings;
+    answer: Ceilings;
+  };
+  /** Have what holds for all tenants count for this one again. */
+  'DELETE /v1/tenants/{id}/ceilings': {
+    params: { id: string; };
+    answer: Ceilings;
   };
 }

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { batchesCommand } from './batches.ts';
+import { ceilingsCommand } from './ceilings.ts';
 import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { flushCommand } from './flush.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   createKeyCommand,
   revokeKeyCommand,
   rotateKeyCommand,
+  ceilingsCommand,
   auditCommand,
   doctorCommand,
   rebuildIndexCommand,

@@ -50,6 +50,8 @@ export async function consoleBench({
   const otherChat = (model: string) => (model === OTHER_MODEL ? other : null);
   const engine = await engineBench({ chat: fakeChat(scripts), otherChat });
   const { ledger, tools, log } = engine.deps;
+  const ceilings = given.ceilings ?? engine.deps.settings.ceilings;
+  const withCeilings = { ...engine.deps, settings: { ...engine.deps.settings, ceilings } };
   const nudged: Nudge[] = [];
   const deps: ConsoleDeps = {
     ledger,
@@ -61,8 +63,9 @@ export async function consoleBench({
     log,
     otherChat: engine.deps.otherChat,
     tenantModels: ['scripted'],
+    ceilings,
     images: false,
-    preview: (batch, cancel) => preview(engine.deps, batch, cancel),
+    preview: (batch, cancel) => preview(withCeilings, batch, cancel),
     examine: (how) => examine(engine.deps, how),
     newSecret,
     webhooks: { check: urlPolicy(['127.0.0.1']).check, newSecret: newWebhookSecret },

@@ -23,9 +23,9 @@ async function bench(script: Script | null, given: Partial<SearchDeps> = {}) {
   await engine.run();
   await engine.post(['Bob lives in Rome'], { userId: 'bob' });
   await engine.run();
-  const { ledger, index, tools } = engine.deps;
+  const { ledger, index, tools, settings } = engine.deps;
   const chat = fakeChat(script === null ? {} : { recall_step: script });
-  const reader = script === null ? null : { ledger, tools, chat, meter: silentMeter };
+  const reader = script === null ? null : { ledger, tools, settings, chat, meter: silentMeter };
   const { app } = await searchBench({ ledger, index, reader, ...given });
   const ask = async (more: object = {}) =>
     (await app.inject({ method: 'POST', url: '/v1/recall', payload: { ...question, ...more } })).json();
@@ -103,6 +103,7 @@ test('when the time is up the answer is what was found until then', async () => 
   const reader = {
     ledger: engine.deps.ledger,
     tools: engine.deps.tools,
+    settings: engine.deps.settings,
     chat: { name: 'slow', ask: never },
     meter: silentMeter,
   };

@@ -17,6 +17,7 @@ const ofConsolidation: Need = async (world) => ({ params: { id: (await world.con
 const ofUser: Need = async (world) => ({ params: { id: (await world.consolidated()).user } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
+const ofTenant: Need = async () => ({ params: { id: 'acme' } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
 
 const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
@@ -77,6 +78,9 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   },
   getReplay: ofWhatIf,
   discardReplay: ofWhatIf,
+  getCeilings: ofTenant,
+  putCeilings: ofTenant,
+  deleteCeilings: ofTenant,
   revokeKey: ofKey,
   rotateKey: ofKey,
   // Nothing happens while it is there: its receiver is not.

@@ -22,6 +22,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
   retryDelayMaxMs: RETRY_DELAY_MAX_MS,
   deletesPerConsolidation: DELETES_PER_CONSOLIDATION,
   near: nearOf(config),
+  ceilings: config.ceilings,
 });
 
 /** What a process runs on, as anybody may know it at /healthz: kinds, and nothing of where they are. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
+import type { Ceilings } from '@slowwave/engine';
 import type { z } from 'zod';
 import { ENVIRONMENT, type Environment } from './environment.ts';
 
@@ -49,6 +50,8 @@ export interface Config {
   readonly decideTokens: number;
   /** What the provider allows of each chat model, for all processes together; null: no limit known. */
   readonly limits: { readonly requestsPerMinute: number | null; readonly tokensPerMinute: number | null };
+  /** What a day of a tenant may use at most; null: no limit. */
+  readonly ceilings: Ceilings;
   /** More waiting batches than this, and new ones are refused for a while. */
   readonly maxPending: { readonly perTenant: number; readonly total: number };
   /** Calls of chat models at a time. */
@@ -229,6 +232,7 @@ function configOf(env: Environment, program: Program): Config {
     recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
     messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
+    ceilings: ceilingsOf(env),
     maxPending: { perTenant: env.SLOWWAVE_MAX_PENDING, total: env.SLOWWAVE_MAX_PENDING_TOTAL },
     concurrency: env.SLOWWAVE_CONCURRENCY,
     takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
@@ -238,6 +242,11 @@ function configOf(env: Environment, program: Program): Config {
     logLevel: env.SLOWWAVE_LOG_LEVEL,
   };
 }
+
+const ceilingsOf = (env: Environment): Ceilings => ({
+  tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,
+  costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
+});
 
 const listOf = (given: readonly string[] | undefined): readonly string[] => given ?? [];
 

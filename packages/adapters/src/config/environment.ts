@@ -173,6 +173,16 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_TPM: Count(1_000, 1_000_000_000)
     .optional()
     .describe('Tokens per minute the provider allows of the chat model, shared by all processes.'),
+  SLOWWAVE_TENANT_TOKENS_PER_DAY: Count(0, 1_000_000_000_000)
+    .optional()
+    .describe('Tokens of chat models that each tenant may use a day (UTC), whatever its own budgets say…'),
+  SLOWWAVE_TENANT_COST_PER_DAY: z.coerce
+    .number('must be an amount of money, e.g. 2.50')
+    .min(0, 'must not be below 0')
+    .optional()
+    .describe(
+      '…and what they may cost, by the prices of the tenant default; slowwave tenants ceilings sets others for one.',
+    ),
   SLOWWAVE_MAX_PENDING: Count(1, 1_000_000_000)
     .default(100_000)
     .describe('Waiting batches of one tenant from which on new ones are answered with 429…'),

@@ -4,14 +4,14 @@ import { type Reading, readAnswer } from '../parse/answer.ts';
 import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import { afford } from '../steps/afford.ts';
+import { afford, type Purse } from '../steps/afford.ts';
 import { callOf, type Question, repairCall } from '../steps/ask.ts';
 import { callModel, unanswered } from '../steps/call-model.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';
 
 /** Who asks a model while memories are read, outside of any consolidation. */
 export interface Reader {
-  readonly deps: Pick<EngineDeps, 'ledger' | 'tools' | 'meter'> & { readonly chat: ChatModel };
+  readonly deps: Purse & Pick<EngineDeps, 'meter'> & { readonly chat: ChatModel };
   /** Whose day it is counted to, and whose budget it has to fit. */
   readonly tenant: TenantId;
   readonly owner: Owner;

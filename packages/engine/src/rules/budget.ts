@@ -1,6 +1,6 @@
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
 import { knownCost } from '../prices.ts';
-import type { Budgets, TenantSettings } from '../settings.ts';
+import type { Budgets, Ceilings, TenantSettings } from '../settings.ts';
 import type { Millis } from '../words.ts';
 
 export const DAY_MS = 86_400_000;
@@ -15,6 +15,21 @@ export const budgetWait = (now: Millis): Millis => Math.min((dayOf(now) + 1) * D
 
 export const hasBudget = (budgets: Budgets): boolean => Object.values(budgets).some((limit) => limit !== null);
 
+export const hasCeiling = ({ tokensPerDay, costPerDay }: Ceilings): boolean =>
+  tokensPerDay !== null || costPerDay !== null;
+
+/** What of the operator's limits is reached, in words; null while there is room. */
+export function aboveCeiling(
+  { tokensPerDay, costPerDay }: Ceilings,
+  prices: TenantSettings['prices'],
+  used: readonly UsageOfModel[],
+): string | null {
+  return firstOver([
+    { name: 'tokens_per_day', limit: tokensPerDay, used: tokensOf(used) },
+    { name: 'cost_per_day', limit: costPerDay, used: knownCost(used, prices) },
+  ]);
+}
+
 /** What a day has used so far. */
 export interface DayUsage {
   readonly tenant: readonly UsageOfModel[];
@@ -23,12 +38,21 @@ export interface DayUsage {
 
 /** The budget that is used up, in words; null while there is room. */
 export function usedUp({ budgets, prices }: TenantSettings, day: DayUsage): string | null {
-  const limits = [
+  return firstOver([
     { name: 'tokens_per_day', limit: budgets.tokensPerDay, used: tokensOf(day.tenant) },
     { name: 'cost_per_day', limit: budgets.costPerDay, used: knownCost(day.tenant, prices) },
     { name: 'user_tokens_per_day', limit: budgets.userTokensPerDay, used: tokensOf(day.lane) },
     { name: 'user_cost_per_day', limit: budgets.userCostPerDay, used: knownCost(day.lane, prices) },
-  ];
+  ]);
+}
+
+interface Limit {
+  readonly name: string;
+  readonly limit: number | null;
+  readonly used: number;
+}
+
+function firstOver(limits: readonly Limit[]): string | null {
   const over = limits.find(({ limit, used }) => limit !== null && used >= limit);
   return over === undefined ? null : `${over.name} is ${over.limit}, and ${rounded(over.used)} are used today`;
 }

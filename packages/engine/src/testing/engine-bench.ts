@@ -77,6 +77,7 @@ const SETTINGS: EngineSettings = {
   due: { tokens: 1_024, idleMs: 1_000, maxAgeMs: 10_000 },
   window: { maxTokens: 8_000, maxBatches: 50 },
   recallPerFact: 10,
+  ceilings: { tokensPerDay: null, costPerDay: null },
   messagesInIndex: 'hybrid',
   recentMessages: 10,
   partTokens: 24_000,

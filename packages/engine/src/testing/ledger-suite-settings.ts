@@ -36,6 +36,22 @@ export function describeSettings(bench: () => Bench): void {
       expect(await later.settings.get(TENANT)).toEqual({ ...DEFAULT_SETTINGS, review: ['ADD'] });
     });
 
+    it('have no part in what the operator allows: no choice of the tenant lifts it', async () => {
+      const b = bench();
+      const { settings } = b.ledger;
+      expect(await settings.ceilings(TENANT)).toBeNull();
+      await settings.putCeilings(TENANT, { tokensPerDay: 5_000_000_000, costPerDay: 0.25 });
+      await settings.put(TENANT, { ...DEFAULT_SETTINGS, budgets: CHOSEN.budgets });
+      const later = await b.reopened();
+      expect(await later.settings.ceilings(TENANT)).toEqual({ tokensPerDay: 5_000_000_000, costPerDay: 0.25 });
+      expect(await later.settings.ceilings(OTHER_TENANT)).toBeNull();
+      await later.settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: 0 });
+      expect(await later.settings.ceilings(TENANT)).toEqual({ tokensPerDay: null, costPerDay: 0 });
+      await later.settings.putCeilings(TENANT, null);
+      expect(await later.settings.ceilings(TENANT)).toBeNull();
+      expect(await later.settings.get(TENANT)).toEqual({ ...DEFAULT_SETTINGS, budgets: CHOSEN.budgets });
+    });
+
     it('of one tenant are not those of another', async () => {
       const { settings } = bench().ledger;
       await settings.put(OTHER_TENANT, CHOSEN);

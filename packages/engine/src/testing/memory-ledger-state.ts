@@ -13,7 +13,7 @@ import type { Undo } from '../ports/ledger/undos.ts';
 import type { Delivery, Webhook } from '../ports/ledger/webhooks.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
-import type { TenantSettings } from '../settings.ts';
+import type { Ceilings, TenantSettings } from '../settings.ts';
 import type {
   BatchSettings,
   LaneId,
@@ -135,6 +135,7 @@ export interface State {
   readonly replays: Map<string, ReplayRow>;
   readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
+  readonly ceilings: Map<TenantId, Ceilings>;
   readonly apiKeys: Map<string, ApiKey>;
   readonly webhooks: Map<string, WebhookRow>;
   readonly deliveries: Map<string, DeliveryRow>;
@@ -172,6 +173,7 @@ export function emptyState(tools: Tools): State {
     replays: new Map(),
     undos: [],
     settings: new Map(),
+    ceilings: new Map(),
     apiKeys: new Map(),
     webhooks: new Map(),
     deliveries: new Map(),

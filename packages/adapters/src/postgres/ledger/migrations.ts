@@ -18,6 +18,7 @@ import { SCHEMA_17 } from './schema-17.ts';
 import { SCHEMA_18 } from './schema-18.ts';
 import { SCHEMA_19 } from './schema-19.ts';
 import { SCHEMA_20 } from './schema-20.ts';
+import { SCHEMA_21 } from './schema-21.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_18,
   SCHEMA_19,
   SCHEMA_20,
+  SCHEMA_21,
 ];
 
 /** The newest schema. */

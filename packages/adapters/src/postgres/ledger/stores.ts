@@ -17,7 +17,7 @@ import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
-import { settingsOf } from './read/settings.ts';
+import { ceilingsOf, settingsOf } from './read/settings.ts';
 import { dueSummary, readSummary } from './read/summaries.ts';
 import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
@@ -27,7 +27,7 @@ import { raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
-import { putSettings } from './write/settings.ts';
+import { putCeilings, putSettings } from './write/settings.ts';
 import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
 
 /** One transaction of a refill takes so many memories: some ten milliseconds. */
@@ -96,6 +96,8 @@ export function settingsStore({ read, write }: Access): SettingsStore {
   return {
     get: (tenant) => read((sql) => settingsOf(sql, tenant)),
     put: (tenant, settings) => write((sql) => putSettings(sql, { tenant, settings })),
+    ceilings: (tenant) => read((sql) => ceilingsOf(sql, tenant)),
+    putCeilings: (tenant, ceilings) => write((sql) => putCeilings(sql, { tenant, ceilings })),
   };
 }
 

@@ -15,7 +15,7 @@ import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
-import { settingsOf } from './read/settings.ts';
+import { ceilingsOf, settingsOf } from './read/settings.ts';
 import { runScript } from './script.ts';
 
 /** One transaction of a refill takes so many memories: a few milliseconds. */
@@ -74,6 +74,8 @@ export function settingsStore({ read, write }: Access): SettingsStore {
   return {
     get: (tenant) => read((sql) => settingsOf(sql, tenant)),
     put: (tenant, settings) => write('putSettings', { tenant, settings }),
+    ceilings: (tenant) => read((sql) => ceilingsOf(sql, tenant)),
+    putCeilings: (tenant, ceilings) => write('putCeilings', { tenant, ceilings }),
   };
 }
 

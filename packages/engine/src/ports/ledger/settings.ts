@@ -1,4 +1,4 @@
-import type { TenantSettings } from '../../settings.ts';
+import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { TenantId } from '../../words.ts';
 
 export interface SettingsStore {
@@ -6,4 +6,7 @@ export interface SettingsStore {
   get(tenant: TenantId): Promise<TenantSettings>;
   /** Replaces all of it. */
   put(tenant: TenantId, settings: TenantSettings): Promise<void>;
+  /** What the operator has set for this tenant; null: nothing, and what holds for all counts. */
+  ceilings(tenant: TenantId): Promise<Ceilings | null>;
+  putCeilings(tenant: TenantId, ceilings: Ceilings | null): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import type { TenantId, TenantSettings } from '@slowwave/engine';
+import type { Ceilings, TenantId, TenantSettings } from '@slowwave/engine';
+import { writeCeilings } from '../../../ledger/rows/ceilings.ts';
 import type { Sql } from '../sql.ts';
 
 /** Replaces what the tenant had chosen. */
@@ -12,3 +13,7 @@ export async function putSettings(
 const UPSERT_SETTINGS = `
   INSERT INTO settings (tenant, settings) VALUES (@tenant, @settings::jsonb)
   ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings`;
+
+export async function putCeilings(sql: Sql, of: { tenant: TenantId; ceilings: Ceilings | null }): Promise<void> {
+  await sql.run(...writeCeilings(of));
+}

@@ -21,7 +21,7 @@ import { clearOutbox, refillOutbox, refillSpeech, setLanesAside, takeLanesUp } f
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
-import { putSettings } from './settings.ts';
+import { putCeilings, putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 import { appendTrail, dropOldTrail, forgetOwnerInTrail } from './trail.ts';
@@ -68,6 +68,7 @@ export const WRITES = {
   moveReplay,
   openLaneId,
   proveWritable,
+  putCeilings,
   putSettings,
   raiseLane,
   refillGraph,

@@ -1,4 +1,5 @@
-import type { TenantId, TenantSettings } from '@slowwave/engine';
+import type { Ceilings, TenantId, TenantSettings } from '@slowwave/engine';
+import { writeCeilings } from '../../../ledger/rows/ceilings.ts';
 import type { Sql } from '../sql.ts';
 
 /** Replaces what the tenant had chosen. */
@@ -9,3 +10,7 @@ export function putSettings(sql: Sql, { tenant, settings }: { tenant: TenantId; 
 const UPSERT_SETTINGS = `
   INSERT INTO settings (tenant, settings) VALUES (@tenant, @settings)
   ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings`;
+
+export function putCeilings(sql: Sql, of: { tenant: TenantId; ceilings: Ceilings | null }): void {
+  sql.run(...writeCeilings(of));
+}

@@ -24,6 +24,7 @@ export {
   requestTenant,
 } from './principal.ts';
 export { notFound, ProblemError, problem, problemBody } from './problem.ts';
+export { countMore } from './rate-limit.ts';
 export { needScope } from './scopes.ts';
 export { closeInOrder, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { KeyCheck } from './principal.ts';
+import { countMore } from './rate-limit.ts';
 import { needScope } from './scopes.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
@@ -22,7 +23,11 @@ async function start(keyRate: number | null) {
   closing.push(app);
   needScope(app, 'search');
   app.get('/v1/notes', async () => ({ notes: [] }));
-  return (key: string) => app.inject({ url: '/v1/notes', headers: { authorization: `Bearer ${key}` } });
+  app.get('/v1/many', async (request) => {
+    countMore(request, 3);
+    return { notes: [] };
+  });
+  return (key: string, url = '/v1/notes') => app.inject({ url, headers: { authorization: `Bearer ${key}` } });
 }
 
 test('a key that sends too much is told to wait, and others are not', async () => {
@@ -53,5 +58,23 @@ test('the operator is not limited, nor anybody where no rate is set', async () =
   for (let i = 0; i < 5; i += 1) {
     expect((await limited('a-long-secret')).statusCode).toBe(200);
     expect((await free('one')).statusCode).toBe(200);
+  }
+});
+
+test('a request that is the work of four counts as four, and is answered even where fewer are left', async () => {
+  const get = await start(1);
+  const answer = await get('one', '/v1/many');
+  expect([answer.statusCode, answer.headers['ratelimit-remaining']]).toEqual([200, '0']);
+  const refused = await get('one');
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '3']);
+  expect((await get('other')).statusCode).toBe(200);
+});
+
+test('where no rate is set, and for the operator, such a request counts nothing', async () => {
+  const limited = await start(1);
+  const free = await start(null);
+  for (let i = 0; i < 3; i += 1) {
+    expect((await limited('a-long-secret', '/v1/many')).statusCode).toBe(200);
+    expect((await free('one', '/v1/many')).statusCode).toBe(200);
   }
 });

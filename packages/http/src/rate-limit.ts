@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { principalOf } from './principal.ts';
 import { problem } from './problem.ts';
 import type { App } from './types.ts';
@@ -11,6 +12,18 @@ const BUCKETS_MAX = 10_000;
 interface Bucket {
   left: number;
   at: number;
+}
+
+/** What requests are counted against. */
+const counted = new WeakMap<FastifyRequest, Bucket>();
+
+/**
+ * Counts a request that is the work of several as so many more. It is answered all the same, so that nothing ends half-way;
+ * the key waits after it until that is made up for.
+ */
+export function countMore(request: FastifyRequest, requests: number): void {
+  const bucket = counted.get(request);
+  if (bucket !== undefined) bucket.left -= requests;
 }
 
 /** So many requests a second of each key that was given out, in each process. The operator's own is not counted. */
@@ -31,20 +44,25 @@ export function registerRateLimit(
     return bucket;
   };
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.open === true) return;
     const { keyId } = principalOf(request);
     if (keyId === null) return;
     const bucket = refilled(keyId);
     const allowed = bucket.left >= 1;
     if (allowed) bucket.left -= 1;
-    const fullIn = Math.ceil((most - bucket.left) / perSecond);
+    counted.set(request, bucket);
+    if (!allowed) throw tooMany(perSecond, Math.max(1, Math.ceil((1 - bucket.left) / perSecond)));
+  });
+
+  app.addHook('onSend', async (request, reply) => {
+    const bucket = counted.get(request);
+    if (bucket === undefined) return;
     reply.headers({
       'ratelimit-limit': most,
-      'ratelimit-remaining': Math.floor(bucket.left),
-      'ratelimit-reset': fullIn,
+      'ratelimit-remaining': Math.max(0, Math.floor(bucket.left)),
+      'ratelimit-reset': Math.ceil((most - bucket.left) / perSecond),
     });
-    if (!allowed) throw tooMany(perSecond, Math.max(1, Math.ceil((1 - bucket.left) / perSecond)));
   });
 }
 

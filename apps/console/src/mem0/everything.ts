@@ -1,4 +1,4 @@
-import { type FastifyRequest, problem } from '@slowwave/http';
+import { countMore, type FastifyRequest, problem } from '@slowwave/http';
 import type { Ask } from './ask.ts';
 import { type Json, queryText } from './scope.ts';
 
@@ -28,6 +28,7 @@ export async function everything<T>(ask: Ask, request: FastifyRequest, { path, q
     all.push(...page.results);
     if (all.length > MOST) throw tooMany(path);
     cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined) countMore(request, 1);
   } while (cursor !== undefined);
   return all;
 }

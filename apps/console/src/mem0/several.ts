@@ -1,5 +1,5 @@
 import type { DeletedView, MemoryView } from '@slowwave/contracts';
-import type { App } from '@slowwave/http';
+import { type App, countMore } from '@slowwave/http';
 import { z } from 'zod';
 import type { Ask } from './ask.ts';
 import { QueryIds } from './fields.ts';
@@ -38,12 +38,14 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
 /** Several memories at once, each by its id. */
 export function severalMemories(app: App, ask: Ask): void {
   app.put('/v1/batch', { schema: { body: Changes } }, async (request) => {
+    countMore(request, request.body.memories.length - 1);
     for (const { memory_id, text } of request.body.memories) {
       await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body: { memory: text } });
     }
     return { message: `Successfully updated ${request.body.memories.length} memories` };
   });
   app.delete('/v1/batch', { schema: { body: Deletions } }, async (request) => {
+    countMore(request, request.body.memories.length - 1);
     for (const { memory_id } of request.body.memories)
       await ask(request, { method: 'DELETE', path: memoryPath(memory_id) });
     return { message: `Successfully deleted ${request.body.memories.length} memories` };

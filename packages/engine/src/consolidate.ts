@@ -69,7 +69,7 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
   await deps.tools.breathe();
   const decided = await watch.time('decide', () => decide(deps, recalled, cancel));
-  const guarded = judge(deps, decided);
+  const guarded = await judge(deps, decided);
   await deps.tools.breathe();
   return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
 }

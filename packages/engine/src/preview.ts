@@ -34,7 +34,7 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
-  return draft(dry, judge(dry, decided), { round: 1, timings: watch.timings() });
+  return draft(dry, await judge(dry, decided), { round: 1, timings: watch.timings() });
 }
 
 /** A turn that nobody claimed. */

@@ -158,6 +158,7 @@ describe('an answer to an extract call is understood', () => {
     ['empty objects', '{}'.repeat(50_000)],
     ['nesting', '{"a":'.repeat(50_000)],
     ['quotes', `{${'"'.repeat(100_000)}`],
+    ['values in values that break', `${'{"a":['.repeat(60)}"${'x'.repeat(900_000)}" oops`],
     ['texts in texts', `{"facts":[${'{"text":'.repeat(50_000)}1${'}'.repeat(50_000)}]}`],
     ['lists in lists', `{"facts":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
   ])('gives up soon on endless %s', (_name, text) => {

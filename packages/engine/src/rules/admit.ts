@@ -1,5 +1,6 @@
 import type { RawFact } from '../parse/facts.ts';
 import type { Discard, Fact } from '../plan.ts';
+import { atOnce, type Sliced } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Message, type Role } from '../words.ts';
 import { type Attribute, attribution } from './attribution.ts';
@@ -36,7 +37,7 @@ export interface Admitted {
  * Makes facts of what the model wrote: sources are checked or found, times resolved, order set. What is no fact is
  * put aside with a reason; nothing vanishes.
  */
-export function admit(found: readonly Found[], admission: Admission): Admitted {
+export function* admitting(found: readonly Found[], admission: Admission): Sliced<Admitted> {
   const window = found.flatMap(({ shown }) => [...shown.values()]);
   const judging: Judging = { ...admission, window, attribute: attribution(window), heard: heardIn(window) };
   const discards: Discard[] = [];
@@ -44,6 +45,7 @@ export function admit(found: readonly Found[], admission: Admission): Admitted {
   for (const { raw, unread = [], shown } of found) {
     discards.push(...unread);
     for (const written of raw) {
+      yield;
       const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
       const reason = refusal(candidate, judging);
       if (reason !== null) discards.push(discardOf(written, reason));
@@ -57,6 +59,9 @@ export function admit(found: readonly Found[], admission: Admission): Admitted {
     .map((fact, i) => ({ id: `f${i}`, ...fact }));
   return { facts, discards };
 }
+
+/** The same at once. */
+export const admit = (found: readonly Found[], admission: Admission): Admitted => atOnce(admitting(found, admission));
 
 interface Judging extends Admission {
   readonly window: readonly Spoken[];

@@ -28,12 +28,18 @@ const FRAME = termSet("user user's users assistant agent 用户 助手");
 export function attribution(window: readonly Spoken[]): Attribute {
   const heard = heardIn(window);
   const rarities = raritiesIn([...heard.values()]);
+  const words = new Map<Spoken, string>();
+  const wordsOf = (spoken: Spoken): string => {
+    const known = words.get(spoken) ?? normaliseText(spoken.text);
+    words.set(spoken, known);
+    return known;
+  };
   return (clue, pool) => {
     const asked = weighed(clue);
     const quote = normaliseText(clue.quote ?? '');
     const scored = pool.map((spoken) => ({
       spoken,
-      quoted: quote !== '' && normaliseText(spoken.text).includes(quote),
+      quoted: quote !== '' && wordsOf(spoken).includes(quote),
       score: scoreOf(asked, heard.get(spoken), rarities) * (/[?？]\s*$/u.test(spoken.text) ? QUESTION_WEIGHT : 1),
     }));
     return scored.toSorted(likeliest).map(({ spoken }) => spoken);

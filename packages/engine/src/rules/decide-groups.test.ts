@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Candidate, Fact } from '../plan.ts';
+import { atOnce } from '../slices.ts';
 import { decideGroups } from './decide-groups.ts';
+
+const grouped = (...given: Parameters<typeof decideGroups>) => atOnce(decideGroups(...given));
 
 const fact = (n: number, text: string): Fact => ({ id: `f${n}`, text, saidAt: { at: 0, seq: n } }) as Fact;
 const candidate = (shortId: string, ...facts: readonly string[]): Candidate =>
@@ -15,12 +18,12 @@ const FACTS = [fact(0, 'lives in Oslo'), fact(1, 'has a cat'), fact(2, 'lives in
 
 it('what fits is one group with everything in it, also what only repeats recalled', () => {
   const candidates = [candidate('0', 'f0'), candidate('1', 'f9')];
-  expect(decideGroups(FACTS, candidates, limits(1_000))).toEqual([{ facts: FACTS, candidates, earlier: [] }]);
+  expect(grouped(FACTS, candidates, limits(1_000))).toEqual([{ facts: FACTS, candidates, earlier: [] }]);
 });
 
 it('what does not fit is cut between facts; each group is shown its own memories and the earlier facts it may mean', () => {
   const candidates = [candidate('0', 'f0', 'f2'), candidate('1', 'f1'), candidate('2', 'f3')];
-  const groups = decideGroups(FACTS, candidates, limits(4 * (AROUND + 4)));
+  const groups = grouped(FACTS, candidates, limits(4 * (AROUND + 4)));
   expect(groups.map(({ facts }) => facts.map(({ id }) => id))).toEqual([
     ['f0', 'f1'],
     ['f2', 'f3'],
@@ -34,9 +37,9 @@ it('what does not fit is cut between facts; each group is shown its own memories
 
 it('a memory that several facts of a group share counts once', () => {
   const candidates = [candidate('0', 'f0', 'f1', 'f2', 'f3')];
-  expect(decideGroups(FACTS, candidates, limits(5 * (AROUND + 4)))).toHaveLength(1);
+  expect(grouped(FACTS, candidates, limits(5 * (AROUND + 4)))).toHaveLength(1);
 });
 
 it('a fact that is too much on its own still has its turn', () => {
-  expect(decideGroups(FACTS, [], limits(1)).map(({ facts }) => facts.length)).toEqual([1, 1, 1, 1]);
+  expect(grouped(FACTS, [], limits(1)).map(({ facts }) => facts.length)).toEqual([1, 1, 1, 1]);
 });

@@ -1,4 +1,5 @@
 import type { Candidate, Fact } from '../plan.ts';
+import type { Sliced } from '../slices.ts';
 import { overlap, termSet } from '../text/similarity.ts';
 import { surelyFits } from './surely-fits.ts';
 
@@ -23,29 +24,37 @@ const AROUND_TEXT = 30;
 const EARLIER_MAX = 3;
 
 /** Consecutive facts in as few groups as fit one call each; nearly always it is one, with everything in it. */
-export function decideGroups(
+export function* decideGroups(
   facts: readonly Fact[],
   candidates: readonly Candidate[],
   limits: GroupLimits,
-): readonly DecideGroup[] {
+): Sliced<readonly DecideGroup[]> {
   const texts = [...facts, ...candidates].map(({ text }) => text);
   if (surelyFits(texts, { ...limits, around: AROUND_TEXT })) return [{ facts, candidates, earlier: [] }];
-  const cuts = cutsOf(facts, candidates, limits);
+  const cuts = yield* cutsOf(facts, candidates, limits);
   if (cuts.length === 1) return [{ facts, candidates, earlier: [] }];
-  return cuts.map((from, i) => {
+  const groups: DecideGroup[] = [];
+  for (const [i, from] of cuts.entries()) {
     const group = facts.slice(from, cuts[i + 1]);
-    return {
-      facts: group,
-      candidates: candidates.filter((candidate) => recalledFor(candidate, new Set(group.map(({ id }) => id)))),
-      earlier: nearEarlier(group, facts.slice(0, from), limits),
-    };
-  });
+    const ids = new Set(group.map(({ id }) => id));
+    const near = yield* nearEarlier(group, facts.slice(0, from), limits);
+    groups.push({ facts: group, candidates: candidates.filter((one) => recalledFor(one, ids)), earlier: near });
+  }
+  return groups;
 }
 
 /** Where each group begins. A fact brings the candidates with it that no fact of its group has brought yet. */
-function cutsOf(facts: readonly Fact[], candidates: readonly Candidate[], { tokens, count }: GroupLimits): number[] {
+function* cutsOf(
+  facts: readonly Fact[],
+  candidates: readonly Candidate[],
+  { tokens, count }: GroupLimits,
+): Sliced<number[]> {
   const costOf = (text: string): number => count(text) + AROUND_TEXT;
-  const costs = new Map(candidates.map((candidate) => [candidate, costOf(candidate.text)]));
+  const costs = new Map<Candidate, number>();
+  for (const candidate of candidates) {
+    costs.set(candidate, costOf(candidate.text));
+    yield;
+  }
   const brought = candidatesByFact(candidates);
   const cuts = [0];
   let shown = new Set<Candidate>();
@@ -64,11 +73,13 @@ function cutsOf(facts: readonly Fact[], candidates: readonly Candidate[], { toke
     }
     spent += added(shown);
     for (const candidate of mine) shown.add(candidate);
+    yield;
   }
   return cuts;
 }
 
-function candidatesByFact(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
+/** What was recalled for each fact, in the order in which it is shown. */
+export function candidatesByFact(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
   const byFact = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     for (const { fact } of candidate.recalledBy) byFact.set(fact, [...(byFact.get(fact) ?? []), candidate]);
@@ -80,18 +91,18 @@ const recalledFor = ({ recalledBy }: Candidate, facts: ReadonlySet<string>): boo
   recalledBy.some(({ fact }) => facts.has(fact));
 
 /** The earlier facts nearest to those of a group, in the order they were said. */
-function nearEarlier(group: readonly Fact[], earlier: readonly Fact[], limits: GroupLimits): readonly Fact[] {
+function* nearEarlier(group: readonly Fact[], earlier: readonly Fact[], limits: GroupLimits): Sliced<readonly Fact[]> {
   const words = earlier.map((fact) => ({ fact, terms: termSet(fact.text) }));
-  const near = new Set(
-    group.flatMap(({ text }) => {
-      const asked = termSet(text);
-      return words
-        .map(({ fact, terms }) => ({ fact, score: overlap(asked, terms) }))
-        .filter(({ score }) => score >= limits.overlap)
-        .toSorted((a, b) => b.score - a.score)
-        .slice(0, EARLIER_MAX)
-        .map(({ fact }) => fact);
-    }),
-  );
+  const near = new Set<Fact>();
+  for (const { text } of group) {
+    const asked = termSet(text);
+    const nearest = words
+      .map(({ fact, terms }) => ({ fact, score: overlap(asked, terms) }))
+      .filter(({ score }) => score >= limits.overlap)
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, EARLIER_MAX);
+    for (const { fact } of nearest) near.add(fact);
+    yield;
+  }
   return earlier.filter((fact) => near.has(fact));
 }

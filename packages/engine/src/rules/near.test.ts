@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Fact } from '../plan.ts';
+import { atOnce } from '../slices.ts';
 import { details } from '../testing/index.ts';
-import { isNear, nearEachOther } from './near.ts';
+import { isNear, nearEachOther, pairNear } from './near.ts';
 
+const areNear = (facts: readonly Fact[], vectorOf: (text: string) => Float32Array): boolean =>
+  atOnce(nearEachOther(facts, pairNear(vectorOf, NEAR)));
 const NEAR = { vector: 0.5, keyword: 2, overlap: 0.3 };
 
 describe('a memory is near a fact', () => {
@@ -26,17 +30,17 @@ describe('facts are near each other', () => {
     ['in Chinese', ['用户住在北京', '用户住在上海'], true],
   ])('%s', (_name, texts, expected) => {
     const vectors = new Map(texts.map((text, i) => [text, apart(i)()]));
-    expect(nearEachOther(texts.map(factOf), (text) => vectors.get(text) ?? new Float32Array(4), NEAR)).toBe(expected);
+    expect(areNear(texts.map(factOf), (text) => vectors.get(text) ?? new Float32Array(4))).toBe(expected);
   });
 
   it('by their vectors alone', () => {
-    expect(nearEachOther(['Ana paints', 'Rex barks'].map(factOf), apart(1), NEAR)).toBe(true);
+    expect(areNear(['Ana paints', 'Rex barks'].map(factOf), apart(1))).toBe(true);
   });
 
   it('for certain where they are too many to compare, without looking at one', () => {
     const many = Array.from({ length: 201 }, (_, i) => factOf(`word${i}`, i));
     const unread = (): Float32Array => expect.unreachable('a vector was looked at');
-    expect(nearEachOther(many, unread, NEAR)).toBe(true);
+    expect(areNear(many, unread)).toBe(true);
   });
 });
 

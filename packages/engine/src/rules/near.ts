@@ -1,5 +1,6 @@
 import type { NearThresholds } from '../deps.ts';
 import type { Fact } from '../plan.ts';
+import type { Sliced } from '../slices.ts';
 import { overlap, termSet } from '../text/similarity.ts';
 import { cosine } from '../text/vectors.ts';
 
@@ -13,18 +14,27 @@ export const isNear = (
 const PAIRS_MAX_FACTS = 200;
 
 /** Whether two of the facts might tell of the same thing. */
-export function nearEachOther(
-  facts: readonly Fact[],
-  vectorOf: (text: string) => Float32Array,
-  near: NearThresholds,
-): boolean {
+export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sliced<boolean> {
   if (facts.length > PAIRS_MAX_FACTS) return true;
-  const compared = facts.map(({ text }) => ({ vector: vectorOf(text), terms: termSet(text) }));
-  return compared.some((one, i) =>
-    compared
-      .slice(i + 1)
-      .some(
-        (other) => cosine(one.vector, other.vector) >= near.vector || overlap(one.terms, other.terms) >= near.overlap,
-      ),
-  );
+  for (const [i, one] of facts.entries()) {
+    if (facts.slice(i + 1).some((other) => isPairNear(one, other))) return true;
+    yield;
+  }
+  return false;
+}
+
+/** Whether two facts might tell of the same thing; what they are compared by is worked out once for each. */
+export type PairNear = (one: Fact, other: Fact) => boolean;
+
+export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {
+  const known = new Map<Fact, { readonly vector: Float32Array; readonly terms: ReadonlySet<string> }>();
+  const comparable = (fact: Fact) => {
+    const made = known.get(fact) ?? { vector: vectorOf(fact.text), terms: termSet(fact.text) };
+    known.set(fact, made);
+    return made;
+  };
+  return (one, other) => {
+    const [a, b] = [comparable(one), comparable(other)];
+    return cosine(a.vector, b.vector) >= near.vector || overlap(a.terms, b.terms) >= near.overlap;
+  };
 }

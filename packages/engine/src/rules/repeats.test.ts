@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../slices.ts';
 import { added, deleted, details, fixedTools, home, updated } from '../testing/index.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { deletedAt, newest } from './evolve.ts';
@@ -53,7 +54,7 @@ describe('a repeat is for the model to decide', () => {
   const near = (one: { text: string }, other: { text: string }) => one.text.split(' ')[1] === other.text.split(' ')[1];
   const settled = (texts: readonly string[], memories: readonly Memory[], minute = 10) => {
     const scene = sceneOf(texts, memories, { minute });
-    return [...undisputed(scene.facts, found(scene), { ...scene, near }).keys()];
+    return [...atOnce(undisputed(scene.facts, found(scene), { ...scene, near })).keys()];
   };
 
   it('where something near was said in between', () => {
@@ -84,7 +85,8 @@ function repeats(texts: readonly string[], memories: readonly Memory[], recalled
   return scene.facts.map(({ id }) => found(scene).get(id));
 }
 
-const found = ({ facts, candidates, memories }: ReturnType<typeof sceneOf>) => repeatsOf(facts, candidates, memories);
+const found = ({ facts, candidates, memories }: ReturnType<typeof sceneOf>) =>
+  atOnce(repeatsOf(facts, candidates, memories));
 
 function sceneOf(texts: readonly string[], memories: readonly Memory[], { recalledBy, minute = 10 }: SceneOptions) {
   const facts = texts.map((text, i) => ({

@@ -1,6 +1,8 @@
 import type { Candidate, Fact } from '../plan.ts';
+import type { Sliced } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, saidBefore } from '../words.ts';
+import { candidatesByFact } from './decide-groups.ts';
 import { lastSaidAt, liveVersion } from './evolve.ts';
 import { inEffect } from './in-effect.ts';
 import { reads } from './removed.ts';
@@ -11,25 +13,24 @@ export type Repeat =
   | { readonly kind: 'fact'; readonly fact: string };
 
 /** Facts that need no decision, because the same words are there already, in a version or in an earlier fact. */
-export function repeatsOf(
+export function* repeatsOf(
   facts: readonly Fact[],
   candidates: readonly Candidate[],
   memories: ReadonlyMap<string, Memory>,
-): ReadonlyMap<string, Repeat> {
+): Sliced<ReadonlyMap<string, Repeat>> {
+  const recalled = candidatesByFact(candidates);
   const repeats = new Map<string, Repeat>();
   const firstWith = new Map<string, string>();
   for (const fact of facts) {
     const words = normaliseText(fact.text);
-    const saying = candidates.filter(
-      (candidate) =>
-        candidate.recalledBy.some(({ fact: by }) => by === fact.id) && says(memories.get(candidate.memoryId), words),
-    );
+    const saying = (recalled.get(fact.id) ?? []).filter(({ memoryId }) => says(memories.get(memoryId), words));
     // One that holds goes before one that once did: else the fact would change that one into a second of the first.
     const memory = saying.find((candidate) => holds(memories.get(candidate.memoryId), words)) ?? saying[0];
     const earlier = firstWith.get(words);
     if (memory !== undefined) repeats.set(fact.id, { kind: 'memory', memoryId: memory.memoryId });
     else if (earlier !== undefined) repeats.set(fact.id, { kind: 'fact', fact: earlier });
     if (earlier === undefined) firstWith.set(words, fact.id);
+    yield;
   }
   return repeats;
 }
@@ -46,21 +47,26 @@ export interface Ground {
  * ended what is repeated, so that it begins anew. And what was said before its memory began may belong to another one
  * that is gone.
  */
-export function undisputed(
+export function* undisputed(
   facts: readonly Fact[],
   repeats: ReadonlyMap<string, Repeat>,
   ground: Ground,
-): ReadonlyMap<string, Repeat> {
+): Sliced<ReadonlyMap<string, Repeat>> {
+  const recalled = candidatesByFact(ground.candidates);
   const settled = new Map<string, Repeat>();
   const open: Fact[] = [];
   for (const fact of facts) {
     const repeat = repeats.get(fact.id);
-    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, open })) settled.set(fact.id, repeat);
+    const candidates = recalled.get(fact.id) ?? [];
+    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, candidates, open }))
+      settled.set(fact.id, repeat);
     else open.push(fact);
+    yield;
   }
   return settled;
 }
 
+/** `candidates`: those of the fact. */
 function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open: readonly Fact[] }): boolean {
   const { open, near, memories, candidates } = ground;
   if (repeat.kind === 'fact') {
@@ -71,9 +77,7 @@ function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open
   if (memory === undefined) return true;
   const since = open.filter(({ saidAt }) => saidBefore(lastSaidAt(memory), saidAt));
   const isBegun = inEffect(memory.timeline).some(({ saidAt }) => !saidBefore(fact.saidAt, saidAt));
-  const others = candidates.filter(
-    ({ memoryId, recalledBy }) => memoryId !== memory.id && recalledBy.some((by) => by.fact === fact.id),
-  );
+  const others = candidates.filter(({ memoryId }) => memoryId !== memory.id);
   const isLate = !isBegun && others.some(({ standing }) => standing === 'deleted');
   return isLate || since.some((between) => near(between, fact));
 }

@@ -5,6 +5,7 @@ import type { Nudge } from '../ports/schedule.ts';
 import { evolve } from '../rules/evolve.ts';
 import { tombstoneOf } from '../rules/tombstone.ts';
 import { duePolicy } from '../settings.ts';
+import { askedInSlices } from '../slices.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import type { Planned } from './values.ts';
 
@@ -21,8 +22,14 @@ export async function apply(deps: EngineDeps, planned: Planned): Promise<Applied
   // Recorded now, not when it was thought of: only from here on anybody can see it.
   const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
   const ids = [...new Set(events.map((event) => event.memoryId))];
-  const memories = new Map((await ledger.memories.many(turn.tenant, ids)).map((memory) => [memory.id, memory]));
-  const changes = ids.map((id) => changeOf(planned, memories.get(id) ?? null, eventsOf(events, id)));
+  const known = await askedInSlices(tools, ids, (some) => ledger.memories.many(turn.tenant, some));
+  const memories = new Map(known.map((memory) => [memory.id, memory]));
+  const eventsOf = Map.groupBy(events, (event) => event.memoryId);
+  const changes: (MemoryChange | null)[] = [];
+  for (const id of ids) {
+    changes.push(changeOf(planned, memories.get(id) ?? null, eventsOf.get(id) ?? []));
+    await tools.breathe();
+  }
   if (changes.includes(null)) return { kind: 'overtaken' };
   const applied = await ledger.memories.apply(turn, {
     changes: changes.filter((change) => change !== null),
@@ -37,9 +44,6 @@ export async function apply(deps: EngineDeps, planned: Planned): Promise<Applied
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
 }
-
-const eventsOf = (events: readonly MemoryEvent[], memoryId: string): MemoryEvent[] =>
-  events.filter((event) => event.memoryId === memoryId);
 
 /** null: the memory is no longer the one that was decided on. */
 function changeOf({ turn }: Planned, memory: Memory | null, events: MemoryEvent[]): MemoryChange | null {

@@ -82,6 +82,7 @@ async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }:
   const before = await deps.ledger.thoughts.answer(turn.consolidationId, names.failedStep, inputHash);
   if (before !== null) return { answer: before, reading: readAnswer(before.text, shape) };
   const answer = await ring(asking, call);
+  await deps.tools.breathe();
   const reading = readAnswer(answer.text, shape);
   await store(asking, { step: usable(reading) ? names.step : names.failedStep, inputHash, answer });
   return { answer, reading };

@@ -7,6 +7,7 @@ import { DECIDE, type DecideInput } from '../prompts/decide.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { type DecideGroup, decideGroups } from '../rules/decide-groups.ts';
 import type { TenantSettings } from '../settings.ts';
+import { inSlices } from '../slices.ts';
 import { localIsoOf } from '../text/iso.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { BatchSettings, JsonObject } from '../words.ts';
@@ -29,7 +30,8 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
   };
   const asked: RawOperation[] = [];
   const discards = [...recalled.discards];
-  for (const [i, group] of decideGroups(open, recalled.candidates, limits).entries()) {
+  const groups = await inSlices(deps.tools, decideGroups(open, recalled.candidates, limits));
+  for (const [i, group] of groups.entries()) {
     const question = {
       step: i === 0 ? 'decide' : `decide:${i + 1}`,
       prompt,

@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { askedInSlices } from '../slices.ts';
 import type { LaneId } from '../words.ts';
 
 interface Embedding {
@@ -29,7 +30,8 @@ export async function embedTexts(
   const lasting = new Set(texts);
   const others = passing.filter((text) => !made.has(text));
   const hashes = new Map([...lasting, ...others].map((text) => [text, tools.hash(text)]));
-  const known = await ledger.thoughts.vectors(lane, embedder.fingerprint, [...hashes.values()]);
+  const ask = (some: readonly string[]) => ledger.thoughts.vectors(lane, embedder.fingerprint, some);
+  const known = new Map(await askedInSlices(tools, [...hashes.values()], ask));
   const none = new Float32Array(embedder.dimensions);
   const vectors = new Map(made);
   for (const [text, hash] of hashes) {

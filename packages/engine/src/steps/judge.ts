@@ -1,26 +1,28 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Fact, Remark } from '../plan.ts';
-import { guard } from '../rules/guard/guard.ts';
+import { guarding } from '../rules/guard/guard.ts';
 import { spokenOf } from '../rules/messages.ts';
 import { isOwnWish } from '../rules/own-wish.ts';
 import { clockText, isFromTheFuture } from '../rules/said-when.ts';
+import { inSlices } from '../slices.ts';
 import { isoOf } from '../text/iso.ts';
-import type { JsonObject } from '../words.ts';
+import type { JsonObject, Message } from '../words.ts';
 import type { Decided, Guarded } from './values.ts';
 
 /** Holds the wishes of the model against the rules: what comes out may be applied. */
-export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarded {
+export async function judge({ tools, settings }: EngineDeps, decided: Decided): Promise<Guarded> {
   const { turn, facts, candidates, memories } = decided;
   const { tenant, lane, owner, scope } = turn;
   const heard = decided.messages.filter(({ resent }) => !resent).map((message) => spokenOf(message));
-  const verdicts = guard(
+  const sourcesOf = sourcesIn(decided);
+  const work = guarding(
     {
       home: { tenant, lane, owner, scope },
       consolidationId: turn.consolidationId,
       facts,
       candidates,
       memories,
-      metadataOf: (fact) => metadataOf(decided, fact),
+      metadataOf: (fact) => metadataOf(decided, sourcesOf(fact)),
       isOwnWish: (fact) => isOwnWish(fact, heard),
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
@@ -29,6 +31,7 @@ export function judge({ tools, settings }: EngineDeps, decided: Decided): Guarde
     },
     { ...decided, addOnly: !turn.settings.infer || turn.settings.mode === 'add_only' },
   );
+  const verdicts = await inSlices(tools, work);
   return { ...decided, ...verdicts, remarks: [...verdicts.remarks, ...remarksOnTime(decided)] };
 }
 
@@ -39,9 +42,17 @@ const remarksOnTime = ({ messages }: Decided): readonly Remark[] =>
     did: `counted as said at ${isoOf(message.saidAt.at)}, when it was accepted; send timestamps with the speaker's offset`,
   }));
 
+/** The messages a fact came from, in the order in which they were said. */
+function sourcesIn({ messages }: Decided): (fact: Fact) => readonly Message[] {
+  const places = new Map(messages.map(({ id }, i) => [id, i]));
+  return ({ sourceIds }) => {
+    const at = [...new Set(sourceIds)].flatMap((id) => places.get(id) ?? []).sort((a, b) => a - b);
+    return at.flatMap((place) => messages[place] ?? []);
+  };
+}
+
 /** What the callers attached to the batches a fact came from; the later batch wins. */
-function metadataOf({ messages, metadata }: Decided, fact: Fact): JsonObject {
-  const sources = messages.filter((message) => fact.sourceIds.includes(message.id));
+function metadataOf({ metadata }: Decided, sources: readonly Message[]): JsonObject {
   // Not by assignment: a key may be called __proto__.
   return Object.fromEntries(sources.flatMap((message) => Object.entries(metadata.get(message.batchId) ?? {})));
 }

@@ -3,6 +3,7 @@ import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
+import { askedInSlices } from '../slices.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { askedBy } from './embed.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
@@ -37,13 +38,23 @@ export interface Projected {
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<boolean> {
   const { ledger, tools, meter } = deps;
   const { tenant, lane, entries, batches, made } = group;
-  const memories = await ledger.memories.many(tenant, [...new Set(entries.map((entry) => entry.memoryId))]);
+  const ids = [...new Set(entries.map((entry) => entry.memoryId))];
+  const memories = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
   const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
   const told = await tell(deps, group, points);
   const now = tools.now();
   const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
   if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
   return points.points.some(({ shelf, live, vector }) => shelf === 'memories' && live && askedBy(vector) === null);
+}
+
+/** Points that go to the index together: they are copied for it in one piece. */
+const POINTS_PER_CALL = 200;
+
+async function upsertInSlices(index: ProjectDeps['index'], points: Made['points']): Promise<void> {
+  for (let from = 0; from < points.length; from += POINTS_PER_CALL) {
+    await index.upsert(points.slice(from, from + POINTS_PER_CALL));
+  }
 }
 
 /**
@@ -55,7 +66,7 @@ async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: M
   const [first] = [...points, ...withdrawals];
   if (first === undefined) return told;
   if (!(await ledger.erasures.standing(lane))) return told.map((batch) => ({ ...batch, points: 0 }));
-  if (points.length > 0) await index.upsert(points);
+  if (points.length > 0) await upsertInSlices(index, points);
   if (withdrawals.length > 0) await index.withdraw(withdrawals);
   const anew = await made.anew();
   if (anew !== null) await index.upsert(anew);

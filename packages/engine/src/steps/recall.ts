@@ -11,13 +11,14 @@ import { deletedAt, lastSaidAt, newest, newestOrNull } from '../rules/evolve.ts'
 import { isWishToForget } from '../rules/forget.ts';
 import { fuse } from '../rules/fuse.ts';
 import { vectorTextsOfMessages } from '../rules/message-points.ts';
-import { isNear, nearEachOther } from '../rules/near.ts';
+import { isNear, nearEachOther, pairNear } from '../rules/near.ts';
 import { markerOf, sameMarker } from '../rules/own-index.ts';
 import { isProcedure, PROCEDURAL } from '../rules/procedural.ts';
 import { isRemoved } from '../rules/removed.ts';
 import { repeatsOf, undisputed } from '../rules/repeats.ts';
 import { scan } from '../rules/scan.ts';
 import { pointsOf, textsOf } from '../rules/standing.ts';
+import { askedInSlices, inSlices } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import { type Memory, saidBefore } from '../words.ts';
@@ -35,8 +36,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const vectorOf = await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
-  const found = await deps.ledger.memories.many(turn.tenant, ids);
-  await deps.tools.breathe();
+  const found = await askedInSlices(deps.tools, ids, (some) => deps.ledger.memories.many(turn.tenant, some));
   // The index is asked for this lane alone; what is told of a memory is the ledger's word, and so is whose it is.
   const own = found.filter(({ lane }) => lane === turn.lane);
   const memories = new Map(own.filter(isSaid).map((memory) => [memory.id, memory]));
@@ -47,20 +47,18 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
     candidate.recalledBy.some((recalled) => isNear(recalled, deps.settings.near)),
   );
   const tellings = facts.filter((fact) => !isWishToForget(fact));
-  const repeats = repeatsOf(tellings, candidates, memories);
-  await deps.tools.breathe();
+  const { tools } = deps;
+  const repeats = await inSlices(tools, repeatsOf(tellings, candidates, memories));
+  const isPairNear = pairNear(vectorOf, deps.settings.near);
+  const ground = { candidates, memories, near: isPairNear };
   return {
     ...extracted,
     spoken: new Map(passing.map((text) => [text, vectorOf(text)])),
     candidates,
     memories,
-    repeats: undisputed(facts, repeats, {
-      candidates,
-      memories,
-      near: (one, other) => nearEachOther([one, other], vectorOf, deps.settings.near),
-    }),
+    repeats: await inSlices(tools, undisputed(facts, repeats, ground)),
     tombstones: await tombstonesOf(deps, extracted),
-    undecided: wishes || near || nearEachOther(facts, vectorOf, deps.settings.near),
+    undecided: wishes || near || (await inSlices(tools, nearEachOther(facts, isPairNear))),
   };
 }
 
@@ -114,8 +112,9 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   const { extracted, vectorOf, cancel } = recalling;
   const { tenant, lane, owner } = extracted.turn;
   const limit = deps.settings.recallPerFact;
-  const queries = extracted.facts.map(
-    (fact): IndexQuery => ({
+  const queries: IndexQuery[] = [];
+  for (const fact of extracted.facts) {
+    queries.push({
       tenant,
       owner,
       lane,
@@ -127,23 +126,25 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       where: null,
       wide: false,
       limit: limit * LEG_FACTOR,
-    }),
-  );
+    });
+    await deps.tools.breathe();
+  }
   // Read before the index is asked: what is told to the index in between is then seen twice, never not at all.
   const behind = await deps.ledger.memories.unprojected(lane);
-  const indexed = await deps.index.search(queries);
+  const indexed = await askedInSlices(deps.tools, queries, deps.index.search);
   const texts = behind.flatMap(textsOf);
   const behindVector = behind.length === 0 ? vectorOf : await vectorsBehind(deps, { extracted, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
   const overtaken = new Set(behind.map((memory) => memory.id));
-  return new Map(
-    extracted.facts.map((fact, i) => {
-      const found = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
-      const query = queries[i];
-      const fresh = query === undefined ? [] : scan(points, query);
-      return [fact.id, nearest([...found, ...fresh], limit)];
-    }),
-  );
+  const neighbours = new Map<string, Neighbour[]>();
+  for (const [i, fact] of extracted.facts.entries()) {
+    const found = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
+    const query = queries[i];
+    const fresh = query === undefined ? [] : scan(points, query);
+    neighbours.set(fact.id, nearest([...found, ...fresh], limit));
+    await deps.tools.breathe();
+  }
+  return neighbours;
 }
 
 /** A batch of a key for one app must neither show nor change what other apps were told. */

@@ -5,6 +5,7 @@ import type { Tombstone } from '../ports/ledger/memories.ts';
 import { deletedAt, evolve, liveVersion, newest } from '../rules/evolve.ts';
 import { guard, type Verdicts } from '../rules/guard/guard.ts';
 import { repeatsOf } from '../rules/repeats.ts';
+import { atOnce } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type EventKind, type LaneId, type Memory, saidBefore } from '../words.ts';
 import { details, home } from './builders.ts';
@@ -101,7 +102,7 @@ export function playGuard(scene: Scene): Played {
     },
     {
       asked: scene.asked?.map(wishOf) ?? null,
-      repeats: repeatsOf(facts, candidates, memories),
+      repeats: atOnce(repeatsOf(facts, candidates, memories)),
       tombstones: new Map(facts.flatMap((fact) => tombstoneOf(fact, scene.tombstones ?? []))),
       ...(scene.addOnly === undefined ? {} : { addOnly: scene.addOnly }),
     },

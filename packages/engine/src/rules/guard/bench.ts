@@ -57,6 +57,14 @@ export class Bench {
   /** Facts that only repeat something that waits. */
   readonly #joined = new Set<string>();
   readonly #words = new Map<Memory, string | null>();
+  /** By what a live memory says: the ids, and which memory came first. */
+  readonly #saying = new Map<string, Set<string>>();
+  readonly #places = new Map<string, number>();
+  readonly #shown: ReadonlyMap<string, Candidate>;
+  readonly #shownAs: ReadonlyMap<string, Candidate>;
+  readonly #recalledFor = new Map<string, Candidate[]>();
+  readonly #changed = new Set<string>();
+  readonly #heldOf = new Map<string, HeldOperation[]>();
   readonly #now: Millis;
 
   constructor(input: GuardInput) {
@@ -64,6 +72,12 @@ export class Bench {
     this.#memories = new Map(input.memories);
     this.#made = new Map(input.memories);
     this.#now = input.tools.now();
+    for (const memory of input.memories.values()) this.#hear(memory);
+    this.#shown = new Map(input.candidates.toReversed().map((candidate) => [candidate.shortId, candidate]));
+    this.#shownAs = new Map(input.candidates.toReversed().map((candidate) => [candidate.memoryId, candidate]));
+    for (const candidate of input.candidates) {
+      for (const { fact } of candidate.recalledBy) pushTo(this.#recalledFor, fact, candidate);
+    }
   }
 
   memory(id: string): Memory | undefined {
@@ -73,14 +87,42 @@ export class Bench {
   /** The memory a model's id means: a shown memory, or the one an earlier fact ended up in. */
   resolve(id: string | null): Memory | undefined {
     if (id === null) return undefined;
-    const shown = this.input.candidates.find((candidate) => candidate.shortId === id);
+    const shown = this.#shown.get(id);
     return this.memory(shown?.memoryId ?? this.memoryOfFact.get(id) ?? '');
   }
 
-  /** Live memories this consolidation knows of that say exactly this. */
+  /** A memory as it was shown. */
+  shownAs(memoryId: string): Candidate | undefined {
+    return this.#shownAs.get(memoryId);
+  }
+
+  /** What was recalled for a fact, in the order in which it was shown. */
+  recalledFor(fact: Fact): readonly Candidate[] {
+    return this.#recalledFor.get(fact.id) ?? [];
+  }
+
+  /** Whether anything was done to a memory for this fact, or waits to be done. */
+  hasChanged(fact: Fact, memoryId: string): boolean {
+    return this.#changed.has(changeKey(fact.id, memoryId));
+  }
+
+  /** The first live memory this consolidation knows of that says exactly this. */
   saying(text: string): Memory | undefined {
-    const words = normaliseText(text);
-    return [...this.#memories.values()].find((memory) => this.#wordsOf(memory) === words);
+    const ids = [...(this.#saying.get(normaliseText(text)) ?? [])];
+    const [first] = ids.sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+    return first === undefined ? undefined : this.#memories.get(first);
+  }
+
+  #placeOf(memoryId: string): number {
+    return this.#places.get(memoryId) ?? 0;
+  }
+
+  /** Notes down what a memory says from now on, in the place of what it said before. */
+  #hear(memory: Memory, before?: Memory): void {
+    const [was, is] = [before === undefined ? null : this.#wordsOf(before), this.#wordsOf(memory)];
+    if (was !== null) this.#saying.get(was)?.delete(memory.id);
+    if (is !== null) this.#saying.set(is, (this.#saying.get(is) ?? new Set()).add(memory.id));
+    if (!this.#places.has(memory.id)) this.#places.set(memory.id, this.#places.size);
   }
 
   /** What a memory says now, to be compared: worked out once, since every fact is held against every memory. */
@@ -100,6 +142,7 @@ export class Bench {
     const event = this.#eventOf(fact, change, { memoryId, before });
     const after = evolve(home, before ?? null, [event]);
     this.#memories.set(memoryId, after);
+    this.#hear(after, before);
     const made = this.#made.get(memoryId);
     if (this.#waits(fact, change, made)) {
       this.#hold(fact, change, { event, made });
@@ -116,7 +159,7 @@ export class Bench {
 
   /** The end of a fact; it says so where something of it waits. */
   end(outcome: FactOutcome): void {
-    const kinds = this.held.filter((held) => held.fact === outcome.fact).map((held) => held.kind);
+    const kinds = (this.#heldOf.get(outcome.fact) ?? []).map((held) => held.kind);
     const own = kinds.length === 0 ? null : `its ${[...new Set(kinds)].join(' and ')} waits for review`;
     const waiting = own ?? (this.#joined.has(outcome.fact) ? 'what it repeats waits for review' : null);
     this.outcomes.push(waiting === null ? outcome : { ...outcome, reason: `${outcome.reason}; ${waiting}` });
@@ -129,7 +172,7 @@ export class Bench {
     if (made === undefined) return memoryId !== null;
     if (kind === 'NONE') return !holdsAt(made, fact.saidAt, text ?? '');
     // What takes the place of the deleted waits: until then nothing may be missing.
-    return kind === 'DELETE' && this.held.some((held) => held.fact === fact.id);
+    return kind === 'DELETE' && this.#heldOf.has(fact.id);
   }
 
   #hold(fact: Fact, change: Change, { event, made }: { event: MemoryEvent; made: Memory | undefined }): void {
@@ -137,7 +180,7 @@ export class Bench {
       this.#joined.add(fact.id);
       return;
     }
-    this.held.push({
+    const held: HeldOperation = {
       id: this.input.tools.id('rev'),
       kind: made === undefined && change.kind === 'UPDATE' ? 'ADD' : change.kind,
       fact: fact.id,
@@ -151,12 +194,16 @@ export class Bench {
       validFrom: event.validFrom,
       details: event.details,
       sourceIds: event.sourceIds,
-    });
+    };
+    this.held.push(held);
+    pushTo(this.#heldOf, fact.id, held);
+    this.#changed.add(changeKey(fact.id, event.memoryId));
   }
 
   #record({ reason, decidedBy }: Change, event: DecidedEvent, after: Memory): void {
     this.#made.set(event.memoryId, after);
     this.events.push(event);
+    this.#changed.add(changeKey(event.factId ?? '', event.memoryId));
     this.operations.push({
       fact: event.factId ?? '',
       event: event.kind,
@@ -205,6 +252,14 @@ export class Bench {
       expiresAt: this.input.expiresAt,
     };
   }
+}
+
+const changeKey = (fact: string, memoryId: string): string => `${fact} ${memoryId}`;
+
+function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 /** The text that held; for a deletion the one it ends, which is a former one where it is told late. */

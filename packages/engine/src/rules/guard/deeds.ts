@@ -64,9 +64,7 @@ export const isSettled = (bench: Bench, fact: Fact): boolean => bench.memoryOfFa
 
 /** Whether anything was done to the memory for this fact, or waits to be done. */
 export const hasChanged = (bench: Bench, fact: Fact, memory: Memory): boolean =>
-  bench.memoryOfFact.get(fact.id) === memory.id ||
-  bench.events.some((event) => event.factId === fact.id && event.memoryId === memory.id) ||
-  bench.held.some((held) => held.fact === fact.id && held.memoryId === memory.id);
+  bench.memoryOfFact.get(fact.id) === memory.id || bench.hasChanged(fact, memory.id);
 
 function addNew(bench: Bench, fact: Fact, how: Telling): FactOutcome {
   const memory = bench.change(fact, { kind: 'ADD', memoryId: null, ...how });

@@ -1,6 +1,7 @@
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Fact, FactOutcome, HeldOperation, Operation, Remark } from '../../plan.ts';
 import type { Tombstone } from '../../ports/ledger/memories.ts';
+import { atOnce, type Sliced } from '../../slices.ts';
 import { type Memory, type MemoryEvent, saidBefore } from '../../words.ts';
 import { lastSaidAt } from '../evolve.ts';
 import { isWishToForget } from '../forget.ts';
@@ -33,15 +34,22 @@ export interface Wishes {
  * repaired or refused, with a reason. Invariants: every fact ends with exactly one outcome; a fact is never lost by a
  * deletion; no memory outside the ones shown is touched; whatever changes, changes by an event.
  */
-export function guard(input: GuardInput, wishes: Wishes): Verdicts {
+export function* guarding(input: GuardInput, wishes: Wishes): Sliced<Verdicts> {
   const bench = new Bench(ownOnly(input));
   const open = input.facts.filter((fact) => !wishes.repeats.has(fact.id));
-  const asked = wishes.asked === null ? null : attribute(wishes.asked, open, bench.input.candidates);
+  const asked = wishes.asked === null ? null : yield* attribute(wishes.asked, open, bench.input.candidates);
+  const byFact = Map.groupBy(asked ?? [], (wish) => wish.fact);
   refuseStrays(bench, asked ?? [], new Set(open.map((fact) => fact.id)));
-  for (const fact of input.facts) bench.end(settle(bench, fact, { ...wishes, asked }));
+  for (const fact of input.facts) {
+    bench.end(settle(bench, fact, { ...wishes, asked: asked === null ? null : (byFact.get(fact.id) ?? []) }));
+    yield;
+  }
   const { operations, held, outcomes, remarks, events } = bench;
   return { operations, held, outcomes, remarks, events };
 }
+
+/** The same at once. */
+export const guard = (input: GuardInput, wishes: Wishes): Verdicts => atOnce(guarding(input, wishes));
 
 /** Memories of other lanes are not there, whatever an index says. */
 function ownOnly(input: GuardInput): GuardInput {
@@ -61,9 +69,9 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
   }
 }
 
-/** The one end of a fact: what rules can tell is told without the model. */
+/** The one end of a fact: what rules can tell is told without the model. `asked`: what was wished for it. */
 function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly = false }: Wishes): FactOutcome {
-  const wishes = (asked ?? []).filter((wish) => wish.fact === fact.id);
+  const wishes = asked ?? [];
   if (isWishToForget(fact)) return forgetAsked(bench, fact, wishes);
   const repeat = repeats.get(fact.id);
   const known = repeat === undefined ? undefined : repeated(bench, repeat);

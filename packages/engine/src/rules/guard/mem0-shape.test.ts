@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Candidate, Fact } from '../../plan.ts';
+import { atOnce } from '../../slices.ts';
 import { type Case, expectCase } from '../../testing/guard-stage.ts';
 import { attribute } from './mem0-shape.ts';
+
+const attributed = (...given: Parameters<typeof attribute>) => atOnce(attribute(...given));
 
 const OSLO = 'User lives in Oslo';
 const TEA = 'User likes tea';
@@ -61,18 +64,18 @@ describe('an entry that names no fact', () => {
     ['that tells of something else takes none', [{ event: 'ADD', text: 'The moon is made of cheese' }], [null]],
     ['that deletes an unknown memory takes none', [{ event: 'DELETE', id: '99' }], [null]],
   ])('%s', (_name, raw, expected) => {
-    expect(attribute(raw.map(entry), FACTS, MEMORIES).map(({ fact }) => fact)).toEqual(expected);
+    expect(attributed(raw.map(entry), FACTS, MEMORIES).map(({ fact }) => fact)).toEqual(expected);
   });
 
   it('takes only facts whose recall showed the memory', () => {
     const raw = [entry({ event: 'UPDATE', id: '2', text: BERGEN }), entry({ event: 'DELETE', id: '2' })];
     const memories = [...MEMORIES, memory('2', 'User has a dog', ['f1'])];
-    expect(attribute(raw, FACTS, memories).map(({ fact }) => fact)).toEqual([null, 'f1']);
+    expect(attributed(raw, FACTS, memories).map(({ fact }) => fact)).toEqual([null, 'f1']);
   });
 
   it('never takes a fact that another operation names', () => {
     const raw = [entry({ event: 'UPDATE', id: '0', text: BERGEN }), entry({ event: 'ADD', fact: 'f0' })];
-    expect(attribute(raw, FACTS, MEMORIES).map(({ fact }) => fact)).toEqual([null, 'f0']);
+    expect(attributed(raw, FACTS, MEMORIES).map(({ fact }) => fact)).toEqual([null, 'f0']);
   });
 });
 
@@ -85,7 +88,7 @@ describe('a fact', () => {
     ['f99', 'f99'],
     ['__proto__', '__proto__'],
   ])('named %j is %j', (named, expected) => {
-    expect(attribute([entry({ fact: named })], FACTS, MEMORIES)[0]?.fact).toBe(expected);
+    expect(attributed([entry({ fact: named })], FACTS, MEMORIES)[0]?.fact).toBe(expected);
   });
 });
 

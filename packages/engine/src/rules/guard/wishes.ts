@@ -98,7 +98,7 @@ function textOf(bench: Bench, fact: Fact, wish: RawOperation): string {
 
 /** Words of the fact that stand in the memory already, or an index that found the one for the other. */
 function isKnownBy(bench: Bench, fact: Fact, memory: Memory): boolean {
-  const shown = bench.input.candidates.find((candidate) => candidate.memoryId === memory.id);
+  const shown = bench.shownAs(memory.id);
   const isRecalled = shown === undefined || shown.recalledBy.some((recalled) => recalled.fact === fact.id);
   return isRecalled || overlap(fact.text, newest(memory).text) >= LEAST_OVERLAP;
 }
@@ -127,8 +127,7 @@ function unknownTarget(
 
 /** A memory recalled for the fact in which every word of it stands. */
 function sayingAllOf(bench: Bench, fact: Fact): Memory | undefined {
-  const recalled = bench.input.candidates.filter((candidate) => candidate.recalledBy.some((by) => by.fact === fact.id));
-  const memories = recalled.flatMap((candidate) => bench.memory(candidate.memoryId) ?? []);
+  const memories = bench.recalledFor(fact).flatMap((candidate) => bench.memory(candidate.memoryId) ?? []);
   return memories.find((memory) => {
     const live = liveVersion(memory);
     return live !== null && containment(fact.text, live.text) === 1;

@@ -19,9 +19,27 @@ const FRAME = termSet("user user's assistant agent 用户 助手");
 export function echoesSystem(fact: { readonly text: string; readonly quote: string | null }, window: Window): boolean {
   const asked = new Set([...termSet(fact.text)].filter((term) => !FRAME.has(term)));
   if (asked.size === 0 || window.system.length === 0) return false;
-  if (!window.system.some((text) => containment(asked, text) >= FROM_SYSTEM)) return false;
+  if (!window.system.some((text) => containment(asked, heardOf(window, text).terms) >= FROM_SYSTEM)) return false;
   const quote = normaliseText(fact.quote ?? '');
   return !window.heard.some(
-    (text) => (quote !== '' && normaliseText(text).includes(quote)) || containment(asked, text) >= SUPPORTED,
+    (text) =>
+      (quote !== '' && heardOf(window, text).words.includes(quote)) ||
+      containment(asked, heardOf(window, text).terms) >= SUPPORTED,
   );
+}
+
+interface Heard {
+  readonly words: string;
+  readonly terms: ReadonlySet<string>;
+}
+
+/** Each message is held against every fact: what it is compared by is worked out once for each window. */
+const known = new WeakMap<Window, Map<string, Heard>>();
+
+function heardOf(window: Window, text: string): Heard {
+  const texts = known.get(window) ?? new Map<string, Heard>();
+  known.set(window, texts);
+  const heard = texts.get(text) ?? { words: normaliseText(text), terms: termSet(text) };
+  texts.set(text, heard);
+  return heard;
 }

@@ -4,11 +4,12 @@ import type { Cancellation } from '../../ports/tools.ts';
 import { customPrompt } from '../../prompts/custom.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../prompts/extract.ts';
 import type { Prompt } from '../../prompts/prompt.ts';
-import { admit, type Found } from '../../rules/admit.ts';
+import { admitting, type Found } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
 import { type Part, type PartLimits, partsOf } from '../../rules/parts.ts';
 import { clockText } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
+import { inSlices } from '../../slices.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
 import { type Asking, ask, BrokenOffError } from '../ask.ts';
@@ -34,7 +35,8 @@ export async function infer(
     found.push(...(await readPart({ deps, turn, cancel, gathered, prompt }, part, step)));
   }
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
-  const admitted = admit(found, { inferred: true, agent: turn.scope.agentId !== null, categories });
+  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories };
+  const admitted = await inSlices(deps.tools, admitting(found, admission));
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }
 

@@ -1,6 +1,9 @@
 import type { Erasure, ErasureState, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
 
-/** One kind of row of a lane, and what hangs on it. `:ids` stands for the rows that were picked. */
+/**
+ * One kind of row of a lane, and what hangs on it. `:ids` stands for the rows that were picked. Where a row has no id of its own it is
+ * `:place` that is picked, where it lies, and `:places` stands for those.
+ */
 interface Erasing {
   /** Picks the next rows, as `id`. */
   readonly pick: string;
@@ -10,8 +13,8 @@ interface Erasing {
   readonly deletes: readonly (readonly [table: string, condition: string])[];
 }
 
-const pick = (table: string, id = 'id'): string =>
-  `SELECT ${id} AS id FROM ${table} WHERE lane = @lane ORDER BY ${id} LIMIT @limit`;
+/** Any of the lane, as an index brings them: sorting would read all that is left for each slice. */
+const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${table} WHERE lane = @lane LIMIT @limit`;
 
 /**
  * Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. Written so that SQLite
@@ -67,14 +70,11 @@ export const ERASING: readonly Erasing[] = [
       ['batches', 'id IN :ids'],
     ],
   },
-  { pick: pick('vectors', 'text_hash'), deletes: [['vectors', 'lane = @lane AND text_hash IN :ids']] },
-  {
-    pick: pick('usage', 'CAST(seq AS TEXT)'),
-    deletes: [['usage', 'lane = @lane AND CAST(seq AS TEXT) IN :ids']],
-  },
+  { pick: pick('vectors', ':place'), deletes: [['vectors', ':places']] },
+  { pick: pick('usage', ':place'), deletes: [['usage', ':places']] },
   { pick: pick('untold_lanes', 'lane'), deletes: [['untold_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
-  { pick: pick('scopes', 'key'), deletes: [['scopes', 'lane = @lane AND key IN :ids']] },
+  { pick: pick('scopes', ':place'), deletes: [['scopes', ':places']] },
 ];
 
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */

@@ -23,6 +23,13 @@ test('ids sort by the time they were made', async () => {
   expect(ids.toSorted()).toEqual(ids);
 });
 
+test('ids that are made at once sort in the order in which they were made', () => {
+  const ids = Array.from({ length: 50_000 }, () => systemTools.id('mem'));
+  expect(ids.toSorted()).toEqual(ids);
+  const times = new Set(ids.map((id) => id.slice(0, 'mem_'.length + 10)));
+  expect(times.size).toBeLessThan(ids.length / 2);
+});
+
 test('a hash is the hex SHA-256 of the text in UTF-8', () => {
   expect(systemTools.hash('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
   expect(systemTools.hash('日本')).toMatch(/^[0-9a-f]{64}$/u);

@@ -4,27 +4,40 @@ import { breathe } from './breathe.ts';
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_DIGITS = 10; // 50 bits of milliseconds: enough for the next 35,000 years
-const RANDOM_DIGITS = 16; // 80 bits: no collisions between processes
+const COUNT_DIGITS = 4; // 20 bits: half of them are left to count with, more than are made in a millisecond
+const RANDOM_DIGITS = 12; // 60 bits beside the count: no collisions between processes
 
-/** The system clock, random ids that sort by time, and SHA-256. */
+/** The system clock, random ids that sort in the order in which a process makes them, and SHA-256. */
 export const systemTools: Tools = {
   now: () => Date.now(),
-  id: (kind: IdKind) => `${kind}_${timePart(Date.now())}${randomPart()}`,
+  id: (kind: IdKind) => `${kind}_${orderedPart(Date.now())}${drawn(RANDOM_DIGITS)}`,
   breathe,
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 
-let lastTime = { now: -1, digits: '' };
+let last = { at: -1, digits: '', count: 0 };
 
-/** Ids are made several at a time, most of them in the same millisecond. */
-function timePart(now: number): string {
-  if (now !== lastTime.now) lastTime = { now, digits: timeDigits(now) };
-  return lastTime.digits;
+/**
+ * The time, and a count that begins anywhere in each millisecond. What is made at once, as the memories of one consolidation
+ * are, keeps its order: lists by time and id depend on it.
+ */
+function orderedPart(at: number): string {
+  last =
+    at === last.at
+      ? { ...last, count: last.count + 1 }
+      : { at, digits: timeDigits(at), count: numberOf(drawn(COUNT_DIGITS)) % COUNT_FIRST };
+  return `${last.digits}${digitsOf(last.count, COUNT_DIGITS)}`;
 }
 
-function timeDigits(now: number): string {
+const COUNT_FIRST = 32 ** COUNT_DIGITS / 2;
+
+const numberOf = (digits: string): number => [...digits].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
+
+const timeDigits = (at: number): string => digitsOf(at, TIME_DIGITS);
+
+function digitsOf(number: number, length: number): string {
   let digits = '';
-  for (let rest = now, i = 0; i < TIME_DIGITS; i += 1, rest = Math.floor(rest / 32)) {
+  for (let rest = number, i = 0; i < length; i += 1, rest = Math.floor(rest / 32)) {
     digits = (CROCKFORD[rest % 32] ?? '0') + digits;
   }
   return digits;
@@ -35,10 +48,10 @@ const IDS_DRAWN = 256;
 const pool = Buffer.alloc(RANDOM_DIGITS * IDS_DRAWN);
 let used = pool.length;
 
-function randomPart(): string {
-  if (used === pool.length) draw();
+function drawn(digits: number): string {
+  if (used + digits > pool.length) draw();
   const from = used;
-  used += RANDOM_DIGITS;
+  used += digits;
   return pool.toString('latin1', from, used);
 }
 

@@ -79,3 +79,53 @@ describe('relations', () => {
     expect(fold([no, said, again])).toEqual([`Ana likes tea ${MORNING}-`]);
   });
 });
+
+describe('entities that are said to be one', () => {
+  const ALL = ['a', 'b', 'c', 'd', 'me'];
+  const classesOf = (statements: readonly Statement[], self: string | null = null): string[] => {
+    const standing = standingOf(statements, self);
+    return [...Map.groupBy(ALL, standing).values()].map((members) => members.join(' ')).sort();
+  };
+
+  it('stay with the one they were said to be when that one is said to stand apart, in whatever order that was said', () => {
+    const { same, apart } = statementsBy(fixedTools());
+    const [ab, bc] = [() => same('a', 'b'), () => same('b', 'c')];
+    expect(classesOf([ab(), bc(), apart('b')])).toEqual(['a b', 'c', 'd', 'me']);
+    expect(classesOf([bc(), ab(), apart('b')])).toEqual(['a b', 'c', 'd', 'me']);
+  });
+
+  it('are the same ones in whatever order the merges, and then the splits, were said', () => {
+    const random = seeded(7);
+    const drawn = (): string => ALL[Math.floor(random() * ALL.length)] ?? 'a';
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const merges = Array.from({ length: 1 + Math.floor(random() * 5) }, () => [drawn(), drawn()] as const);
+      const splits = Array.from({ length: Math.floor(random() * 3) }, drawn);
+      const told = (pairs: typeof merges, others: typeof splits): readonly Statement[] => {
+        const { same, apart } = statementsBy(fixedTools());
+        return [...pairs.map(([one, other]) => same(one, other)), ...others.map((one) => apart(one))];
+      };
+      const wanted = classesOf(told(merges, splits));
+      const got = classesOf(told(shuffled(merges, random), shuffled(splits, random)));
+      expect(got, JSON.stringify({ merges, splits })).toEqual(wanted);
+    }
+  });
+
+  it('in a ring are apart once one of them is said to be', () => {
+    const { same, apart } = statementsBy(fixedTools());
+    expect(classesOf([same('a', 'b'), same('b', 'a'), apart('a')])).toEqual(['a', 'b', 'c', 'd', 'me']);
+    const other = statementsBy(fixedTools());
+    expect(classesOf([other.same('b', 'a'), other.same('a', 'b'), other.apart('a')])).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'me',
+    ]);
+  });
+
+  it("never merge the owner's own entity into another one", () => {
+    const { same } = statementsBy(fixedTools());
+    const standing = standingOf([same('a', 'me'), same('a', 'b')], 'me');
+    expect(ALL.map(standing)).toEqual(['me', 'me', 'c', 'd', 'me']);
+  });
+});

@@ -7,24 +7,52 @@ type OfRelation = HoldsStatement | EndedStatement | DeniedStatement;
 /** Where each entity stands: the one it was merged into, at the end of the chain. */
 export type Standing = (entity: string) => string;
 
+/** One entity is said to be another one; kept as it was said, whatever the other one stands for. */
+interface Link {
+  readonly source: string;
+  readonly destination: string;
+}
+
 /**
- * Which entity stands for which, from the statements that count. A merge that would close a ring is passed over: of two
- * that contradict each other the first one said counts.
+ * Which entity stands for which, from the statements that count. All that are said to be the same are one, directly or through
+ * others, in whatever order it was said; what was said of an entity before it was said to stand apart links it no more, and leaves
+ * all others as they are. Of those that are one the last destination stays: a merge that closes a ring changes nothing, and
+ * the owner's own entity is never merged into another one.
  */
-export function standingOf(statements: readonly Statement[]): Standing {
+export function standingOf(statements: readonly Statement[], self: string | null = null): Standing {
   const into = new Map<string, string>();
   const end = (entity: string): string => {
     let at = entity;
     for (let next = into.get(at); next !== undefined; next = into.get(at)) at = next;
     return at;
   };
-  for (const statement of inOrder(statements)) {
-    if (statement.kind === 'apart') into.delete(statement.source);
-    if (statement.kind !== 'same') continue;
-    const destination = end(statement.destination);
-    if (destination !== statement.source) into.set(statement.source, destination);
+  for (const link of linksOf(statements)) {
+    const [source, destination] = [end(link.source), end(link.destination)];
+    if (source === destination) continue;
+    if (source === self) into.set(destination, source);
+    else into.set(source, destination);
   }
   return end;
+}
+
+/** Those that no later statement takes apart, in the order they were said. */
+function linksOf(statements: readonly Statement[]): readonly Link[] {
+  const said: Link[] = [];
+  const cut = new Set<Link>();
+  for (const statement of inOrder(statements)) {
+    if (statement.kind === 'same') said.push(statement);
+    if (statement.kind === 'apart') for (const link of linksAt(statement.source, said)) cut.add(link);
+  }
+  return said.filter((link) => !cut.has(link));
+}
+
+/** The links that say what an entity is; in a ring also those by which what it is was said to be itself. */
+function linksAt(entity: string, links: readonly Link[]): readonly Link[] {
+  const reached = new Set([entity]);
+  for (const one of reached) for (const { source, destination } of links) if (source === one) reached.add(destination);
+  return links.filter(
+    ({ source, destination }) => source === entity || (destination === entity && reached.has(source)),
+  );
 }
 
 /**

@@ -11,8 +11,9 @@ type Called = Pick<Entity, 'id' | 'name'>;
 export function graphOf(
   entities: readonly Called[],
   counting: readonly Statement[],
+  self: string | null = null,
 ): { readonly entities: ReadonlyMap<string, Following>; readonly relations: readonly Relation[] } {
-  const standing = standingOf(counting);
+  const standing = standingOf(counting, self);
   const merged = Map.groupBy(entities, ({ id }) => standing(id));
   const about = groupByEnds(counting);
   const followings = entities.map((entity) => {

@@ -55,6 +55,7 @@ function refoldGraph(state: State, lane: LaneId, now: Millis): void {
   const next = graphOf(
     own,
     counting.map(({ statement }) => statement),
+    own.find(({ self }) => self)?.id ?? null,
   );
   for (const entity of settleEntities(own, next.entities)) {
     entities.set(entity.id, { ...entity, untoldAt: entity.untoldAt ?? now });

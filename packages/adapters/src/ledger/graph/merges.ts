@@ -1,5 +1,5 @@
 import type { LaneId, Standing } from '@slowwave/engine';
-import { standingOf } from '@slowwave/engine/storing';
+import { endsOf, standingOf } from '@slowwave/engine/storing';
 import { type StatementRow, statementFrom } from './rows.ts';
 import { all, run, type Script } from './script.ts';
 
@@ -15,9 +15,10 @@ export interface Moved {
 export function* moveMerged(lane: LaneId): Script<readonly Moved[]> {
   const rows = yield* all<StatementRow>(SELECT_MERGING, { lane });
   const statements = rows.map(statementFrom);
-  const standing = standingOf(statements);
+  const [self] = yield* all<{ id: string }>(SELECT_SELF, { lane });
+  const standing = standingOf(statements, self?.id ?? null);
   const before = new Map((yield* all<MergedRow>(SELECT_MERGED, { lane })).map((row) => [row.id, row.merged_into]));
-  const ids = new Set([...before.keys(), ...statements.map(({ source }) => source)]);
+  const ids = new Set([...before.keys(), ...statements.flatMap(endsOf)]);
   const standings = [...ids].map((id) => ({ id, from: before.get(id) ?? id, to: standing(id) }));
   const moved = standings.filter(({ from, to }) => from !== to);
   for (const { id, to } of moved) yield* run(MOVE, { lane, id, into: to === id ? null : to });
@@ -49,6 +50,8 @@ interface MergedRow extends StandingRow {
 const SELECT_MERGING = `
   SELECT id, statement, counts FROM graph_statements
   WHERE lane = @lane AND kind IN ('same', 'apart') AND counts = 1`;
+
+const SELECT_SELF = 'SELECT id FROM graph_entities WHERE lane = @lane AND self = 1';
 
 const SELECT_MERGED = 'SELECT id, name, merged_into FROM graph_entities WHERE lane = @lane AND merged_into IS NOT NULL';
 

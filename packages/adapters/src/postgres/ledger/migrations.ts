@@ -19,6 +19,7 @@ import { SCHEMA_18 } from './schema-18.ts';
 import { SCHEMA_19 } from './schema-19.ts';
 import { SCHEMA_20 } from './schema-20.ts';
 import { SCHEMA_21 } from './schema-21.ts';
+import { SCHEMA_22 } from './schema-22.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_19,
   SCHEMA_20,
   SCHEMA_21,
+  SCHEMA_22,
 ];
 
 /** The newest schema. */

@@ -21,6 +21,7 @@ import { SCHEMA_20 } from './schema-20.ts';
 import { SCHEMA_21 } from './schema-21.ts';
 import { SCHEMA_22 } from './schema-22.ts';
 import { SCHEMA_23 } from './schema-23.ts';
+import { SCHEMA_24 } from './schema-24.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_21,
   SCHEMA_22,
   SCHEMA_23,
+  SCHEMA_24,
 ];
 
 /** The newest schema. */

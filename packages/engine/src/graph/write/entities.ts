@@ -24,7 +24,10 @@ export async function mergeEntity(
   if (stays.id === source.id || source.mergedInto === stays.id) return refused(`${id} and ${into} are one already`);
   if (source.self) return refused(`${id} is the owner's own entity, which stays: merge ${into} into it`);
   const reason = cleanText(given);
-  return said(deps, source, { drafts: [{ kind: 'same', source: id, destination: stays.id, reason }], shown: stays.id });
+  // Kept as it was said: where what it is now stands apart later, they are still one. What it was said to be before, it is no more.
+  const moved: readonly Draft[] = source.mergedInto === null ? [] : [{ kind: 'apart', source: id }];
+  const same: Draft = { kind: 'same', source: id, destination: named.id, reason };
+  return said(deps, source, { drafts: [...moved, same], shown: stays.id });
 }
 
 /** Somebody says that an entity stands for itself. */

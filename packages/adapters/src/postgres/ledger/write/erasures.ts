@@ -38,10 +38,10 @@ export async function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: n
   if (lane === null) return { more: false };
   await lockLane(sql, lane);
   for (const { pick, changes = [], deletes } of ERASING) {
-    const picked = await sql.all<{ id: string }>(pick, { lane, limit });
+    const picked = await sql.all<{ id: string }>(rowsIn(pick), { lane, limit });
     if (picked.length === 0) continue;
     const ids = picked.map((row) => row.id);
-    for (const change of changes) await sql.run(withIds(change), { ids });
+    for (const change of changes) await sql.run(rowsIn(change), { ids });
     const gone: [string, number][] = [];
     for (const [table, condition] of deletes) gone.push([table, await erase(sql, { table, condition, lane, ids })]);
     await sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
@@ -73,11 +73,16 @@ function erase(
   sql: Sql,
   { table, condition, lane, ids }: { table: string; condition: string; lane: LaneId; ids: readonly string[] },
 ): Promise<number> {
-  const text = `DELETE FROM ${table} WHERE ${withIds(condition)}`;
+  const text = `DELETE FROM ${table} WHERE ${rowsIn(condition)}`;
   return sql.run(text, { lane, ids });
 }
 
-const withIds = (text: string): string => text.replace(':ids', '(SELECT unnest(@ids::text[]))');
+/** A statement of an erasure, for these rows. */
+export const rowsIn = (text: string): string =>
+  text
+    .replaceAll(':ids', '(SELECT unnest(@ids::text[]))')
+    .replaceAll(':places', 'ctid = ANY(@ids::tid[])')
+    .replaceAll(':place', 'ctid::text');
 
 /** Of two workers on one erasure, one counts after the other. */
 async function lockErasure(sql: Sql, id: string): Promise<ErasureRow> {

@@ -33,10 +33,10 @@ export function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: number 
   const { tenant, lane, counts } = load(sql, id);
   if (lane === null) return { more: false };
   for (const { pick, changes = [], deletes } of ERASING) {
-    const picked = sql.all<{ id: string }>(pick, { lane, limit });
+    const picked = sql.all<{ id: string | number }>(rowsIn(pick), { lane, limit });
     if (picked.length === 0) continue;
     const ids = JSON.stringify(picked.map((row) => row.id));
-    for (const change of changes) sql.run(withIds(change), { ids });
+    for (const change of changes) sql.run(rowsIn(change), { ids });
     const gone = deletes.map(([table, condition]) => [table, erase(sql, { table, condition, lane, ids })] as const);
     sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
     count(sql, tenant, { erased: gone.find(([table]) => table === 'batches')?.[1] ?? 0 });
@@ -62,11 +62,15 @@ export function finishErasures(
 
 function erase(sql: Sql, of: { table: string; condition: string; lane: LaneId; ids: string }): number {
   const { table, condition, lane, ids } = of;
-  const text = `DELETE FROM ${table} WHERE ${withIds(condition)}`;
+  const text = `DELETE FROM ${table} WHERE ${rowsIn(condition)}`;
   return sql.run(text, condition.includes('@lane') ? { lane, ids } : { ids });
 }
 
-const withIds = (text: string): string => text.replace(':ids', '(SELECT value FROM json_each(@ids))');
+/** A statement of an erasure, for these rows. */
+export const rowsIn = (text: string): string =>
+  text.replaceAll(':ids', GIVEN).replaceAll(':places', `rowid IN ${GIVEN}`).replaceAll(':place', 'rowid');
+
+const GIVEN = '(SELECT value FROM json_each(@ids))';
 
 function load(sql: Sql, id: string): Erasure {
   const row = sql.get<ErasureRow>('SELECT * FROM erasures WHERE id = @id', { id });

@@ -49,6 +49,24 @@ test('due lanes the queue knows nothing of are scheduled, others are left alone'
   expect(await sweep()).toBe(0);
 });
 
+test.each([
+  ['by this process', true],
+  ['by another one', false],
+])('nobody waits for a clock that was ahead, as seen %s', async (_by, isOwn) => {
+  const tools = fixedTools();
+  const ledger = createMemoryLedger({ tools });
+  const { schedule, nudged } = scheduleOf();
+  const sweep = laneSweep({ ledger, tools }, schedule);
+  await sweep();
+  const right = tools.now();
+  tools.advance(24 * 60 * MINUTE_MS);
+  if (isOwn) await sweep();
+  await ledger.batches.append(newBatch(tools), { tokens: 1_000, idleMs: MINUTE_MS, maxAgeMs: MINUTE_MS });
+  tools.set(right + 10_000);
+  expect(await sweep()).toBe(1);
+  expect(nudged).toMatchObject([{ dueAt: right + 10_000 }]);
+});
+
 test('a lane whose job has ended is scheduled under a new generation', async () => {
   const deps = await dueLanes(1);
   const [due] = await deps.ledger.lanes.due(deps.tools.now(), 1);

@@ -1,5 +1,5 @@
 import type { EngineDeps } from './deps.ts';
-import type { DueMark } from './ports/ledger/lanes.ts';
+import { CLOCK_AHEAD_MS, type DueMark } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import type { LaneId, Millis } from './words.ts';
@@ -12,6 +12,25 @@ const BACKFILL_PATIENCE_MS = 10 * 60_000;
 interface Known {
   readonly turn: Nudge;
   readonly state: TurnState;
+}
+
+/** How often it is looked for lanes whose time came from the clock of another process. */
+const AHEAD_EVERY_MS = 10_000;
+
+/**
+ * Nobody waits for a clock that was ahead to come there again. This process sees its own clock set back; what others named
+ * is seen by the messages they took.
+ */
+function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
+  let seen: Millis = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return async (now) => {
+    const all = now < seen - CLOCK_AHEAD_MS;
+    if (!all) seen = Math.max(seen, now);
+    if (!all && Math.abs(now - lookedAt) < AHEAD_EVERY_MS) return;
+    await lanes.clockSetBack(now, { all });
+    [seen, lookedAt] = [now, now];
+  };
 }
 
 /** The turns that were nudged a moment ago, with their generations. */
@@ -30,9 +49,11 @@ export function laneSweep(
 ): () => Promise<number> {
   let after: DueMark | undefined;
   let told = NOBODY_TOLD;
+  const mindClock = clockMinder(ledger);
   let telling = new Map<LaneId, number>();
   return async () => {
     const now = tools.now();
+    await mindClock(now);
     const due = await ledger.lanes.due(now, LANES_MAX, after);
     after = due.length < LANES_MAX ? undefined : due.at(-1);
     const known = await askAbout(schedule, due);

@@ -128,7 +128,9 @@ function schedule(lane: LaneRow, dueAt: Millis): Step {
 function dueOf(lane: LaneRow, policy: DuePolicy, now: Millis): Millis {
   const full = lane.flush_through > 0 || lane.pending_tokens >= policy.tokens;
   if (full) return atOnce(lane, now);
-  return Math.min((lane.newest_at ?? now) + policy.idleMs, (lane.oldest_at ?? now) + policy.maxAgeMs);
+  // What was accepted later than now was accepted by a clock that was ahead: nobody waits for it to be right again.
+  const by = (at: Millis | null): Millis => Math.min(at ?? now, now);
+  return Math.min(by(lane.newest_at) + policy.idleMs, by(lane.oldest_at) + policy.maxAgeMs);
 }
 
 /** Now, or since when a waiting lane has been due already. */

@@ -9,6 +9,9 @@ import {
 } from '@slowwave/engine';
 import { reservationId, reservedIn } from './reservation-id.ts';
 
+/** For accounts that nobody else sees and that end with the process: what is set on the machine's clock moves no pause. */
+export const steadyNow = (): Millis => performance.timeOrigin + performance.now();
+
 /** What one model has been granted lately, and until when its provider wants to be left alone. */
 export interface Account {
   readonly uses: readonly SecondUse[];

@@ -10,6 +10,7 @@ import {
   type EngineErrorCode,
   type Log,
 } from '@slowwave/engine';
+import { steadyNow } from './account.ts';
 
 const POLICY: BreakerPolicy = {
   // Several times the tries one batch has: a batch that its provider cannot bear parks alone and stops nobody else.
@@ -45,7 +46,10 @@ export interface BreakingOptions {
  * A chat model that is left alone while it keeps failing, by all work of this process: work waits without losing
  * tries. The failure of a probe counts as any other.
  */
-export function breakingChat(chat: ChatModel, { log, policy = POLICY, now = Date.now }: BreakingOptions): BreakingChat {
+export function breakingChat(
+  chat: ChatModel,
+  { log, policy = POLICY, now = steadyNow }: BreakingOptions,
+): BreakingChat {
   let breaker = CLOSED_BREAKER;
   const become = (next: Breaker): void => {
     const [from, to] = [breaker.kind, next.kind];

@@ -1,8 +1,8 @@
 import type { Limiter, ModelLimits } from '@slowwave/engine';
-import { type Account, NEW_ACCOUNT, pauseIn, reserveIn, settleIn } from './account.ts';
+import { type Account, NEW_ACCOUNT, pauseIn, reserveIn, settleIn, steadyNow } from './account.ts';
 
 /** A limiter for one process that works alone. */
-export function memoryLimiter(limits: ModelLimits, now: () => number = Date.now): Limiter {
+export function memoryLimiter(limits: ModelLimits, now: () => number = steadyNow): Limiter {
   const accounts = new Map<string, Account>();
   const accountOf = (model: string): Account => accounts.get(model) ?? NEW_ACCOUNT;
   return {

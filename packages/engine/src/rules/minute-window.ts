@@ -17,9 +17,9 @@ export const SECONDS_COUNTED = 62;
 
 export const secondOf = (now: Millis): number => Math.floor(now / SECOND_MS);
 
-/** The seconds that still count. */
+/** The seconds that still count; those of a clock that was ahead do not. */
 export const recent = (uses: readonly SecondUse[], now: Millis): readonly SecondUse[] =>
-  uses.filter((use) => use.second > secondOf(now) - SECONDS_COUNTED);
+  uses.filter((use) => Math.abs(use.second - secondOf(now)) < SECONDS_COUNTED);
 
 /**
  * How long to wait until one more call of so many tokens fits; 0: it fits now. A call larger than the whole limit is let

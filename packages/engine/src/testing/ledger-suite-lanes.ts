@@ -128,6 +128,41 @@ export function describeLanes(bench: () => Bench): void {
     });
   });
 
+  describe('after a clock that was ahead by a day is right again', () => {
+    const DAY = 24 * 60 * MINUTE;
+
+    it('a lane that took messages meanwhile is due now, and no other', async () => {
+      const b = bench();
+      const right = b.tools.now();
+      await store(b, { scope: scope({ userId: 'bob' }) });
+      b.tools.advance(DAY);
+      await store(b);
+      b.tools.set(right + SECOND);
+      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toEqual([]);
+      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(1);
+      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toMatchObject([{ lane: (await laneOf(b)).id }]);
+      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(0);
+    });
+
+    it('a lane that takes another message is due when it has been idle', async () => {
+      const b = bench();
+      const right = b.tools.now();
+      b.tools.advance(DAY);
+      await store(b);
+      b.tools.set(right + SECOND);
+      expect((await store(b)).nudge).toMatchObject({ dueAt: b.tools.now() + POLICY.idleMs });
+    });
+
+    it('what waits for its next try is due now, where all is', async () => {
+      const b = bench();
+      const turn = await claimedBatch(b);
+      await b.ledger.lanes.release(turn.turn, b.tools.now() + DAY);
+      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(0);
+      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: true })).toBe(1);
+      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toHaveLength(1);
+    });
+  });
+
   describe('lanes with work', () => {
     it('are all that wait or consolidate, page by page', async () => {
       const b = bench();

@@ -1,5 +1,14 @@
 import { FAILURES_KEPT } from '../ports/ledger/batches.ts';
-import type { Claim, DueMark, Failed, Lane, LaneStore, Turn, WindowPolicy } from '../ports/ledger/lanes.ts';
+import {
+  CLOCK_AHEAD_MS,
+  type Claim,
+  type DueMark,
+  type Failed,
+  type Lane,
+  type LaneStore,
+  type Turn,
+  type WindowPolicy,
+} from '../ports/ledger/lanes.ts';
 import type { Nudge, TurnName } from '../ports/schedule.ts';
 import { batchNotice } from '../webhooks/notices.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
@@ -45,6 +54,16 @@ export function memoryLanes(state: State): LaneStore {
     },
     raise: async (nudge) => raise(state, nudge),
     flush: async (tenant, owner, now) => flush(state, { tenant, owner }, now),
+    clockSetBack: async (now, { all }) => {
+      const isAhead = (lane: LaneRow): boolean =>
+        waitingOf(state, lane.id).some(({ acceptedAt }) => acceptedAt > now + CLOCK_AHEAD_MS);
+      const late = busyLanes(state).filter((lane) => dueOf(lane) > now);
+      const hastened = late.filter((lane) => all || (lane.state === 'waiting' && isAhead(lane)));
+      for (const lane of hastened) lane.dueAt = now;
+      const others: { dueAt: Millis | null }[] = all ? [...state.deliveries.values(), ...state.replays.values()] : [];
+      for (const row of others) if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
+      return hastened.length;
+    },
     find: async (tenant, owner) => {
       const lane = findLane(state, tenant, owner);
       return lane === null ? null : viewOf(state, lane);

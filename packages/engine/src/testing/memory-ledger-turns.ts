@@ -58,7 +58,7 @@ export function waitingOf(state: State, lane: LaneId): BatchRow[] {
 export function dueAtOf(waiting: readonly BatchRow[], policy: DuePolicy, now: Millis): Millis {
   const tokens = waiting.reduce((sum, batch) => sum + batch.tokens, 0);
   if (tokens >= policy.tokens || waiting.some((batch) => batch.urgent)) return now;
-  const accepted = waiting.map((batch) => batch.acceptedAt);
+  const accepted = waiting.map((batch) => Math.min(batch.acceptedAt, now));
   return Math.min(Math.max(...accepted) + policy.idleMs, Math.min(...accepted) + policy.maxAgeMs);
 }
 

@@ -41,6 +41,11 @@ export function laneStore({ read, write }: Access): LaneStore {
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: ({ lane, generation }) => write('raiseLane', { lane, generation }),
     flush: (tenant, owner, now) => write('flush', { tenant, owner, now }),
+    clockSetBack: async (now, { all }) => {
+      // Asked every few seconds: the writer is not woken for nothing.
+      const isNeeded = all || (await read((sql) => lanes.isAnyAhead(sql, now)));
+      return isNeeded ? write('clockSetBack', { now, all }) : 0;
+    },
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

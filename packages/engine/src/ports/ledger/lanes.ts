@@ -61,6 +61,9 @@ export interface Lane {
 /** A place in the list of due lanes. */
 export type DueMark = Pick<Nudge, 'lane' | 'dueAt'>;
 
+/** A lane whose messages were accepted so much later than now was told the time by a clock that was ahead. Clocks differ by less. */
+export const CLOCK_AHEAD_MS = 10_000;
+
 export interface LaneStore {
   /** `newConsolidationId` is used only when no window is pinned yet. */
   claim(job: TurnName, how: { now: Millis; window: WindowPolicy; newConsolidationId: string }): Promise<Claim>;
@@ -88,6 +91,11 @@ export interface LaneStore {
   raise(turn: TurnName): Promise<Nudge | null>;
   /** Makes an owner's waiting batches due now. */
   flush(tenant: TenantId, owner: Owner, now: Millis): Promise<{ pending: number; nudge: Nudge | null }>;
+  /**
+   * What waits for a time that a clock named while it was ahead is due now: of the lanes those that took messages well after
+   * now, or, where `all` is said, everything that waits for a later time, retries, studies and deliveries too. How many lanes.
+   */
+  clockSetBack(now: Millis, how: { all: boolean }): Promise<number>;
   find(tenant: TenantId, owner: Owner): Promise<Lane | null>;
   get(id: LaneId): Promise<Lane | null>;
 }

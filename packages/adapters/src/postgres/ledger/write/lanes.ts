@@ -1,4 +1,5 @@
 import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
+import { clockParams, HASTEN_OTHERS, hastenLanes } from '../../../ledger/clock.ts';
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { heldBy } from '../../../ledger/turn.ts';
@@ -70,6 +71,12 @@ export async function recounted(sql: Sql, lane: LaneRow): Promise<LaneRow> {
 }
 
 /** Raises the generation, if the lane still stands at this one and has work. */
+/** How many lanes are due now that waited for a time that a clock named while it was ahead. */
+export async function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): Promise<number> {
+  if (all) for (const statement of HASTEN_OTHERS) await sql.run(statement, { now });
+  return sql.run(hastenLanes('NOT paused', { all }), all ? { now } : clockParams(now));
+}
+
 export async function raiseLane(
   sql: Sql,
   { lane: id, generation }: { lane: LaneId; generation: number },

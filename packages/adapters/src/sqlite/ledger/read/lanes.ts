@@ -1,5 +1,6 @@
 import type { DueMark, Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
+import { clockParams, lanesAhead } from '../../../ledger/clock.ts';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
@@ -33,6 +34,11 @@ export function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): re
 export function oldestDue(sql: Sql, now: number): number | null {
   return sql.get<{ due_at: number }>(SELECT_OLDEST_DUE, { now })?.due_at ?? null;
 }
+
+/** Whether a lane took messages from a clock that was ahead. */
+export const isAnyAhead = (sql: Sql, now: number): boolean => sql.get(SELECT_AHEAD, clockParams(now)) !== null;
+
+const SELECT_AHEAD = `SELECT 1 FROM lanes WHERE ${lanesAhead('paused = 0')} LIMIT 1`;
 
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes

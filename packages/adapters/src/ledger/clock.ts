@@ -1,0 +1,25 @@
+import { CLOCK_AHEAD_MS } from '@slowwave/engine/storing';
+
+export const clockParams = (now: number) => ({ now, ahead: now + CLOCK_AHEAD_MS });
+
+/** `unpaused` is how a dialect says it in the index of due lanes. */
+const LATER_LANES = (unpaused: string): string => `state <> 'idle' AND ${unpaused} AND due_at > @now`;
+
+/** Lanes that took messages from a clock that was ahead. */
+export const lanesAhead = (unpaused: string): string =>
+  `${LATER_LANES(unpaused)} AND state = 'waiting' AND newest_at > @ahead`;
+
+export const hastenLanes = (unpaused: string, { all }: { all: boolean }): string => `
+  UPDATE lanes SET due_at = @now,
+    newest_at = CASE WHEN newest_at > @now THEN @now ELSE newest_at END,
+    oldest_at = CASE WHEN oldest_at > @now THEN @now ELSE oldest_at END
+  WHERE ${all ? LATER_LANES(unpaused) : lanesAhead(unpaused)}`;
+
+/** What else waits for a time: all of it is tried again when it is due, so that too early costs a try and loses nothing. */
+export const HASTEN_OTHERS: readonly string[] = [
+  `UPDATE graph_studies SET not_before = @now WHERE state = 'pending' AND not_before > @now`,
+  'UPDATE graph_turns SET held_until = @now WHERE held_until > @now',
+  `UPDATE webhook_deliveries SET due_at = @now WHERE state = 'waiting' AND due_at > @now`,
+  'UPDATE replays SET due_at = @now WHERE due_at > @now',
+  'UPDATE untold_lanes SET not_before = @now WHERE not_before > @now',
+];

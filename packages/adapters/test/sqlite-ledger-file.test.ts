@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT, EngineError } from '@slowwave/engine';
 import { added, expectConserved, home, newBatch, user } from '@slowwave/engine/testing';
@@ -34,6 +34,23 @@ const positionsOf = async (ledger: SqliteLedger): Promise<number[]> => {
 };
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+it.each([
+  ['removed', async () => {}, 'was removed'],
+  ['replaced by another one', async (path: string) => writeFile(path, ''), 'was replaced by another file'],
+])('accepts nothing once its file is %s, and says so', async (_how, put, said) => {
+  const ledger = await file.open();
+  const reading = await file.open({ readOnly: true });
+  await append(ledger);
+  await ledger.check();
+  await rm(dirname(file.path), { recursive: true });
+  await mkdir(dirname(file.path));
+  await put(file.path);
+  await expect(append(ledger)).rejects.toThrow(said);
+  await expect(append(ledger)).rejects.toMatchObject({ code: 'ledger_unavailable' });
+  await expect(ledger.check()).rejects.toThrow(said);
+  await expect(reading.check()).rejects.toThrow(said);
+});
 
 it('looks once at the past of memories that an earlier release has written', async () => {
   const ledger = await file.open();

@@ -1,3 +1,4 @@
+import { EngineError } from '@slowwave/engine/storing';
 import type { ThreadCall, ThreadHost } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import { beginToWrite, type Sql } from './sql.ts';
@@ -21,14 +22,18 @@ export interface GroupCommit extends ThreadHost {
  * When a call throws, the group is run again with a savepoint for each, and the call takes back its own rows only. Not
  * from the beginning: inside a savepoint SQLite copies every page before it changes, which costs more than the change.
  */
-export function groupCommit(sql: Sql, handlerOf: (method: string) => Handler | undefined): GroupCommit {
+export function groupCommit(
+  sql: Sql,
+  handlerOf: (method: string) => Handler | undefined,
+  requireFile: () => void = () => {},
+): GroupCommit {
   const queue: ThreadCall[] = [];
   let scheduled = false;
   let committed: Committed = { commits: 0, calls: 0 };
   const pace: Pace = { ms: GROUP_MS };
 
   const commitOne = (): void => {
-    const calls = runGroup({ sql, queue, pace }, handlerOf);
+    const calls = runGroup({ sql, queue, pace, requireFile }, handlerOf);
     if (calls > 0) committed = { commits: committed.commits + 1, calls: committed.calls + calls };
   };
   const drain = (): void => {
@@ -71,6 +76,8 @@ interface Work {
   readonly sql: Sql;
   readonly queue: ThreadCall[];
   readonly pace: Pace;
+  /** Throws where what is written is lost, since the file is gone. */
+  readonly requireFile: () => void;
 }
 
 /** Runs one call; null when it threw and its rows are still there. */
@@ -84,7 +91,8 @@ function runGroup(work: Work, handlerOf: (method: string) => Handler | undefined
 }
 
 /** The same; null when a call threw: then nothing has happened, and the group is still on the queue. */
-function tryGroup({ sql, queue, pace }: Work, run: Run): number | null {
+function tryGroup(work: Work, run: Run): number | null {
+  const { sql, queue, pace } = work;
   const group: Ran[] = [];
   try {
     beginToWrite(sql);
@@ -94,10 +102,12 @@ function tryGroup({ sql, queue, pace }: Work, run: Run): number | null {
     return 0;
   }
   try {
-    const all = fillGroup({ sql, queue, pace }, { group, run });
+    const all = fillGroup(work, { group, run });
     if (!all) return takeBack(sql);
     const from = performance.now();
     sql.run('COMMIT');
+    // After the commit, before anybody is told: what was committed to a file that is gone was not.
+    work.requireFile();
     pace.ms = Math.min(Math.max(GROUP_MS, performance.now() - from), GROUP_MS_MAX);
   } catch (error) {
     takeBack(sql);
@@ -163,5 +173,6 @@ const unknown = (call: ThreadCall): Ran => ({
 /** The group was not committed: every member may try again. */
 function failAll(calls: readonly ThreadCall[], cause: unknown): void {
   const message = cause instanceof Error ? cause.message : String(cause);
-  for (const call of calls) call.fail(unavailable(`the ledger could not commit: ${message}; try again`, cause));
+  const again = unavailable(`the ledger could not commit: ${message}; try again`, cause);
+  for (const call of calls) call.fail(cause instanceof EngineError ? cause : again);
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
 import { startThread, type Thread } from '../../system/index.ts';
+import { sameFile } from '../same-file.ts';
 import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
 import { erasureStore } from './erasure-store.ts';
@@ -74,6 +75,7 @@ interface Opened {
 
 function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
   const access = accessOf(reader, writer);
+  const requireFile = sameFile(path);
   const auditor = openAuditor(path);
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
@@ -101,7 +103,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     webhooks: webhookStore(access),
     graph: graphStore(access),
     trail: trailStore(access),
-    check: () => check(access, { writable: writer !== null, now: tools.now() }),
+    check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.
     close: async () => {
@@ -116,7 +118,14 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
 const compact = async (writer: Thread | null): Promise<Compaction> =>
   (await writer?.call<Compaction>(COMPACT)) ?? { done: false, remains: [] };
 
-async function check(access: Access, { writable, now }: { writable: boolean; now: number }): Promise<void> {
+interface Checking {
+  readonly requireFile: () => void;
+  readonly writable: boolean;
+  readonly now: number;
+}
+
+async function check(access: Access, { requireFile, writable, now }: Checking): Promise<void> {
+  requireFile();
   await access.read(ledgerIdOf);
   if (writable) await access.write('proveWritable', { now });
 }

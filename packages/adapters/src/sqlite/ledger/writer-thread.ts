@@ -1,5 +1,6 @@
 import { hostThread, type ThreadCall, type ThreadHost } from '../../system/thread-host.ts';
 import { compactFile } from '../compact.ts';
+import { sameFile } from '../same-file.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { migrate } from './migrate.ts';
@@ -20,7 +21,7 @@ function setUp({ path, newLedgerId }: WriterInit): ThreadHost {
   const sql = connectToWrite(path);
   migrate(sql, newLedgerId);
   const handlers = new Map<string, Handler>(Object.entries(WRITES) as [string, Handler][]);
-  const writer = groupCommit(sql, (method) => handlers.get(method));
+  const writer = groupCommit(sql, (method) => handlers.get(method), sameFile(path));
   return {
     close: writer.close,
     receive: (call) => {

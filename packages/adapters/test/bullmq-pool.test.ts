@@ -2,18 +2,21 @@ import { join } from 'node:path';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { LATEST_SCHEMA_VERSION, type PgNotification, type PgPool } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openPool } from '../src/bullmq/pglite-pool.ts';
+import { openPools } from '../src/bullmq/pglite-pool.ts';
+import { callQueue, newPulse } from '../src/bullmq/unavailable.ts';
 import { startThread, type Thread } from '../src/system/index.ts';
 
 let folder: TempDir;
 let thread: Thread;
+let pools: ReturnType<typeof openPools>;
 let pool: PgPool;
 
 beforeAll(async () => {
   folder = await tempDir();
   const init = { imagePath: join(folder.path, 'image'), schemaVersion: LATEST_SCHEMA_VERSION };
   thread = await startThread(new URL('../src/bullmq/pglite-thread.ts', import.meta.url), init);
-  pool = openPool(thread);
+  pools = openPools(thread);
+  pool = pools.other;
   await pool.query('CREATE TABLE t (n int)');
 });
 afterAll(async () => {
@@ -106,5 +109,65 @@ describe('PGlite as a pool', () => {
     client.release();
     await pool.query('SELECT pg_notify($1, $2)', ['news', 'again']);
     expect(heard).toHaveLength(1);
+  });
+
+  /** Whatever is asked meanwhile stands in line. */
+  const hold = async (): Promise<() => Promise<void>> => {
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    return async () => {
+      await client.query('COMMIT');
+      client.release();
+    };
+  };
+  const asking = (line: keyof typeof pools, done: string[], name: string): Promise<void> =>
+    pools[line].query('SELECT 1').then(() => void done.push(name));
+
+  test('what keeps work going is taken before what stands in line longer, and the others are not forgotten', async () => {
+    const letGo = await hold();
+    const done: string[] = [];
+    const others = ['a', 'b', 'c'].map((name) => asking('other', done, name));
+    const work = Array.from({ length: 10 }, (_, i) => asking('work', done, String(i)));
+    await letGo();
+    await Promise.all([...others, ...work]);
+    expect(done).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', 'a', '8', '9', 'b', 'c']);
+  });
+
+  test('a call whose caller has given up is not made any more, one whose caller still waits is', async () => {
+    await pool.query('DELETE FROM t');
+    const letGo = await hold();
+    const silent = newPulse();
+    silent.missed(); // callers of a silent queue wait for two seconds
+    const add = (n: number, calledQueue = { place: 'PGlite', pulse: silent }) =>
+      callQueue(calledQueue, () => pool.query('INSERT INTO t VALUES ($1)', [n]));
+    const patient = add(2, { place: 'PGlite', pulse: newPulse() });
+    await expect(add(1)).rejects.toMatchObject({ code: 'queue_unavailable' });
+    const last = add(3, { place: 'PGlite', pulse: newPulse() });
+    await letGo();
+    await Promise.all([patient, last]);
+    expect(await numbers()).toEqual([2, 3]);
+  });
+
+  test('a transaction whose caller gives up in its middle is finished', async () => {
+    await pool.query('DELETE FROM t');
+    const silent = newPulse();
+    silent.missed();
+    const { promise: given, resolve } = Promise.withResolvers<void>();
+    let finished: Promise<void> = Promise.resolve();
+    const call = callQueue({ place: 'PGlite', pulse: silent }, () => {
+      finished = (async () => {
+        const client = await pool.connect();
+        await client.query('BEGIN');
+        await client.query('INSERT INTO t VALUES (7)');
+        await given;
+        await client.query('COMMIT');
+        client.release();
+      })();
+      return finished;
+    });
+    await expect(call).rejects.toMatchObject({ code: 'queue_unavailable' });
+    resolve();
+    await finished;
+    expect(await numbers()).toEqual([7]);
   });
 });

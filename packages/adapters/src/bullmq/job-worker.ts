@@ -57,7 +57,7 @@ const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
 export function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
   const { connection, log, takeOverMs = TAKE_OVER_MS } = options;
   const { name } = QUEUES[work.name];
-  const queue = connection.openQueue(name);
+  const queue = connection.openQueue(name, 'work');
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | null = null;
   const workplace: Workplace = { queue, isClosing: () => closed !== null };

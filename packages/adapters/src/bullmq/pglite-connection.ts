@@ -5,7 +5,7 @@ import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
 import { sqlJobStates } from './job-states.ts';
 import { memoryTurnOrder } from './order/memory-turn-order.ts';
-import { openPool } from './pglite-pool.ts';
+import { openPools } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
 import { callQueue, newPulse } from './unavailable.ts';
 
@@ -18,23 +18,25 @@ const PLACE = 'PGlite in this process';
 export async function pgliteConnection(options: { imagePath: string; log: Log }): Promise<QueueConnection> {
   const thread = await start(options.imagePath);
   report(await thread.call<PgliteStart>('start'), options.log);
-  const pool = openPool(thread);
+  const { work, other } = openPools(thread);
   const order = memoryTurnOrder(); // nobody else uses this queue
   const pulse = newPulse();
   return {
     place: PLACE,
     pulse,
-    ready: () => callQueue({ place: PLACE, pulse }, async () => void (await pool.query('SELECT 1'))),
+    ready: () => callQueue({ place: PLACE, pulse }, async () => void (await other.query('SELECT 1'))),
     // The types of queues and workers name their backend; nothing above this line uses what only one of them has.
-    openQueue: (name) =>
-      new Queue(name, { ...QUEUE_OPTIONS, connection: pool }, createPostgresBackend) as unknown as Queue,
+    openQueue: (name, line = 'other') => {
+      const connection = line === 'work' ? work : other;
+      return new Queue(name, { ...QUEUE_OPTIONS, connection }, createPostgresBackend) as unknown as Queue;
+    },
     openWorker: (name, processor, shared) =>
-      new Worker(name, processor, { ...shared, connection: pool }, createPostgresBackend) as unknown as Worker,
+      new Worker(name, processor, { ...shared, connection: work }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => order,
-    jobStates: () => sqlJobStates(pool),
-    forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),
+    jobStates: () => sqlJobStates(other),
+    forgetEvents: async ({ name }) => void (await other.query(FORGET_EVENTS, [name])),
     close: async () => {
-      await pool.end();
+      await other.end();
       await thread.close();
     },
   };

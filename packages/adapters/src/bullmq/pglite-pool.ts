@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import type { Thread } from '../system/thread.ts';
+import type { Line } from './connection.ts';
 import type { PgliteAnswer, PgliteNotice } from './pglite-thread.ts';
+import { currentCaller } from './unavailable.ts';
 
 type Params = readonly unknown[] | undefined;
 
@@ -11,22 +13,36 @@ type Params = readonly unknown[] | undefined;
  * else takes it for one query. It is not held from connect to release, because the library keeps a connected
  * client for as long as it listens to notifications.
  */
-export function openPool(thread: Thread): PgPool {
+export function openPools(thread: Thread): Readonly<Record<Line, PgPool>> {
   const session = new Session(thread);
   const clients = new Set<PgliteClient>();
   thread.onNotice((notice) => {
     const { channel, payload } = notice as PgliteNotice;
     for (const client of clients) client.emit('notification', { channel, payload });
   });
-  const pool = new PglitePool(session, clients);
-  pool.setMaxListeners(0); // every queue and worker listens to it, of which a process may have many
-  return pool;
+  const open = (line: Line): PgPool => {
+    const pool = new PglitePool({ session, line, clients });
+    pool.setMaxListeners(0); // every queue and worker listens to it, of which a process may have many
+    return pool;
+  };
+  return { work: open('work'), other: open('other') };
 }
 
-/** The one session of the database: used by one at a time, in order of arrival. */
+interface Waiting {
+  readonly caller: ReturnType<typeof currentCaller>;
+  begin(): void;
+  giveUp(): void;
+}
+
+/** So many of work in a row, then one of the others: they would wait for ever while workers are busy. */
+const WORK_IN_A_ROW = 8;
+
+/** The one session of the database: used by one at a time; within a line in order of arrival. */
 class Session {
   readonly #thread: Thread;
-  #last: Promise<void> = Promise.resolve();
+  readonly #lines: Readonly<Record<Line, Waiting[]>> = { work: [], other: [] };
+  #inARow = 0;
+  #busy = false;
   #ended = false;
 
   constructor(thread: Thread) {
@@ -34,12 +50,35 @@ class Session {
   }
 
   /** Waits for the session. It is held until the returned function is called. */
-  async take(): Promise<() => void> {
-    const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    await before;
-    return resolve;
+  async take(line: Line): Promise<() => void> {
+    if (this.#busy) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const giveUp = (): void =>
+        reject(Object.assign(new Error('nobody waits for it any more'), { code: 'ETIMEDOUT' }));
+      this.#lines[line].push({ caller: currentCaller(), begin: resolve, giveUp });
+      await promise;
+    }
+    this.#busy = true;
+    return () => this.#pass();
+  }
+
+  /** To the next one that still wants it: what nobody waits for any more would only make the others wait. */
+  #pass(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (!next.caller.gaveUp) {
+        next.begin();
+        return;
+      }
+      next.giveUp();
+    }
+    this.#busy = false;
+  }
+
+  #next(): Waiting | undefined {
+    const { work, other } = this.#lines;
+    const others = work.length === 0 || (other.length > 0 && this.#inARow >= WORK_IN_A_ROW);
+    this.#inARow = others ? 0 : this.#inARow + 1;
+    return others ? other.shift() : work.shift();
   }
 
   end(): void {
@@ -58,54 +97,61 @@ class Session {
   }
 }
 
+interface Place {
+  readonly session: Session;
+  readonly line: Line;
+}
+
 class PglitePool extends EventEmitter implements PgPool {
-  readonly #session: Session;
+  readonly #place: Place;
   readonly #clients: Set<PgliteClient>;
 
-  constructor(session: Session, clients: Set<PgliteClient>) {
+  constructor({ clients, ...place }: Place & { clients: Set<PgliteClient> }) {
     super();
-    this.#session = session;
+    this.#place = place;
     this.#clients = clients;
   }
 
   async query<R>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> {
-    const leave = await this.#session.take();
+    const { session, line } = this.#place;
+    const leave = await session.take(line);
     try {
-      return await this.#session.run(text, params);
+      return await session.run(text, params);
     } finally {
       leave();
     }
   }
 
   async connect(): Promise<PgPoolClient> {
-    const client: PgliteClient = new PgliteClient(this.#session, () => this.#clients.delete(client));
+    const client: PgliteClient = new PgliteClient(this.#place, () => this.#clients.delete(client));
     this.#clients.add(client);
     return client;
   }
 
   async end(): Promise<void> {
-    this.#session.end();
+    this.#place.session.end();
   }
 }
 
 class PgliteClient extends EventEmitter implements PgPoolClient {
-  readonly #session: Session;
+  readonly #place: Place;
   readonly #forget: () => void;
   /** Gives the session back; null outside of a transaction. */
   #leave: (() => void) | null = null;
 
-  constructor(session: Session, forget: () => void) {
+  constructor(place: Place, forget: () => void) {
     super();
-    this.#session = session;
+    this.#place = place;
     this.#forget = forget;
   }
 
   async query<R>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> {
-    const leave = this.#leave ?? (await this.#session.take());
+    const { session, line } = this.#place;
+    const leave = this.#leave ?? (await session.take(line));
     const command = commandOf(text);
     if (command === 'BEGIN') this.#leave = leave;
     try {
-      return await this.#session.run(text, params);
+      return await session.run(text, params);
     } finally {
       if (command === 'COMMIT' || command === 'ROLLBACK') this.#leave = null;
       if (this.#leave === null) leave();
@@ -118,7 +164,7 @@ class PgliteClient extends EventEmitter implements PgPoolClient {
     if (leave === null) return;
     this.#leave = null;
     // A pool would close the connection of an unfinished transaction; there is only one here.
-    void this.#session.run('ROLLBACK', []).then(leave, leave);
+    void this.#place.session.run('ROLLBACK', []).then(leave, leave);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Bench } from './bench.ts';
 import { cost } from './cost.ts';
 import { fleet } from './fleet.ts';
+import { flood } from './flood.ts';
 import { fresh } from './fresh.ts';
 import { graph } from './graph.ts';
 import { growth } from './growth.ts';
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   growth,
   graph,
   mixed,
+  flood,
   fresh,
   cost,
   keys,

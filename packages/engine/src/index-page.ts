@@ -2,6 +2,7 @@ import type { SpokenBatch } from './ports/ledger/speech.ts';
 import type { IndexPoint, Withdrawal } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { type Made, type MakingDeps, makePoints, type Telling } from './steps/make-points.ts';
+import { orByWords, type WalkDeps } from './steps/or-by-words.ts';
 import type { LaneId, Memory, Millis } from './words.ts';
 
 /** A part of the ledger to be indexed: memories, or batches with their messages, in the order of their ids. */
@@ -24,9 +25,11 @@ export interface IndexPage {
   readonly more: boolean;
 }
 
+export type PageDeps = MakingDeps & WalkDeps;
+
 /** What an index that is built anew is given of the ledger's memories, page by page. */
 export async function memoryPage(
-  deps: MakingDeps,
+  deps: PageDeps,
   { after, limit, changedSince }: IndexPageRequest,
   cancel: Cancellation,
 ): Promise<IndexPage> {
@@ -39,11 +42,7 @@ export async function memoryPage(
  * The same of its messages, batch by batch. Where retention has removed what a batch said, the memories that were
  * found by it are told anew: they were not changed by that, and a page before may have them as they were.
  */
-export async function speechPage(
-  deps: MakingDeps,
-  request: IndexPageRequest,
-  cancel: Cancellation,
-): Promise<IndexPage> {
+export async function speechPage(deps: PageDeps, request: IndexPageRequest, cancel: Cancellation): Promise<IndexPage> {
   const batches = await deps.ledger.speech.every(request);
   const memories = request.changedSince === null ? [] : await hearersOf(deps, batches);
   return pageOf(batches, request.limit, await madeOf(deps, { memories, batches }, cancel));
@@ -60,7 +59,7 @@ async function hearersOf({ ledger }: MakingDeps, batches: readonly SpokenBatch[]
 }
 
 async function madeOf(
-  deps: MakingDeps,
+  deps: PageDeps,
   { memories, batches }: Pick<Telling, 'memories' | 'batches'>,
   cancel: Cancellation,
 ): Promise<readonly Made[]> {
@@ -69,7 +68,8 @@ async function madeOf(
   for (const [lane, tenant] of tenants) {
     const isOfLane = (one: { readonly lane: LaneId }): boolean => one.lane === lane;
     const telling = { tenant, lane, memories: memories.filter(isOfLane), batches: batches.filter(isOfLane) };
-    made.push(await makePoints(deps, telling, cancel));
+    const make = (given: PageDeps): Promise<Made> => makePoints(given, telling, cancel);
+    made.push(await orByWords(deps, { lane, make }, cancel));
   }
   return made;
 }

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { EngineError } from './errors.ts';
 import type { IndexBuild } from './ports/index-build.ts';
+import type { Embedder } from './ports/models.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 import { requestErasure } from './request-erasure.ts';
 import { markerOf } from './rules/own-index.ts';
+import { sweepOutbox } from './sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
@@ -74,6 +77,40 @@ describe('rebuilding an index', () => {
     expect(texts()).toEqual(await ledgerTexts());
     expect(texts('messages')).toEqual(facts(0, MANY).sort());
     expect(state.marker).toEqual(before);
+  });
+
+  it('writes an owner by words on whose texts the embedder fails, and leaves the rest of them to the sweep', async () => {
+    await bench.post(['pet: bad cat', 'home: Oslo']);
+    await bench.post(['home: Rome'], { userId: 'bob' });
+    await bench.run();
+    let broken = true;
+    const { embed, ...good } = fakeEmbedder(32);
+    const fails = (texts: readonly string[]): boolean => broken && texts.some((text) => text.includes('bad'));
+    const embedder: Embedder = {
+      ...good,
+      embed: async (given, cancel) => {
+        if (fails(given)) throw new EngineError('NaN', { code: 'model_server_error', retryable: true });
+        return embed(given, cancel);
+      },
+    };
+    const deps = { ...bench.deps, embedder };
+    expect(await rebuildIndex(deps, build, { cancel: NEVER })).toMatchObject({ byWords: 1 });
+    const vectorless = () => [...state.points.values()].filter(({ vector }) => Math.hypot(...vector) === 0).length;
+    expect([texts().length, vectorless() > 0]).toEqual([3, true]);
+    expect(await bench.deps.ledger.thoughts.refusedTexts(embedder.fingerprint), 'nothing is held to be refused').toBe(
+      0,
+    );
+    broken = false;
+    while ((await sweepOutbox(deps, NEVER)) > 0);
+    expect([texts().length, vectorless()]).toEqual([3, 0]);
+  });
+
+  it('stops where the embedder is away, and makes nothing of words alone', async () => {
+    await say(...facts(0, 3));
+    const { embed: _, ...good } = fakeEmbedder(32);
+    const failure = new EngineError('away', { code: 'model_unreachable', retryable: true });
+    const deps = { ...bench.deps, embedder: { ...good, embed: () => Promise.reject(failure) } };
+    await expect(rebuildIndex(deps, build, { cancel: NEVER })).rejects.toThrow('away');
   });
 
   it('goes on where it was stopped, and reads nothing twice', async () => {

@@ -1,12 +1,12 @@
 import { EngineError } from './errors.ts';
 import { embedGraph, fillGraph } from './graph/index-pass.ts';
-import { type IndexPage, type IndexPageRequest, memoryPage, speechPage } from './index-page.ts';
+import { type IndexPage, type IndexPageRequest, memoryPage, type PageDeps, speechPage } from './index-page.ts';
 import type { BuildNote, IndexBuild } from './ports/index-build.ts';
 import type { IndexLane } from './ports/search-index.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { markerOf } from './rules/own-index.ts';
 import type { MakingDeps } from './steps/make-points.ts';
-import type { Millis } from './words.ts';
+import type { LaneId, Millis } from './words.ts';
 
 export interface RebuildProgress {
   /** all: every memory, once; changes: those changed meanwhile; last changes: those changed until everybody moved. */
@@ -20,6 +20,8 @@ export interface RebuildProgress {
 export interface Rebuilt {
   readonly memories: number;
   readonly points: number;
+  /** Owners of whom the embedder failed on some text: found by words, until the sweep has told them once more. */
+  readonly byWords: number;
   /** It went on where an earlier try had stopped. */
   readonly resumed: boolean;
 }
@@ -46,14 +48,17 @@ const CLOCKS_APART_MS = 300_000;
  *   take over     whoever has another embedder is refused from here on, and waits
  *   last changes  what was written to the old index while `changes` ran
  *   graph         all that counts; its vectors were made before the move
+ *   retell        owners on whose texts the embedder failed are told once more, by the sweep
  *   finish        only now the new index is believed
  *
  * Nothing that others write meanwhile is missed: a change is in the ledger before any index is told of it. What was in
  * the ledger when a walk read it is written by that walk, and what came later by the next one, or by whoever tells
  * the index that has taken over.
  */
-export async function rebuildIndex(deps: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
-  const { ledger, tools } = deps;
+export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
+  const { ledger, tools } = given;
+  const left = new Set<LaneId>();
+  const deps = { ...given, left };
   const known = await build.begun(ledger.id);
   const start = known ?? { ledgerId: ledger.id, startedAt: tools.now(), ...FROM_THE_START };
   if (known === null) await build.begin(start);
@@ -67,8 +72,10 @@ export async function rebuildIndex(deps: RebuildDeps, build: IndexBuild, how: Re
   const last = await walk(changed, { pass: 'last changes', changedSince: changesFrom - CLOCKS_APART_MS });
   const inGraph = await fillGraph(deps, build, how.cancel);
   refuseIfStopped(how.cancel);
+  // Only now: what is told before is told to the index that was in use.
+  for (const lane of left) await ledger.outbox.retell(lane);
   await build.finish(markerOf(deps));
-  return { memories: all.memories, points: last.points + inGraph, resumed: known !== null };
+  return { memories: all.memories, points: last.points + inGraph, byWords: left.size, resumed: known !== null };
 }
 
 interface Pass {
@@ -77,7 +84,7 @@ interface Pass {
 }
 
 interface Walking {
-  readonly deps: RebuildDeps;
+  readonly deps: PageDeps;
   readonly build: IndexBuild;
   readonly how: Rebuilding;
 }
@@ -117,7 +124,7 @@ async function walkSpeech(walking: Walking, pass: Pass, from: BuildNote): Promis
 }
 
 interface Reading extends IndexPageRequest {
-  readonly read: (deps: MakingDeps, request: IndexPageRequest, cancel: Cancellation) => Promise<IndexPage>;
+  readonly read: (deps: PageDeps, request: IndexPageRequest, cancel: Cancellation) => Promise<IndexPage>;
 }
 
 async function takePage({ deps, build, how }: Walking, { read, ...request }: Reading): Promise<IndexPage> {

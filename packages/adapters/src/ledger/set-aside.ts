@@ -1,5 +1,6 @@
 import type { LaneId, SetAside } from '@slowwave/engine';
 import { all, first, insert, run, type Script, type Table } from './graph/script.ts';
+import { LOST } from './speech.ts';
 
 /** Lanes whose changes could not be told to the index, with when each is tried again. */
 export function* setAside(lanes: readonly SetAside[]): Script<void> {
@@ -29,6 +30,26 @@ export function* lanesAside({ until, limit }: { until: number; limit: number }):
 
 export function* countAside(): Script<number> {
   return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM untold_lanes'))?.lanes ?? 0;
+}
+
+/** All of a lane again. Entries get new numbers: one that was read before may still be told, and cleared. */
+export function* retell(lane: LaneId): Script<void> {
+  yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });
+  yield* run(
+    `INSERT INTO outbox (memory_id, tenant, lane)
+     SELECT m.id, m.tenant, m.lane FROM memories m JOIN lanes l ON l.id = m.lane AND l.erasure IS NULL
+     WHERE m.lane = @lane ORDER BY m.id`,
+    { lane },
+  );
+  yield* run(
+    `UPDATE batches SET told_revision = ${LOST}, speech_revision = speech_revision + 1
+     WHERE lane = @lane AND outcome IS NOT NULL`,
+    { lane },
+  );
+  for (const table of ['graph_entities', 'graph_relations']) {
+    const again = 'untold_at = coalesce(untold_at, 0), revision = revision + 1';
+    yield* run(`UPDATE ${table} SET ${again} WHERE lane = @lane AND counts = 1`, { lane });
+  }
 }
 
 interface Row {

@@ -1,12 +1,10 @@
-import type { EngineDeps } from '../deps.ts';
 import type { IndexBuild } from '../ports/index-build.ts';
 import type { GraphTelling } from '../ports/ledger/graph.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { orByWords, type WalkDeps } from '../steps/or-by-words.ts';
 import type { LaneId } from '../words.ts';
 import type { GraphPoints } from './points.ts';
 import { laneOf, pointsInLane } from './project.ts';
-
-type PassDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
 
 const PER_PAGE = 200;
 
@@ -14,14 +12,14 @@ const PER_PAGE = 200;
  * Makes the vectors of all graphs before a new index takes over, since nothing is believed until they are in it. They are
  * kept in the ledger: a second time they are only looked up.
  */
-export const embedGraph = (deps: PassDeps, cancel: Cancellation): Promise<void> =>
+export const embedGraph = (deps: WalkDeps, cancel: Cancellation): Promise<void> =>
   walkGraph(deps, cancel, async () => {});
 
 /**
  * Writes all graphs into a new index that has taken over already. Whoever changes something from then on tells the new one:
  * what counts is written by them or by this, and what counted once is in neither. Answers with how many points it wrote.
  */
-export async function fillGraph(deps: PassDeps, build: IndexBuild, cancel: Cancellation): Promise<number> {
+export async function fillGraph(deps: WalkDeps, build: IndexBuild, cancel: Cancellation): Promise<number> {
   let written = 0;
   await walkGraph(deps, cancel, async (lane, { points }) => {
     const [first] = points;
@@ -38,12 +36,14 @@ export async function fillGraph(deps: PassDeps, build: IndexBuild, cancel: Cance
 type Visit = (lane: LaneId, made: GraphPoints) => Promise<void>;
 
 /** Everything that counts and stands for itself, as points, page by page. */
-async function walkGraph(deps: PassDeps, cancel: Cancellation, visit: Visit): Promise<void> {
+async function walkGraph(deps: WalkDeps, cancel: Cancellation, visit: Visit): Promise<void> {
   for (const kind of ['entity', 'relation'] as const) {
     for (let after: string | null = null, more = true; more && !cancel.aborted; ) {
       const page: readonly GraphTelling[] = await deps.ledger.graph.every(kind, after, PER_PAGE);
-      for (const [lane, tellings] of Map.groupBy(page, laneOf))
-        await visit(lane, await pointsInLane(deps, { lane, tellings }, cancel));
+      for (const [lane, tellings] of Map.groupBy(page, laneOf)) {
+        const make = (given: WalkDeps): Promise<GraphPoints> => pointsInLane(given, { lane, tellings }, cancel);
+        await visit(lane, await orByWords(deps, { lane, make }, cancel));
+      }
       after = page.reduce<string | null>((_, telling) => idOf(telling), after);
       more = page.length === PER_PAGE;
     }

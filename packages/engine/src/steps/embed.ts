@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { Embedder } from '../ports/models.ts';
+import type { Embedder, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { askedInSlices } from '../slices.ts';
 import type { LaneId } from '../words.ts';
@@ -65,6 +65,19 @@ async function embedded(
 
 const pair = <T>(key: string | undefined, value: T | undefined): [string, T][] =>
   key === undefined || value === undefined ? [] : [[key, value]];
+
+/** Nothing is embedded that was not before; what has no vector then goes by its words, and is not held to be refused. */
+export const withoutVectors = <Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps => ({
+  ...deps,
+  embedder: {
+    fingerprint: deps.embedder.fingerprint,
+    dimensions: deps.embedder.dimensions,
+    embed: async (texts: readonly string[]) => ({ vectors: texts.map(() => null), usage: NO_USE }),
+  },
+  ledger: { ...deps.ledger, thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} } },
+});
+
+const NO_USE: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 /** The vector as a question to the index; null for one of zeros, which could only bring what is like nothing. */
 export const askedBy = (vector: Float32Array): Float32Array | null =>

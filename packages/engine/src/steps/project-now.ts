@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { withoutVectors } from './embed.ts';
 import { type ProjectDeps, project } from './project.ts';
 
 /** Memories told to the index in one go, and consolidations whose messages are. */
@@ -61,20 +62,11 @@ async function toldByWords(deps: ProjectDeps, memoryIds: readonly string[]): Pro
   }
 }
 
-/** Nothing is embedded that was not before, and the outbox keeps it all: the sweep tells it once more, with vectors. */
-const byWordsAlone = (deps: ProjectDeps): ProjectDeps => ({
-  ...deps,
-  embedder: {
-    fingerprint: deps.embedder.fingerprint,
-    dimensions: deps.embedder.dimensions,
-    embed: async (texts) => ({ vectors: texts.map(() => null), usage: { promptTokens: 0, completionTokens: 0 } }),
-  },
-  ledger: {
-    ...deps.ledger,
-    thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} },
-    outbox: { ...deps.ledger.outbox, clear: async () => [] },
-  },
-});
+/** The outbox keeps it all: the sweep tells it once more, with vectors. */
+function byWordsAlone(deps: ProjectDeps): ProjectDeps {
+  const wordless = withoutVectors(deps);
+  return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...deps.ledger.outbox, clear: async () => [] } } };
+}
 
 const slices = (ids: readonly string[], size: number): (readonly string[])[] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));

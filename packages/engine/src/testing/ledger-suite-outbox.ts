@@ -65,6 +65,22 @@ export function describeOutbox(bench: () => Bench): void {
       expect([await lanes(), await b.ledger.outbox.countAside()]).toEqual([[turn.lane, bob], 0]);
     });
 
+    it('has all of one lane again, and nothing of others', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane));
+      await apply(b, turn, { changes: [born] });
+      const bob = await b.ledger.memories.laneOf(TENANT, { kind: 'user', id: 'bob' }, b.tools.now());
+      await write(b, added(b.tools, home(bob, { scope: scope({ userId: 'bob' }) })));
+      await project(b);
+      expect(await b.ledger.overview.outbox()).toBe(0);
+      await b.ledger.outbox.retell(turn.lane);
+      await b.ledger.outbox.retell(turn.lane);
+      expect((await b.ledger.outbox.pending(9)).map(({ memoryId }) => memoryId)).toEqual([born.memory.id]);
+      expect((await b.ledger.speech.untold(9)).map(({ lane }) => lane)).toEqual([turn.lane]);
+      expect(await b.ledger.outbox.refilling()).toBe(false);
+    });
+
     it('never gives a number twice, also when it was empty in between', async () => {
       const b = bench();
       const born = await writtenMemory(b);

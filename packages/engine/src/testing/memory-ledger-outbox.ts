@@ -1,8 +1,8 @@
 import type { OutboxEntry, OutboxStore, Told } from '../ports/ledger/outbox.ts';
 import { batchNotice } from '../webhooks/notices.ts';
-import type { Millis } from '../words.ts';
+import type { LaneId, Memory, Millis } from '../words.ts';
 import { LOST, reviseSpeech, toldSpeech, untoldIn } from './memory-ledger-speech.ts';
-import { change, type OutboxRow, type State } from './memory-ledger-state.ts';
+import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
 import { pinnedOf } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -27,6 +27,7 @@ export function memoryOutbox(state: State): OutboxStore {
     ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
     clear: async (told, now) => clear(state, told, now),
     refill: async () => refill(state),
+    retell: async (lane) => retell(state, lane),
     refilling: async () => [...state.outbox.keys()].some((seq) => seq <= state.counters.refilledTo),
   };
 }
@@ -57,20 +58,35 @@ function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   return applied.map(({ acceptedAt }) => acceptedAt);
 }
 
+function retell(state: State, lane: LaneId): void {
+  for (const { seq, consolidationId, lane: of } of state.outbox.values())
+    if (of === lane && consolidationId === null) state.outbox.delete(seq);
+  for (const memory of state.memories.values()) if (memory.lane === lane) putAgain(state, memory);
+  for (const batch of state.batches.values()) if (batch.lane === lane) loseSpeech(batch);
+  for (const row of [...state.graph.entities.values(), ...state.graph.relations.values()]) {
+    if (row.lane !== lane || !row.counts) continue;
+    Object.assign(row, { untoldAt: row.untoldAt ?? 0, revision: row.revision + 1 });
+  }
+}
+
+function putAgain(state: State, { id, tenant, lane }: Memory): void {
+  state.counters.outboxSeq += 1;
+  const seq = state.counters.outboxSeq;
+  state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
+}
+
+function loseSpeech(batch: BatchRow): void {
+  if (batch.outcome === null) return;
+  reviseSpeech(batch, null);
+  change(batch, { toldRevision: LOST });
+}
+
 function refill(state: State): number {
   for (const { seq, consolidationId } of state.outbox.values()) {
     if (consolidationId === null) state.outbox.delete(seq);
   }
-  for (const { id, tenant, lane } of state.memories.values()) {
-    state.counters.outboxSeq += 1;
-    const seq = state.counters.outboxSeq;
-    state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
-  }
+  for (const memory of state.memories.values()) putAgain(state, memory);
   state.counters.refilledTo = state.counters.outboxSeq;
-  for (const batch of state.batches.values()) {
-    if (batch.outcome === null) continue;
-    reviseSpeech(batch, null);
-    change(batch, { toldRevision: LOST });
-  }
+  for (const batch of state.batches.values()) loseSpeech(batch);
   return state.memories.size;
 }

@@ -9,7 +9,7 @@ import type {
   SummaryStore,
 } from '@slowwave/engine';
 import { inSlices } from '../../ledger/in-slices.ts';
-import { countAside, lanesAside, setAside, takeUp } from '../../ledger/set-aside.ts';
+import { countAside, lanesAside, retell, setAside, takeUp } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
 import type { AppendGroups } from './append-groups.ts';
 import * as batches from './read/batches.ts';
@@ -118,6 +118,7 @@ export function outboxStore({ read, write }: Access): OutboxStore {
       await inSlices((after) => write((sql) => refillSpeech(sql, { after, limit: REFILL_SLICE })));
       return filled;
     },
+    retell: (lane) => write((sql) => runScript(sql, retell(lane))),
     refilling: () => read(outbox.isRefilling),
   };
 }

@@ -100,6 +100,7 @@ export function outboxStore({ read, write }: Access): OutboxStore {
       await inSlices((after) => write('refillSpeech', { after, limit: REFILL_SLICE }));
       return filled;
     },
+    retell: (lane) => write('retellLane', { lane }),
     refilling: () => read(outbox.isRefilling),
   };
 }

@@ -46,6 +46,8 @@ export interface OutboxStore {
   clear(told: Told, now: Millis): Promise<readonly Millis[]>;
   /** All memories and applied batches again, for an index that was lost. Returns how many memories. */
   refill(): Promise<number>;
+  /** All of one lane again: memories, applied batches, and what counts in its graph. */
+  retell(lane: LaneId): Promise<void>;
   /** Some of the memories that the last refill put there have not been told yet. */
   refilling(): Promise<boolean>;
 }

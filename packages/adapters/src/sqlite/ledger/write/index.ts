@@ -17,7 +17,7 @@ import {
   writeGraph,
 } from './graph.ts';
 import { clockSetBack, openLaneId, proveWritable, raiseLane } from './lanes.ts';
-import { clearOutbox, refillOutbox, refillSpeech, setLanesAside, takeLanesUp } from './outbox.ts';
+import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, takeLanesUp } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
@@ -85,6 +85,7 @@ export const WRITES = {
   replayDeliveries,
   requestErasure,
   requestStudy,
+  retellLane,
   revokeKey,
   rotateKey,
   setLanesAside,

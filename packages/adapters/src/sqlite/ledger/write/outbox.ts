@@ -1,5 +1,5 @@
 import type { LaneId, SetAside, TenantId, Told } from '@slowwave/engine';
-import { setAside, takeUp } from '../../../ledger/set-aside.ts';
+import { retell, setAside, takeUp } from '../../../ledger/set-aside.ts';
 import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
@@ -18,6 +18,8 @@ export function clearOutbox(sql: Sql, { told, now }: { told: Told; now: number }
 
 export const setLanesAside = (sql: Sql, { lanes }: { lanes: readonly SetAside[] }): void =>
   runScript(sql, setAside(lanes));
+
+export const retellLane = (sql: Sql, { lane }: { lane: LaneId }): void => runScript(sql, retell(lane));
 
 export const takeLanesUp = (sql: Sql, { lanes }: { lanes: readonly LaneId[] }): void => runScript(sql, takeUp(lanes));
 

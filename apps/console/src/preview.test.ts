@@ -34,3 +34,30 @@ test('a preview above the budget of the day is refused, and asks no model', asyn
   expect(answer.json()).toMatchObject({ code: 'budget_exhausted', detail: expect.stringContaining('tokens_per_day') });
   expect(await engine.deps.ledger.overview.usage(DEFAULT_TENANT)).toEqual(used);
 });
+
+test('many previews at once do not all find the same room in a budget', async () => {
+  const { engine, send } = await consoleBench();
+  await send('PUT', '/v1/settings', { budgets: { tokens_per_day: 1 } });
+  const { chat } = engine.deps;
+  const { ask } = chat;
+  const go = Promise.withResolvers<void>();
+  let held = 0;
+  Object.assign(chat, {
+    ask: async (...call: Parameters<typeof ask>) => {
+      held += 1;
+      await go.promise;
+      return ask(...call);
+    },
+  });
+  const asked = Array.from({ length: 40 }, () => send('POST', '/v1/consolidations/preview', batch));
+  await expect.poll(() => held).toBeGreaterThanOrEqual(4);
+  for (let turns = 0; turns < 1_000; turns += 1) await new Promise(setImmediate); // whoever could begin has begun
+  go.resolve();
+  const answers = await Promise.all(asked);
+  const statuses = answers.map(({ statusCode }) => statusCode);
+  expect(new Set(statuses)).toEqual(new Set([200, 402]));
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(4);
+  expect((await engine.deps.ledger.overview.usage(DEFAULT_TENANT)).calls).toBeLessThanOrEqual(4);
+  await send('PUT', '/v1/settings', {});
+  expect((await send('POST', '/v1/consolidations/preview', batch)).statusCode).toBe(200);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { preview } from './preview.ts';
+import { spaceOf } from './replays/space.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import { type BenchOptions, echoExtract, engineBench, fakeChat, NEVER, newBatch } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
@@ -79,4 +80,16 @@ test('what it may cost is counted by the prices of the operator, not by its own'
   await expect(preview(bench.deps, acme, NEVER)).rejects.toThrow('cost_per_day');
   bench.tools.advance(DAY_MS);
   await preview(bench.deps, acme, NEVER);
+});
+
+test('a what-if may use what its tenant may use now, not what it might when it began', async () => {
+  const { bench, ledger } = await used();
+  const space = spaceOf({ tenant: DEFAULT_TENANT, replay: 'rpl_1' });
+  const batch = { ...newBatch(bench.tools), tenant: space };
+  await ledger.settings.put(space, LIMITLESS);
+  await preview(bench.deps, batch, NEVER);
+  await ledger.settings.put(DEFAULT_TENANT, { ...LIMITLESS, budgets: { ...LIMITLESS.budgets, tokensPerDay: 1 } });
+  await expect(preview(bench.deps, batch, NEVER)).rejects.toThrow('the budget is used up: tokens_per_day is 1');
+  await ledger.settings.put(DEFAULT_TENANT, LIMITLESS);
+  await preview(bench.deps, batch, NEVER);
 });

@@ -21,8 +21,13 @@ interface Buying {
 export async function afford(purse: Purse, { tenant, lane, rules }: Buying): Promise<void> {
   const { ledger, tools, settings } = purse;
   const payer = payerOf(tenant);
-  const ceilings = (await ledger.settings.ceilings(payer)) ?? settings.ceilings;
-  if (!hasBudget(rules.budgets) && !hasCeiling(ceilings)) return;
+  const [own, payers] = await Promise.all([
+    ledger.settings.ceilings(payer),
+    // A what-if has the settings of its beginning; what it may use follows from those of now.
+    payer === tenant ? rules : ledger.settings.get(payer),
+  ]);
+  const ceilings = own ?? settings.ceilings;
+  if (!hasBudget(payers.budgets) && !hasCeiling(ceilings)) return;
   const now = tools.now();
   const [ofTenant, ofLane, operators] = await Promise.all([
     ledger.overview.usageOfDay({ tenant: payer }, now),
@@ -31,7 +36,7 @@ export async function afford(purse: Purse, { tenant, lane, rules }: Buying): Pro
   ]);
   const above = aboveCeiling(ceilings, operators?.prices ?? {}, ofTenant);
   if (above !== null) throw exhausted(`the operator's limit for this tenant is reached: ${above}`, now);
-  const over = usedUp(rules, { tenant: ofTenant, lane: ofLane });
+  const over = usedUp(payers, { tenant: ofTenant, lane: ofLane });
   if (over !== null) throw exhausted(`the budget is used up: ${over}`, now);
 }
 

@@ -1,3 +1,4 @@
+import { answers } from './answers.ts';
 import type { Bench } from './bench.ts';
 import { cost } from './cost.ts';
 import { fleet } from './fleet.ts';
@@ -27,4 +28,5 @@ export const BENCHES: readonly Bench[] = [
   fresh,
   cost,
   keys,
+  answers,
 ];

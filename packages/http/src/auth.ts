@@ -109,7 +109,7 @@ function knowing({ apiKey, keys }: AuthOptions): Known {
     const checked: CheckedKey = keys === null ? UNKNOWN : await keys.check(given);
     if (checked.kind === 'taken') return checked.principal;
     // Who sends a key that has ended had it once, and guesses nothing.
-    if (checked.reason === 'unknown') tried.wrong(request);
+    if (checked.reason === 'unknown') tried.wrong(request, sent);
     throw new RefusedKeyError(REFUSALS[checked.reason], { key: checked.key ?? null, headers: CHALLENGE });
   };
 }

@@ -69,6 +69,13 @@ test('a right key is let in all the while: from elsewhere, from where it was rig
   expect((await ask(STATIC, '198.51.100.8')).statusCode).toBe(200);
 });
 
+test('a program with an old key is no guess: it locks nobody out, itself included', async () => {
+  const ask = await start();
+  for (let nth = 0; nth < MOST + 30; nth += 1)
+    expect((await ask('the-key-of-last-year', ATTACKER)).statusCode).toBe(401);
+  expect((await ask(STATIC, ATTACKER)).statusCode).toBe(200);
+});
+
 test('a key that has ended is no guess', async () => {
   const ask = await start();
   for (let nth = 0; nth < MOST + 10; nth += 1) expect((await ask(ENDED, ATTACKER)).statusCode).toBe(401);
@@ -78,7 +85,7 @@ test('behind a proxy of ours it is the address that the proxy saw, whatever stan
   const ask = await start();
   const proxy = '172.18.0.5';
   await guessing(ask, { times: MOST + 1, from: proxy, forwarded: `8.8.8.8, ${ATTACKER}, 10.0.0.2` });
-  expect((await ask('wrong', proxy, `1.2.3.4, ${ATTACKER}`)).statusCode).toBe(429);
+  expect((await ask('one-more', proxy, `1.2.3.4, ${ATTACKER}`)).statusCode).toBe(429);
   expect((await ask('wrong', proxy, '8.8.8.8')).statusCode).toBe(401);
   expect((await ask('wrong', ATTACKER, '9.9.9.9')).statusCode, 'of nobody else is it believed').toBe(429);
 });
@@ -114,12 +121,12 @@ test('guesses come back with time, one by one', () => {
   let now = 0;
   const tried = guesses(() => now);
   const one = request(ATTACKER);
-  for (let nth = 0; nth < MOST; nth += 1) tried.wrong(one);
+  for (let nth = 0; nth < MOST; nth += 1) tried.wrong(one, digest(`wrong ${nth}`));
   expect(() => tried.admit(one, digest('x'))).toThrow('wait 3 s');
   now += 3_000;
   tried.admit(one, digest('x'));
-  tried.wrong(one);
-  expect(() => tried.admit(one, digest('x'))).toThrow('too many wrong keys');
+  tried.wrong(one, digest('x'));
+  expect(() => tried.admit(one, digest('y'))).toThrow('too many wrong keys');
 });
 
 test('many networks that guess as one are slowed down together, and forgotten in the end', () => {
@@ -129,7 +136,7 @@ test('many networks that guess as one are slowed down together, and forgotten in
   const all = () => {
     for (let nth = 0; nth < 1_500; nth += 1) {
       try {
-        tried.wrong(request(`198.${Math.floor(nth / 250)}.100.${nth % 250}`));
+        tried.wrong(request(`198.${Math.floor(nth / 250)}.100.${nth % 250}`), digest('wrong'));
         counted += 1;
       } catch {
         // Slowed down.

@@ -8,43 +8,47 @@ const OF_ONE: Rate = { most: 20, backMs: 3_000 };
 const OF_ALL: Rate = { most: 1_000, backMs: 100 };
 /** Networks that are remembered, some 2 MB: the oldest are forgotten first. */
 const NETWORKS_MAX = 10_000;
-/** Keys that were right, each with its network. */
-const RIGHT_MAX = 10_000;
+/** Keys that were looked at, each with its network and what came of it. */
+const KEYS_MAX = 10_000;
 
 export interface Guesses {
-  /** Throws where too many wrong keys came from there lately, unless this very key was right from there before. */
+  /** Throws where too many wrong keys came from there lately, unless this very key came from there before. */
   admit(request: FastifyRequest, digest: Buffer): void;
   right(request: FastifyRequest, digest: Buffer): void;
   /** Counts a wrong key; throws where there were too many. */
-  wrong(request: FastifyRequest): void;
+  wrong(request: FastifyRequest, digest: Buffer): void;
 }
 
 /**
  * Slows guessing down. Who guesses from one network is stopped by its own bucket long before that of all is empty, so nobody
- * locks others out; and where a key was right before it goes on being right, whatever a neighbour sends.
+ * locks others out; and where a key was right before it goes on being right, whatever a neighbour sends. The same wrong key
+ * again and again is a program with an old key and no guess: it is counted once.
  */
 export function guesses(now: () => number = performance.now.bind(performance)): Guesses {
   const networks = new Map<string, Bucket>();
-  const right = new Map<string, true>();
+  const looked = new Map<string, 'right' | 'wrong'>();
   const all = bucketOf(OF_ALL, now());
   const waitOf = (network: string): number =>
     Math.max(waitFor(networks.get(network), OF_ONE, now()), waitFor(all, OF_ALL, now()));
+  const note = (key: string, value: 'right' | 'wrong'): void => remember(looked, { key, value, max: KEYS_MAX });
   return {
     admit: (request, digest) => {
       const network = networkOf(request);
       const waitMs = waitOf(network);
-      if (waitMs > 0 && !right.has(nameOf(network, digest))) throw tooMany(waitMs);
+      if (waitMs > 0 && !looked.has(nameOf(network, digest))) throw tooMany(waitMs);
     },
-    right: (request, digest) =>
-      remember(right, { key: nameOf(networkOf(request), digest), value: true, max: RIGHT_MAX }),
-    wrong: (request) => {
+    right: (request, digest) => note(nameOf(networkOf(request), digest), 'right'),
+    wrong: (request, digest) => {
       const network = networkOf(request);
+      const name = nameOf(network, digest);
+      if (looked.get(name) === 'wrong') return note(name, 'wrong');
       const waitMs = waitOf(network);
       if (waitMs > 0) throw tooMany(waitMs);
       const bucket = networks.get(network) ?? bucketOf(OF_ONE, now());
       take(bucket, OF_ONE, now());
       take(all, OF_ALL, now());
       remember(networks, { key: network, value: bucket, max: NETWORKS_MAX });
+      note(name, 'wrong');
     },
   };
 }

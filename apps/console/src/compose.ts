@@ -2,7 +2,7 @@ import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapt
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
-import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { consoleRoutes } from './app.ts';
@@ -38,6 +38,7 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));
   return {
     url: await listen(app, config, auth),
+    drain: () => drain(app, config.drainMs),
     close: () => closeInOrder(app, ...manage.queues, ...reading.parts, audit, ...engine.parts, observer),
   };
 }

@@ -14,7 +14,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
-import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from './app.ts';
 
 /** Ingest as a process of its own. */
@@ -43,6 +43,7 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(ingestRoutes({ ledger, tools: systemTools, log, due, maxPending, images, nudge, acknowledged }));
   return {
     url: await listen(app, config, auth),
+    drain: () => drain(app, config.drainMs),
     close: () => closeInOrder(app, schedule, connection, audit, ledger, observer),
   };
 }

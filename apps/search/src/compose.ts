@@ -15,7 +15,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { o200kTokenizer as tokenizer } from '@slowwave/adapters/tokens';
-import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
 import { openSearch } from './open-search.ts';
 
@@ -47,6 +47,7 @@ export async function compose(config: Config): Promise<Service> {
   await app.register(searchRoutes(deps));
   return {
     url: await listen(app, config, auth),
+    drain: () => drain(app, config.drainMs),
     close: () => closeInOrder(app, ...parts, limits, index, audit, ledger, observer),
   };
 }

@@ -4,7 +4,7 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
-import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
+import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import {
@@ -65,5 +65,6 @@ export async function compose(config: Config): Promise<Service & Told> {
   const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
   const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
-  return { url: await listen(app, config, auth), close, keyed, runsOn: runsOn(config) };
+  const drained = () => drain(app, config.drainMs);
+  return { url: await listen(app, config, auth), drain: drained, close, keyed, runsOn: runsOn(config) };
 }

@@ -179,3 +179,19 @@ describe('what it is told', () => {
     expect(err).toContain('expected the queue at redis://127.0.0.1:1 to answer');
   });
 });
+
+describe('SIGTERM', () => {
+  it('is told to proxies first: requests are answered until the time for that is over', async () => {
+    const service = await running(env({ SLOWWAVE_DRAIN_MS: '3000' }));
+    const url = await urlOf(service);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    process.kill(service.pid, 'SIGTERM');
+    for (let ready = 200; ready === 200; ) ({ status: ready } = await fetch(`${url}/readyz`));
+    expect((await get(`${url}/readyz`)).body.checks.process).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('stopping'),
+    });
+    expect((await post(`${url}/v1/batches`, said('ann', 'I live in Oslo.'))).status).toBe(202);
+    expect(await service.waitForExit()).toMatchObject({ code: 0 });
+  });
+});

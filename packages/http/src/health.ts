@@ -29,12 +29,15 @@ export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 
     summary: 'Every dependency answers',
   };
   app.get('/readyz', { config: { open: true }, schema: ready }, async (_request, reply) => {
+    if (app.withdrawn.aborted) return reply.code(503).send({ status: 'unavailable', checks: { process: STOPPING } });
     const names = Object.entries(options.ready);
     const checks = Object.fromEntries(await Promise.all(names.map(([name, check]) => tried(name, check, options.log))));
     const isReady = Object.values(checks).every(({ ok }) => ok);
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks });
   });
 }
+
+const STOPPING = { ok: false, message: 'the process is stopping; send requests elsewhere' };
 
 interface Reply {
   code(status: number): { send(body: object): unknown };

@@ -26,7 +26,7 @@ export {
 export { notFound, ProblemError, problem, problemBody } from './problem.ts';
 export { countMore } from './rate-limit.ts';
 export { needScope } from './scopes.ts';
-export { closeInOrder, type Service, serve } from './serve.ts';
+export { closeInOrder, drain, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
 export { checkTimes } from './times.ts';
 export { translate } from './translate.ts';

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './types.ts';
 
 /** A program that is running: where it listens, and how it ends. */
 export interface Service {
   readonly url: string;
+  /** Says that it is not ready and goes on answering, until whoever shares out requests has seen that. */
+  drain?(): Promise<void>;
   /** Stops listening first, then lets go of everything it opened. */
   close(): Promise<void>;
 }
@@ -50,14 +53,22 @@ export async function closeInOrder(app: App, ...others: readonly { close(): Prom
 
 function stopOnSignals(service: Service, ending: () => Promise<void>): void {
   let stopping = false;
-  const stop = (): void => {
+  const stop = async (drain: () => Promise<void>): Promise<void> => {
     if (stopping) return; // a second Ctrl-C changes nothing: stopping is under way and has a limit
     stopping = true;
     cutOffLate();
-    void end(service, ending);
+    await drain();
+    await end(service, ending);
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  // Ctrl-C is pressed by somebody who waits at a terminal.
+  process.on('SIGINT', () => void stop(async () => {}));
+  process.on('SIGTERM', () => void stop(async () => service.drain?.()));
+}
+
+/** Gives proxies the time to see at /readyz that requests belong elsewhere. */
+export async function drain(app: App, ms: number): Promise<void> {
+  app.withdraw();
+  await sleep(ms);
 }
 
 async function end(service: Service, ending: () => Promise<void>): Promise<void> {

@@ -55,6 +55,8 @@ function bareServer(options: ShellOptions): App {
   const { headersMs, requestMs, checkedMs } = options.arrival ?? USUAL_ARRIVAL;
   return fastify({
     logger: false,
+    // A request that has come this far is answered, also while the listener closes.
+    return503OnClosing: false,
     genReqId: requestId,
     rewriteUrl: ({ url }) => tidyUrl(url ?? '/'),
     requestTimeout: requestMs,
@@ -73,4 +75,11 @@ function abortWhenStopping(app: App): void {
   const stopping = new AbortController();
   app.decorate('stopping', stopping.signal);
   app.addHook('preClose', async () => stopping.abort());
+  const withdrawn = new AbortController();
+  app.decorate('withdrawn', withdrawn.signal);
+  app.decorate('withdraw', () => withdrawn.abort());
+  // Whoever holds a connection open would find it closed; so they go elsewhere with the next request.
+  app.addHook('onSend', async (_request, reply) => {
+    if (withdrawn.signal.aborted) reply.header('connection', 'close');
+  });
 }

@@ -85,6 +85,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Aborts when the service begins to stop. */
     readonly stopping: AbortSignal;
+    /** From now on /readyz says that the service is stopping; everything is still answered. */
+    withdraw(): void;
+    readonly withdrawn: AbortSignal;
   }
   interface FastifyRequest {
     /** Who asks; null where no key is asked for. */

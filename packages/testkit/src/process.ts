@@ -79,7 +79,11 @@ export async function spawnService(options: ServiceOptions): Promise<Service> {
 function start(options: ServiceOptions): Running {
   const { main, args = [], env = {}, cwd } = options;
   const script = typeof main === 'string' ? main : fileURLToPath(main);
-  const child = spawn(process.execPath, [script, ...args], { cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd,
+    env: { SLOWWAVE_DRAIN_MS: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
   const running: Running = { options, child, exited, output: '', exit: null, expected: false };
   for (const stream of [child.stdout, child.stderr]) {

@@ -12,6 +12,8 @@ export interface Config {
   readonly apiKey: string | null;
   /** Requests a second of each given key, in each process; null: no limit. */
   readonly keyRate: number | null;
+  /** From a SIGTERM to the end of listening, while /readyz says 503. */
+  readonly drainMs: number;
   /** What URLs that callers give may lead to beyond the public internet. */
   readonly allowedPrivateUrls: readonly string[];
   /** How long deliveries of webhooks are kept. */
@@ -102,6 +104,11 @@ function readConfig(program: Program, settings: Given): Config {
 
 /** An owner of a chat is left alone for this long before what was said is consolidated. */
 const SERVICE_IDLE_MS = 60_000;
+/** Proxies ask every few seconds whether a server is ready. */
+const DRAIN_MS = 5_000;
+/** Nobody elsewhere sends anything here; who does, asks more often. */
+const DRAIN_LOCAL_MS = 1_000;
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 const ROOT = resolve(import.meta.dirname, '../../../..');
 
 /** The settings of one of several processes, which share a queue. */
@@ -195,6 +202,9 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
   return model === 'builtin' ? null : model;
 }
 
+const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
+  given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
+
 function configOf(env: Environment, program: Program): Config {
   const server = env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
   return {
@@ -202,6 +212,7 @@ function configOf(env: Environment, program: Program): Config {
     port: env.SLOWWAVE_PORT ?? program.port,
     dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
     apiKey: env.SLOWWAVE_API_KEY ?? null,
+    drainMs: drainMsOf(env),
     keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
     allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
     webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,

@@ -64,6 +64,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_PORT: Count(0, 65_535)
     .optional()
     .describe('Port to listen on: 7070 standalone; 7071 ingest, 7072 search, 7073 console, 7074 worker.'),
+  SLOWWAVE_DRAIN_MS: Count(0, 20_000)
+    .optional()
+    .describe('How long requests are still answered after SIGTERM, with /readyz at 503: 5000, on loopback 1000.'),
   SLOWWAVE_DATA_DIR: z
     .string()
     .default('.slowwave')

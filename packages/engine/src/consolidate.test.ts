@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
+import type { Paged } from './ports/ledger/page.ts';
 import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from './testing/index.ts';
-import { DEFAULT_TENANT } from './words.ts';
+import { DEFAULT_TENANT, type Memory } from './words.ts';
 
 /** "lives: Oslo" is about "lives". */
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -196,5 +197,24 @@ describe('a model that fails loses nothing', () => {
     expect(await bench.live()).toEqual(['a: 1', 'b: 2', 'c: 4', 'd: 5']);
     const counts = await bench.deps.ledger.overview.batches(DEFAULT_TENANT);
     expect(counts).toMatchObject({ accepted: 5, parked: 1, consolidated: 4 });
+  });
+});
+
+describe('memories of one consolidation', () => {
+  it('are listed in the order in which they were said, the last one first, page by page', async () => {
+    const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+    const texts = ['Ann has a cat', 'tea is what she drinks', 'Bergen in May', 'plays chess', 'an aunt in Rome'];
+    await bench.post(texts, { settings: { mode: 'add_only' } });
+    await bench.run();
+    const scope = { userId: 'ann', agentId: null, runId: null, appId: null };
+    const found: string[] = [];
+    for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+      const page: Paged<Memory> = await bench.deps.ledger.memories.list(DEFAULT_TENANT, scope, bench.tools.now(), {
+        ...{ limit: 2, cursor },
+      });
+      found.push(...page.results.map(({ versions }) => versions[0]?.text ?? ''));
+      cursor = page.nextCursor;
+    }
+    expect(found).toEqual(texts.toReversed());
   });
 });

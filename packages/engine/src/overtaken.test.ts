@@ -55,6 +55,19 @@ describe('an explicit write between plan and apply', () => {
     await expectTrue(bench.deps.ledger);
   });
 
+  it('that deletes the memory takes what was said of it until then, which a restored version brings back', async () => {
+    const { bench, onPlan } = await oneMemory('lives: in Oslo');
+    onPlan(1, (memory) => writer(bench).remove(DEFAULT_TENANT, memory.id));
+    await bench.post(['lives: in Bergen']);
+    await bench.run();
+    expect(await bench.live()).toEqual([]);
+    const [memory] = await bench.memories();
+    expect(memory?.versions.map(({ text }) => text)).toEqual(['lives: in Oslo', 'lives: in Bergen']);
+    await writer(bench).restore(DEFAULT_TENANT, memory?.id ?? '', memory?.versions.at(-1)?.number ?? 0);
+    expect(await bench.live()).toEqual(['lives: in Bergen']);
+    await expectTrue(bench.deps.ledger);
+  });
+
   it('of another memory changes nothing for the plan', async () => {
     const { bench, onPlan } = await oneMemory('lives: in Oslo');
     const rest = { category: null, metadata: {}, immutable: false, expiresAt: null, validFrom: null };

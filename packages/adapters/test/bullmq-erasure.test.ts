@@ -82,14 +82,36 @@ describe('the queue of erasures', () => {
     await schedule.nudge([nudge(MINE, 4, Date.now() + 60_000)]);
     await schedule.nudge([nudge(MINE, 5)]);
     await followUps.summarize({ lane: MINE, scope: '1', upTo: 20 });
+    const others = Array.from({ length: 1_500 }, (_, i) => nudge(`lane_other_${i}` as LaneId, 1, Date.now() + 60_000));
+    await schedule.nudge(others);
     expect(await keysWith(redis.url, MINE)).not.toEqual([]);
     const queue = await openErasureQueue({ connection, log });
-    await queue.forgetLane(MINE);
+    const read = await readBy(redis.url, () => queue.forgetLane(MINE));
+    expect(
+      read.filter((command) => command.includes('lane_other')),
+      'nobody else is looked at',
+    ).toEqual([]);
+    expect(read.length, 'however many others wait').toBeLessThan(others.length / 3);
+    expect(await turns.getJobCountByTypes('delayed')).toBe(others.length);
     expect(await keysWith(redis.url, MINE)).toEqual([]);
     expect(await turns.getJobCountByTypes('completed', 'failed')).toBe(3);
     await Promise.all([queue.close(), schedule.close(), followUps.close(), turns.close()]);
   });
 });
+
+/** What the server is asked for meanwhile, by commands as they come. */
+async function readBy(url: string, work: () => Promise<void>): Promise<readonly string[]> {
+  const client = new Redis(url);
+  const monitor = await client.monitor();
+  const commands: string[] = [];
+  monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+  await work();
+  await client.ping('the end');
+  await vi.waitFor(() => expect(commands.some((command) => command.includes('the end'))).toBe(true), PATIENCE);
+  monitor.disconnect();
+  client.disconnect();
+  return commands;
+}
 
 /** Keys that have a text in their name or anywhere in their value. */
 async function keysWith(url: string, text: string): Promise<string[]> {

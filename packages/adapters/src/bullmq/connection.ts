@@ -1,5 +1,6 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { JobStates } from './job-states.ts';
+import type { JobsOfLane } from './jobs-of-lane.ts';
 import type { TurnOrder } from './order/turn-order.ts';
 import { type CalledQueue, callQueue, newPulse, type Pulse } from './unavailable.ts';
 
@@ -31,6 +32,8 @@ export interface QueueConnection extends CalledQueue {
   turnOrder(queue: Queue): TurnOrder;
   /** What it knows of jobs of a queue. */
   jobStates(queue: Queue): JobStates;
+  /** The jobs that are there of a lane. */
+  jobsOfLane(queue: Queue): JobsOfLane;
   /** Removes the history of a queue, which tells in words why jobs failed, also of jobs that are gone. */
   forgetEvents(queue: Queue): Promise<void>;
   /** Called after every queue and worker of it is closed. */

@@ -4,6 +4,7 @@ import { startThread, type Thread } from '../system/thread.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
 import { sqlJobStates } from './job-states.ts';
+import { sqlJobsOfLane } from './jobs-of-lane.ts';
 import { memoryTurnOrder } from './order/memory-turn-order.ts';
 import { openPools } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
@@ -34,6 +35,7 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
       new Worker(name, processor, { ...shared, connection: work }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => order,
     jobStates: () => sqlJobStates(other),
+    jobsOfLane: () => sqlJobsOfLane(other),
     forgetEvents: async ({ name }) => void (await other.query(FORGET_EVENTS, [name])),
     close: async () => {
       await other.end();

@@ -12,6 +12,9 @@ export interface TcpProxy {
   silence(passing: Exclude<Passing, 'all'>): void;
   /** The same for connections that are made from now on, until it is all again. */
   silenceNew(passing: Passing): void;
+  /** As if the server were away: connections end and none is taken, until `accept`. */
+  refuse(): Promise<void>;
+  accept(): Promise<void>;
   /** Connections there are, of those that were silenced. */
   silenced(): number;
   close(): Promise<void>;
@@ -34,8 +37,21 @@ export async function startTcpProxy({ to }: { readonly to: number }): Promise<Tc
     carry(line);
     near.once('close', () => lines.delete(line));
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const accept = async (): Promise<void> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const refuse = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const { near, far } of lines) {
+      near.destroy();
+      far.destroy();
+    }
+    await closed;
+  };
+  await accept();
   return {
     port,
     silence: (passing) => {
@@ -45,14 +61,9 @@ export async function startTcpProxy({ to }: { readonly to: number }): Promise<Tc
       forNew = passing;
     },
     silenced: () => [...lines].filter(({ passing }) => passing !== 'all').length,
-    close: async () => {
-      for (const { near, far } of lines) {
-        near.destroy();
-        far.destroy();
-      }
-      server.close();
-      await once(server, 'close');
-    },
+    refuse,
+    accept,
+    close: refuse,
   };
 }
 

@@ -12,7 +12,8 @@ export interface Tongue {
   count: number;
 }
 
-interface Talk {
+/** One user talking. */
+export interface Talk {
   readonly stage: Stage;
   readonly tongue: Tongue;
   readonly random: Random;
@@ -49,7 +50,7 @@ export async function talk(stage: Stage, tongue: Tongue, story: Story): Promise<
     if (random.chance(SHARE.poison)) await tellPoison(talking);
     else if (random.chance(SHARE.verbatim)) await tellVerbatim(talking);
     else await tellFacts(talking, known);
-    if (random.chance(SHARE.note)) await write(talking);
+    if (random.chance(SHARE.note)) await writeSome(talking);
   }
   await insist('POST', `${stage.urls.ingest}/v1/flush`, { body: { user_id: story.user } });
 }
@@ -73,16 +74,26 @@ async function tellPoison(talking: Talk): Promise<void> {
   await post(talking, { texts: [text], times: [next(talking)], infer: true, poison: true });
 }
 
-async function tell(talking: Talk, facts: readonly ToldFact[], { infer }: { infer: boolean }): Promise<void> {
+/** Tells facts in one batch, and remembers what has to become of them. */
+export async function tell(talking: Talk, facts: readonly ToldFact[], how: Telling = {}): Promise<void> {
+  const { infer = true, timed = true, flush } = how;
   await post(talking, {
     texts: facts.map(({ text }) => text),
-    times: facts.map(({ saidAt }) => saidAt),
+    times: timed ? facts.map(({ saidAt }) => saidAt) : null,
     infer,
     poison: false,
+    ...(flush !== undefined && { flush }),
   });
   const { story } = talking;
   if (story.graph && infer) story.said.push(...facts.map(({ text, saidAt }) => ({ text, saidAt })));
   story.facts.push(...facts.filter(({ text }) => !story.facts.some((other) => other.text === text)));
+}
+
+interface Telling {
+  readonly infer?: boolean;
+  /** Whether each message says when it was said. */
+  readonly timed?: boolean;
+  readonly flush?: boolean;
 }
 
 /** Some are about the keys that change; a few say what held before. */
@@ -99,12 +110,12 @@ function newFact(talking: Talk): ToldFact {
 const lastingKeys = ({ facts, user }: Story): number[] =>
   LASTING.filter((key) => !facts.some((fact) => fact.key === keyOf(textOf(key, user))));
 
-const textOf = (key: number, user: string, value = ''): string => `Thing ${key} of ${user} is ${value}`;
+export const textOf = (key: number, user: string, value = ''): string => `Thing ${key} of ${user} is ${value}`;
 
 /** Something that holds, said once more. */
 const repeat = (talking: Talk, text: string): ToldFact => factOf(talking, text, next(talking));
 
-const factOf = ({ tongue }: Talk, text: string, saidAt: number): ToldFact => ({
+export const factOf = ({ tongue }: Pick<Talk, 'tongue'>, text: string, saidAt: number): ToldFact => ({
   text,
   key: keyOf(text),
   saidAt,
@@ -113,25 +124,29 @@ const factOf = ({ tongue }: Talk, text: string, saidAt: number): ToldFact => ({
 
 const keyNumber = (text: string): number => Number(/^Thing (\d+) of/.exec(text)?.[1] ?? -1);
 
-function next({ tongue }: Talk): number {
+export function next({ tongue }: Pick<Talk, 'tongue'>): number {
   tongue.count += 1;
   return tongue.count;
 }
 
 interface Post {
   readonly texts: readonly string[];
-  readonly times: readonly number[];
+  /** null: nothing is said of when they were said. */
+  readonly times: readonly number[] | null;
   readonly infer: boolean;
   readonly poison: boolean;
+  /** Drawn when it is left out. */
+  readonly flush?: boolean;
 }
 
 /** One batch under one key, asked for until it is acknowledged; sometimes twice at once, or once more. */
-async function post(talking: Talk, { texts, times, infer, poison }: Post): Promise<void> {
+async function post(talking: Talk, { texts, times, infer, poison, flush: flushed }: Post): Promise<void> {
   const { stage, random, story } = talking;
   const headers = { 'idempotency-key': `${story.user}/${next(talking)}` };
-  const messages = texts.map((content, i) => ({ role: 'user', content, timestamp: momentOf(times[i] ?? 0) }));
+  const when = (i: number) => (times === null ? {} : { timestamp: momentOf(times[i] ?? 0) });
+  const messages = texts.map((content, i) => ({ role: 'user', content, ...when(i) }));
   const graph = story.graph && infer;
-  const flush = random.chance(SHARE.flush);
+  const flush = flushed ?? random.chance(SHARE.flush);
   const body = { user_id: story.user, messages, infer, flush, ...(graph && { graph }) };
   const once = () => insist('POST', `${stage.urls.ingest}/v1/batches`, { body, headers });
   const answers = random.chance(SHARE.twice) ? await Promise.all([once(), once()]) : [await once()];
@@ -150,22 +165,14 @@ function idOf({ status, body }: { status: number; body: unknown }): string {
 export const momentOf = (seconds: number): string => new Date(START + seconds * SECOND_MS).toISOString();
 
 /** Explicit writes: a note is added or deleted, or a memory that consolidations may be deciding on is marked. */
-async function write(talking: Talk): Promise<void> {
+async function writeSome(talking: Talk): Promise<void> {
   const { stage, random, story } = talking;
   const url = `${stage.urls.console}/v1/memories`;
   const old = story.notes.find(({ id, deleted }) => id !== null && !deleted);
   const [known] = story.memories;
   switch (random.between(0, 2)) {
-    case 0: {
-      const text = `A note ${next(talking)} by ${story.user}`;
-      const answer = await attempt('POST', url, { body: { user_id: story.user, memory: text } });
-      const written = answer !== null && answer.status < 300;
-      // Refused at the door is not written; of what was under way nobody knows.
-      if (written || answer === null || answer.status >= 500) {
-        story.notes.push({ text, id: written ? (answer.body as { id: string }).id : null, deleted: false });
-      }
-      return;
-    }
+    case 0:
+      return write(talking, `A note ${next(talking)} by ${story.user}`);
     case 1:
       if (old?.id === undefined || old.id === null) return;
       await insist('DELETE', `${url}/${old.id}`);
@@ -173,5 +180,16 @@ async function write(talking: Talk): Promise<void> {
       return;
     default:
       if (known !== undefined) await attempt('PATCH', `${url}/${known}`, { body: { metadata: { n: next(talking) } } });
+  }
+}
+
+/** A note is added. */
+export async function write({ stage, story }: Talk, text: string): Promise<void> {
+  const body = { user_id: story.user, memory: text };
+  const answer = await attempt('POST', `${stage.urls.console}/v1/memories`, { body });
+  const written = answer !== null && answer.status < 300;
+  // Refused at the door is not written; of what was under way nobody knows.
+  if (written || answer === null || answer.status >= 500) {
+    story.notes.push({ text, id: written ? (answer.body as { id: string }).id : null, deleted: false });
   }
 }

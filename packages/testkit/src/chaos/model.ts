@@ -6,6 +6,9 @@ import { type DecideGraphInput, decideGraph, extractGraph } from './graph-model.
 /** What a message with this word in it gets: no model takes it, now or later. */
 export const POISON = 'unspeakable';
 
+/** What a text with this word in it gets: no embedder takes it, now or later. */
+export const UNEMBEDDABLE = 'unembeddable';
+
 /** Texts with the same key are about the same: what stands before " is ". */
 export const keyOf = (text: string): string => text.split(' is ')[0] ?? text;
 
@@ -17,7 +20,7 @@ export function answerOf({ name, input }: Pick<ScriptedCall, 'name' | 'input'>):
   const asked = input ?? {};
   switch (name) {
     case 'extract_facts':
-      return isPoison(asked) ? POISONED : { json: extract(asked as unknown as ExtractInput) };
+      return isPoison(asked) ? REFUSED : { json: extract(asked as unknown as ExtractInput) };
     case 'decide_operations':
       return { json: decide(asked as unknown as DecideInput) };
     case 'extract_graph':
@@ -33,7 +36,14 @@ export function answerOf({ name, input }: Pick<ScriptedCall, 'name' | 'input'>):
   }
 }
 
-const POISONED = refusal(400, { message: 'The input was refused by the content filter.', code: 'content_filter' });
+export const REFUSED = refusal(400, {
+  message: 'The input was refused by the content filter.',
+  code: 'content_filter',
+});
+
+/** What an extraction of these messages should find. */
+export const factsOf = (input: JsonObject): readonly object[] =>
+  (extract(input as unknown as ExtractInput) as { facts: readonly object[] }).facts;
 
 /** Only what is new counts: a refused message may be shown with later ones as what was said before. */
 const isPoison = (input: JsonObject): boolean => JSON.stringify(input.messages ?? null).includes(POISON);

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '@slowwave/engine';
 import type { RecordedCall } from '../model-server/endpoints.ts';
 import { type Fault, spoiled } from '../model-server/faults.ts';
 import type { EmbeddingCall, Raw, Reply, ScriptedCall } from '../model-server/script.ts';
 import { type ModelServer, startModelServer } from '../model-server/server.ts';
-import { answerOf } from './model.ts';
+import { answerOf, factsOf, REFUSED, UNEMBEDDABLE } from './model.ts';
+import type { Oddity } from './oddities.ts';
 import type { Random } from './random.ts';
 
 /** The model's side: one server per process, so that each call tells who asked. */
@@ -14,8 +16,12 @@ export interface Provider {
   storm(fault: Fault | null): void;
   /** Does something when a process makes a call; resolves with whether that came within the time. */
   atCall(border: Border): Promise<boolean>;
+  /** From now on what this user says is read in a form that no model should give. */
+  answerOddly(user: string, oddity: Oddity): void;
   /** Every call, in the order in which they came. */
   asked(): readonly AskedCall[];
+  /** What chat models were shown from a moment on, in which all of these words are. */
+  shown(words: readonly string[], from: number): readonly string[];
   close(): Promise<void>;
 }
 
@@ -51,6 +57,8 @@ interface State {
   readonly random: Random;
   readonly asked: Noted[];
   readonly armed: Set<Armed>;
+  /** By the user who is read oddly. */
+  readonly odd: Map<string, Oddity>;
   storm: Fault | null;
 }
 
@@ -65,7 +73,7 @@ interface Armed extends Border {
 }
 
 export async function startProvider(members: readonly string[], random: Random): Promise<Provider> {
-  const state: State = { random, asked: [], armed: new Set(), storm: null };
+  const state: State = { random, asked: [], armed: new Set(), odd: new Map(), storm: null };
   const servers = new Map<string, ModelServer>();
   for (const member of members) servers.set(member, await startFor(state, member));
   return {
@@ -74,6 +82,12 @@ export async function startProvider(members: readonly string[], random: Random):
       state.storm = fault;
     },
     atCall: (border) => arm(state, border),
+    answerOddly: (user, oddity) => void state.odd.set(user, oddity),
+    shown: (words, from) =>
+      state.asked
+        .filter(({ askedAt }) => askedAt >= from)
+        .map(({ recorded }) => JSON.stringify(recorded?.request ?? null))
+        .filter((prompt) => words.every((word) => prompt.includes(word))),
     asked: () => state.asked.map(askedCall),
     close: async () => {
       await Promise.all([...servers.values()].map((server) => server.close()));
@@ -102,11 +116,20 @@ function answerChat(state: State, { member, call, recorded }: Asked): Reply {
   const entry: Noted = { ...about, askedAt: Date.now(), recorded, sound: false };
   state.asked.push(entry);
   if (reached(state, member, call.name) === 'before') return { drop: true };
-  const reply = answerOf(call);
+  const reply = oddly(state, call) ?? answerOf(call);
   if (!('json' in reply)) return reply;
   if (state.storm !== null && state.random.chance(STORM_SHARE)) return spoiled(state.storm, JSON.stringify(reply.json));
   entry.sound = true;
   return reply;
+}
+
+/** The answer to an extraction, or its repair, of what a user says who is read oddly; null for all others. */
+function oddly({ odd }: State, { name, input }: ScriptedCall): Reply | null {
+  const asked = name === 'repair_output' && input?.call === 'extract_facts' ? (input.input as JsonObject) : input;
+  if (asked === null || (name !== 'extract_facts' && asked === input)) return null;
+  const said = JSON.stringify(asked.messages ?? null);
+  const oddity = [...odd].find(([user]) => said.includes(` of ${user} is `))?.[1];
+  return oddity?.answer(factsOf(asked)) ?? null;
 }
 
 /** Faults of the answer's text have no meaning for vectors. */
@@ -115,6 +138,7 @@ const OF_EMBEDDINGS: readonly Fault[] = ['rate_limited', 'server_error', 'timeou
 function answerEmbedding(state: State, member: string, { texts, request }: EmbeddingCall): Raw | null {
   const noted = { member, name: 'embed', hash: hashOf(request), texts, askedAt: Date.now(), recorded: null };
   state.asked.push({ ...noted, sound: false });
+  if (texts.some((text) => text.includes(UNEMBEDDABLE))) return REFUSED;
   if (reached(state, member, 'embed') === 'before') return { drop: true };
   const { storm } = state;
   if (storm === null || !OF_EMBEDDINGS.includes(storm) || !state.random.chance(STORM_SHARE)) return null;

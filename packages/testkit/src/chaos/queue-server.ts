@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { freePort } from '../ports.ts';
 import { startRedis, type TestRedis } from '../redis.ts';
+import { startTcpProxy } from '../tcp-proxy.ts';
+import type { Random } from './random.ts';
 
 /** The Redis of a fleet, and what can happen to it. */
 export interface QueueServer {
@@ -10,6 +11,10 @@ export interface QueueServer {
   /** Ends at once, and comes back with nothing. */
   crash(downMs: number): Promise<void>;
   wipe(): Promise<void>;
+  /** Connections there are now carry no answers any more, and maybe no questions, and do not end. */
+  silence(random: Random): void;
+  /** Removes one of the keys in which the queue is kept: some of its lists, or anything. Answers with its name. */
+  orphan(random: Random): Promise<string | null>;
   /** Puts turns in line that are there already, under other names. Answers with how many. */
   duplicate(most: number): Promise<number>;
   close(): Promise<void>;
@@ -20,20 +25,25 @@ const QUEUE = { name: 'consolidate', prefix: '{slowwave}' };
 const WAITING = ['wait', 'delayed', 'prioritized', 'active'] as const;
 
 export async function openQueueServer(): Promise<QueueServer> {
-  const port = await freePort();
-  let redis: TestRedis = await startRedis({ port });
-  const { url } = redis;
+  let redis: TestRedis = await startRedis();
+  const { port, url } = redis;
+  const proxy = await startTcpProxy({ to: port });
   return {
-    url,
+    url: Object.assign(new URL(url), { port: String(proxy.port) }).href,
     crash: async (downMs) => {
-      await redis.stop();
+      await Promise.all([proxy.refuse(), redis.stop()]);
       await sleep(downMs);
       redis = await startRedis({ port });
+      await proxy.accept();
     },
+    silence: (random) => proxy.silence(random.pick(['questions', 'nothing'])),
+    orphan: (random) => withClient(url, (client) => orphan(client, random)),
     // One that is down comes back with nothing.
     wipe: () => redis.wipe().catch(() => {}),
     duplicate: (most) => withClient(url, (client) => duplicate(client, most)),
-    close: () => redis.stop(),
+    close: async () => {
+      await Promise.all([proxy.close(), redis.stop()]);
+    },
   };
 }
 
@@ -46,6 +56,20 @@ async function withClient<T>(url: string, work: (client: Redis) => Promise<T>): 
   } finally {
     client.disconnect();
   }
+}
+
+/** The lists of jobs of the queue: what is in none of them is found by nobody. */
+const LISTS = ['wait', 'delayed', 'prioritized', 'active', 'marker'];
+const LIST_SHARE = 0.6;
+
+async function orphan(client: Redis, random: Random): Promise<string | null> {
+  const keys = await client.keys(`${QUEUE.prefix}:*`);
+  const lists = keys.filter((key) => LISTS.includes(key.slice(key.lastIndexOf(':') + 1)));
+  const among = lists.length > 0 && random.chance(LIST_SHARE) ? lists : keys;
+  if (among.length === 0) return null;
+  const key = random.pick(among);
+  await client.del(key);
+  return key;
 }
 
 async function duplicate(client: Redis, most: number): Promise<number> {

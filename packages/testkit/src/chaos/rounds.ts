@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Finding } from './checks/finding.ts';
 import { checkGraph } from './checks/graph.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
-import { askDoctor, checkTotals } from './checks/totals.ts';
+import { acceptedOf, askDoctor, checkTotals } from './checks/totals.ts';
 import { checkUser } from './checks/user.ts';
-import type { Fault, Telling } from './faults/fault.ts';
+import type { Fault, Guest, Telling } from './faults/fault.ts';
 import { faultsOf } from './faults/index.ts';
 import { type Tongue, talk } from './load.ts';
 import { quiet, untilEnded, untilStudied } from './quiet.ts';
@@ -47,6 +47,10 @@ interface Run {
   readonly random: Random;
   readonly tongue: Tongue;
   readonly stories: Story[];
+  /** Of all rounds. */
+  readonly guests: Guest[];
+  /** Those of `stories` who talk now. */
+  cast: Story[];
   readonly injected: Injected[];
   readonly findings: Finding[];
   readonly disturbances: Disturbance[];
@@ -69,6 +73,8 @@ export async function runRounds(stage: Stage, course: Course): Promise<Outcome> 
     random,
     tongue: { random: random.fork('tongue'), count: 0 },
     stories: [],
+    guests: [],
+    cast: [],
     injected: [],
     findings: [],
     disturbances: [],
@@ -95,25 +101,28 @@ export async function runRounds(stage: Stage, course: Course): Promise<Outcome> 
     injected: run.injected,
     findings: run.findings,
     rounds,
-    accepted: run.stories.reduce((sum, { batches }) => sum + batches.length, 0),
+    accepted: acceptedOf(run.stories, run.guests),
     calls: calls.length,
     askedAgain: calls.length - new Set(calls.map(({ hash }) => hash)).size,
     elapsedMs: Date.now() - began,
   };
 }
 
-function cast({ stories }: Run, rounds: number): void {
-  for (let i = 0; i < USERS_AT_ONCE; i += 1) stories.push(newStory(`u${rounds}-${i}`, { graph: i % 2 === 0 }));
+function cast(run: Run, rounds: number): void {
+  run.cast = Array.from({ length: USERS_AT_ONCE }, (_, i) => newStory(`u${rounds}-${i}`, { graph: i % 2 === 0 }));
+  run.stories.push(...run.cast);
 }
 
 async function round(run: Run): Promise<void> {
-  const { stage, stories, tongue, random } = run;
-  const talking = stories.slice(-USERS_AT_ONCE);
+  const { stage, cast: talking, tongue, random, guests } = run;
   const faults = drawn(run);
+  const invited = guests.length;
   const loads = talking.map((story) => talk(stage, tongue, story));
-  const broken = faults.map((fault, i) => inject(run, fault, random.fork(`${run.injected.length}/${i}`)));
+  const broken = faults.map((fault, i) =>
+    inject(run, fault, { random: random.fork(`${run.injected.length}/${i}`), alone: faults.length === 1 }),
+  );
   await Promise.all([...loads, ...broken]);
-  await look(run, talking);
+  await look(run, talking, guests.slice(invited));
 }
 
 /** One to three kinds, all kinds equally often. */
@@ -133,8 +142,8 @@ function drawn(run: Run): Fault[] {
 const kindsOf = ({ stage, course }: Run): Fault[] =>
   faultsOf(stage.mode).filter(({ kind }) => course.only.length === 0 || course.only.includes(kind));
 
-async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
-  const { stage, injected, disturbances, findings } = run;
+async function inject(run: Run, fault: Fault, { random, alone }: { random: Random; alone: boolean }): Promise<void> {
+  const { stage, injected, disturbances, findings, tongue } = run;
   await sleep(random.between(0, FAULT_WITHIN_MS));
   let from = Date.now();
   let { kind } = fault;
@@ -145,6 +154,12 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
     instead: (other) => {
       kind = other;
     },
+    invites: (guest) => {
+      run.guests.push(guest);
+      if (guest.story !== null) run.stories.push(guest.story);
+    },
+    tongue,
+    alone,
   };
   try {
     await fault.run(stage, random, telling);
@@ -152,7 +167,7 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
     findings.push({ kind: 'process', what: `${fault.kind}: ${String(error)}` });
   }
   const over = Date.now();
-  const last = run.stories.slice(-USERS_AT_ONCE).flatMap(({ batches }) => batches.slice(-1).map(({ id }) => id));
+  const last = run.cast.flatMap(({ batches }) => batches.slice(-1).map(({ id }) => id));
   await untilEnded(stage, last);
   // A lock that was lost meanwhile is missed at its next renewal.
   const to = fault.lingers === true ? Date.now() : over + stage.takeOverMs * 2;
@@ -161,11 +176,14 @@ async function inject(run: Run, fault: Fault, random: Random): Promise<void> {
 }
 
 /** Everything about those who talked, and the counts of all. */
-async function look({ stage, stories, findings, disturbances }: Run, talked: readonly Story[]): Promise<void> {
+async function look(run: Run, talking: readonly Story[], invited: readonly Guest[]): Promise<void> {
+  const { stage, stories, guests, findings, disturbances } = run;
+  const talked = [...talking, ...invited.flatMap(({ story }) => story ?? [])];
   const left = (await quiet(stage)) ?? (await untilStudied(stage, talked)) ?? (await quiet(stage));
   if (left !== null) findings.push({ kind: 'stuck', what: left });
-  findings.push(...(await checkTotals(stage, stories)), ...(await askDoctor(stage)));
+  findings.push(...(await checkTotals(stage, stories, guests)), ...(await askDoctor(stage)));
   for (const story of talked) findings.push(...(await checkAll(stage, story)));
+  for (const guest of invited) findings.push(...(await guest.check(stage)));
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }
@@ -185,4 +203,5 @@ const isNewTo =
 async function lookAtAll(run: Run): Promise<void> {
   const known = [...run.findings];
   for (const story of run.stories) run.findings.push(...(await checkAll(run.stage, story)).filter(isNewTo(known)));
+  for (const guest of run.guests) run.findings.push(...(await guest.check(run.stage)).filter(isNewTo(known)));
 }

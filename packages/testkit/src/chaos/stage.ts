@@ -49,8 +49,9 @@ const TAKE_OVER_MS = 2_000;
 const SETTINGS = {
   SLOWWAVE_BATCH_IDLE_MS: '300',
   SLOWWAVE_RETRY_DELAY_MS: '50',
-  // More tries than any storm costs: what is parked then is what no model takes.
-  SLOWWAVE_MAX_ATTEMPTS: '40',
+  // More tries than any storm costs, with pauses that double: what is parked then is what no model takes. Few enough that
+  // a model whose answers stay unusable has used them up within a minute.
+  SLOWWAVE_MAX_ATTEMPTS: '10',
   SLOWWAVE_MODEL_TIMEOUT_MS: '1500',
   SLOWWAVE_TAKE_OVER_MS: String(TAKE_OVER_MS),
   SLOWWAVE_EMBEDDING_MODEL: 'scripted',

@@ -1,5 +1,5 @@
 import { insist, read, readAll } from '../api.ts';
-import { SELF } from '../graph-model.ts';
+import { SELF, tellingsOf } from '../graph-model.ts';
 import type { Stage } from '../stage.ts';
 import type { Story, ToldBatch } from '../story.ts';
 import { type Studied, studiesOf } from '../studies.ts';
@@ -99,9 +99,10 @@ async function checkStatements({ urls }: Stage, story: Story, entities: readonly
   const url = `${urls.search}/v1/entities/${self.id}/history`;
   const { results } = await read<{ results: readonly Statement[] }>(url);
   const holds = results.filter(({ kind }) => kind === 'holds');
-  if (holds.length === story.said.length) return [];
-  const what = `${story.user} said ${story.said.length} things, ${SELF} has ${holds.length} statements`;
-  return [{ kind: holds.length > story.said.length ? 'doubled' : 'lost', what }];
+  const said = story.said.filter(({ text }) => tellingsOf(text).length > 0).length;
+  if (holds.length === said) return [];
+  const what = `${story.user} said ${said} things, ${SELF} has ${holds.length} statements`;
+  return [{ kind: holds.length > said ? 'doubled' : 'lost', what }];
 }
 
 interface Known {

@@ -26,11 +26,17 @@ export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Di
       if (first === undefined || !isFinished(first, again, { calls, disturbances })) return [];
       const after = again.askedAt - (first.answeredAt ?? 0);
       const what = `${again.name}, answered to ${first.member}, was asked again by ${again.member} ${after} ms later`;
-      return [{ kind: 'paid twice', what: `${what}: ${again.texts.join(', ')}; ${around(first, disturbances)}` }];
+      return [
+        {
+          kind: 'paid twice',
+          what: `${what}: ${again.texts.slice(0, TEXTS_SHOWN).join(', ')}; ${around(first, disturbances)}`,
+        },
+      ];
     }),
   );
 }
 
+const TEXTS_SHOWN = 5;
 const NEAR_MS = 10_000;
 
 /** What went wrong about then, in milliseconds from the answer. */

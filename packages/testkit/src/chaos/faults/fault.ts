@@ -1,5 +1,8 @@
+import type { Finding } from '../checks/finding.ts';
+import type { Tongue } from '../load.ts';
 import type { Random } from '../random.ts';
 import type { Mode, Stage } from '../stage.ts';
+import type { Story } from '../story.ts';
 
 /** Something that goes wrong, and is over when its promise is. */
 export interface Fault {
@@ -19,6 +22,24 @@ export interface Telling {
   begins(): void;
   /** It came to another kind than it was meant to. */
   instead(kind: string): void;
+  /** Somebody who talks only because of it, and has to be looked at too. Told before the first word. */
+  invites(guest: Guest): void;
+  /** What users say is counted on over all of them. */
+  readonly tongue: Tongue;
+  /** Whether nothing else goes wrong at the same time. */
+  readonly alone: boolean;
+}
+
+/** A user of a fault's own. */
+export interface Guest {
+  /** Looked at as those who always talk are; null: `check` alone knows what must hold. */
+  readonly story: Story | null;
+  /** Batches that were acknowledged besides those of the story. */
+  accepted: number;
+  /** How many of these may be parked. */
+  readonly mayPark: number;
+  /** What else must hold once all is quiet. */
+  check(stage: Stage): Promise<readonly Finding[]>;
 }
 
 export const EVERYWHERE: readonly Mode[] = ['sqlite', 'postgres', 'embedded'];

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { factOf, next, tell, textOf } from '../load.ts';
 import type { Member } from '../member.ts';
 import type { Random } from '../random.ts';
 import type { Stage } from '../stage.ts';
+import { newStory } from '../story.ts';
 import { EVERYWHERE, type Fault, ON_REDIS } from './fault.ts';
 
 const DOWN_MS = { from: 0, to: 1_000 };
@@ -107,6 +109,44 @@ const clockJump: Fault = {
 /** By then the process has read its new clock. */
 const SEEN_AFTER_MS = 200;
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WRONG_MS = { from: 500, to: 2_000 };
+
+/**
+ * Far forwards or backwards, and right again after a moment. One user talks before, meanwhile and afterwards, another only
+ * meanwhile, and nobody hurries them.
+ */
+const clockFar: Fault = {
+  kind: 'clock wrong by an hour or a day',
+  modes: EVERYWHERE,
+  interrupts: false,
+  run: async (stage, random, { invites, tongue }) => {
+    const guest = () => {
+      const story = newStory(`c${next({ tongue })}`, { graph: false });
+      invites({ story, accepted: 0, mayPark: 0, check: async () => [] });
+      const talk = { stage, tongue, random, story };
+      return async (): Promise<void> => {
+        const number = next(talk);
+        await tell(talk, [factOf(talk, textOf(0, story.user, `v${number}`), number)], { timed: false, flush: false });
+      };
+    };
+    const [says, saysMeanwhile] = [guest(), guest()];
+    await says();
+    const member = random.pick(stage.members);
+    await member.setClock(random.pick([-DAY_MS, -HOUR_MS, HOUR_MS, DAY_MS]));
+    await sleep(SEEN_AFTER_MS);
+    await saysMeanwhile();
+    await says();
+    await says();
+    await sleep(random.between(WRONG_MS.from, WRONG_MS.to));
+    await saysMeanwhile();
+    await member.setClock(0);
+    await sleep(SEEN_AFTER_MS);
+    await says();
+  },
+};
+
 export const PROCESS_FAULTS: readonly Fault[] = [
   killed,
   stopped,
@@ -121,4 +161,5 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   atBorder('killed after study answered', 'extract_graph', 'after'),
   paused,
   clockJump,
+  clockFar,
 ];

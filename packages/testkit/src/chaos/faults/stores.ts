@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { attempt } from '../api.ts';
+import type { Member } from '../member.ts';
 import type { Random } from '../random.ts';
 import { dropIndex, type Stage } from '../stage.ts';
 import { EVERYWHERE, type Fault, ON_FILES, ON_REDIS } from './fault.ts';
+import { folderVanished } from './folder.ts';
 
 const run = promisify(execFile);
 
@@ -40,6 +43,49 @@ const duplicated: Fault = {
   interrupts: true,
   lingers: true, // a turn that is not due yet comes twice when it is
   run: async ({ queue }) => void (await queue?.duplicate(DUPLICATES_MAX)),
+};
+
+/** Longer than a process needs to notice that a connection is silent, and to make another, on a busy machine. */
+const READY_WITHIN_MS = 60_000;
+
+/** A network forgets all connections that lead to Redis. Whoever uses them has to find out, and to make others. */
+const redisSilent: Fault = {
+  kind: 'Redis connections silent',
+  modes: ON_REDIS,
+  interrupts: true,
+  lingers: true, // whoever waits for an answer finds out later
+  run: async ({ queue, members }, random) => {
+    queue?.silence(random);
+    const late = await Promise.all(members.map(async (member) => ((await untilReady(member)) ? [] : [member.name])));
+    if (late.flat().length > 0) throw new Error(`${late.flat().join(', ')} not ready after ${READY_WITHIN_MS} ms`);
+  },
+};
+
+async function untilReady({ url }: Member): Promise<boolean> {
+  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; ) {
+    // Checked by itself every few seconds at most: what it says at once may be from before.
+    await sleep(READY_AGAIN_MS);
+    if ((await attempt('GET', `${url}/readyz`))?.status === 200) return true;
+  }
+  return false;
+}
+const READY_AGAIN_MS = 3_000;
+
+const ORPHANING_MS = { from: 500, to: 2_000 };
+const ORPHAN_EVERY_MS = 100;
+
+/** Parts of the queue vanish again and again while turns are put in line: jobs are left that are in no list. */
+const orphaned: Fault = {
+  kind: 'parts of the queue removed',
+  modes: ON_REDIS,
+  interrupts: true,
+  lingers: true,
+  run: async ({ queue }, random) => {
+    for (const end = Date.now() + drawn(random, ORPHANING_MS); Date.now() < end; ) {
+      await queue?.orphan(random);
+      await sleep(ORPHAN_EVERY_MS);
+    }
+  },
 };
 
 /** The file, or the collection, is gone when the processes come back. */
@@ -135,8 +181,11 @@ export const STORE_FAULTS: readonly Fault[] = [
   redisKilled,
   redisWiped,
   duplicated,
+  redisSilent,
+  orphaned,
   indexWiped,
   ledgerBusy,
   ledgerFull,
+  folderVanished,
   ledgerKilled,
 ];

@@ -8,6 +8,7 @@ import type { Embedder } from './ports/models.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { retryDelay } from './rules/retry-delay.ts';
 import { embedderIsAway, isDoubtful } from './steps/doubt.ts';
+import { embedApart } from './steps/embed-apart.ts';
 import { type ProjectDeps, project } from './steps/project.ts';
 import type { LaneId } from './words.ts';
 
@@ -19,6 +20,8 @@ const BATCHES_MAX = 20;
 const GRAPH_MAX = 200;
 /** Lanes set aside that are tried again in one pass: they take little from those that never failed. */
 const AGAIN_MAX = 20;
+/** So often the texts of a lane may fail together; then the ones at fault are looked for. */
+const FAILURES_TOGETHER = 3;
 /** Waits double with every failure; while only the embedder is away no further than this often, so that all are told soon after. */
 const AWAY_DOUBLINGS = 3;
 
@@ -46,7 +49,7 @@ export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation): Promis
   try {
     for (const work of [...(await freshWork(deps)), ...(await workAgain(deps))]) {
       if (cancel.aborted) break;
-      const failure = await tellLane({ ...deps, embedder }, work, cancel);
+      const failure = await tellLane({ ...deps, embedder: embedderFor(work, embedder) }, work, cancel);
       done += failure === null ? sizeOf(work) : work.aside === null ? 1 : 0;
       if (failure === null) ended.told.push(work);
       else ended.failed.push(setAside(deps, work, { failure, isAway: embedder.isAway() }));
@@ -56,6 +59,9 @@ export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation): Promis
   }
   return done;
 }
+
+const embedderFor = ({ aside }: LaneWork, embedder: Embedder): Embedder =>
+  aside !== null && aside.failures >= FAILURES_TOGETHER ? embedApart(embedder) : embedder;
 
 interface Ended {
   readonly told: LaneWork[];

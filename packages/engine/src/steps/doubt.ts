@@ -48,6 +48,19 @@ export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellat
 export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
   isAway(() => embedder.embed([PROBE.user], cancel));
 
+/** Whether it embeds what any embedder can: then what it fails on is the fault of the texts. */
+export async function embedderAnswers(
+  { embedder }: Pick<EngineDeps, 'embedder'>,
+  cancel: Cancellation,
+): Promise<boolean> {
+  try {
+    const { vectors } = await embedder.embed([PROBE.user], cancel);
+    return (vectors[0] ?? null) !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** As the ledger decides: a window has as many tries left as its least tried batch. */
 export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
   const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));

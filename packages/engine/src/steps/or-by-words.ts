@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
-import { embedderIsAway, isDoubtful } from './doubt.ts';
+import { embedderAnswers, isDoubtful } from './doubt.ts';
 import { withoutVectors } from './embed.ts';
 
 /** What walks through all lanes. */
@@ -30,7 +30,7 @@ export async function orByWords<Deps extends WalkDeps, T>(
   } catch (error) {
     const failure = asEngineError(error);
     const isOfModel = failure.countsAsTry && (isDoubtful(failure) || failure.code === 'model_rejected');
-    if (cancel.aborted || deps.left === undefined || !isOfModel || (await embedderIsAway(deps, cancel))) throw error;
+    if (cancel.aborted || deps.left === undefined || !isOfModel || !(await embedderAnswers(deps, cancel))) throw error;
     deps.left.add(lane);
     return make(withoutVectors(deps));
   }

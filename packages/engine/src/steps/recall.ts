@@ -22,7 +22,7 @@ import { askedInSlices, inSlices } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import { type Memory, saidBefore } from '../words.ts';
-import { isLastTry } from './doubt.ts';
+import { embedderAnswers, isLastTry } from './doubt.ts';
 import { askedBy, embedTexts } from './embed.ts';
 import type { Extracted, Recalled } from './values.ts';
 
@@ -33,7 +33,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   await believeIndex(deps);
   const passing = messageTexts(deps, extracted);
   const texts = facts.map((fact) => fact.text);
-  const vectorOf = await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
+  const vectorOf = await vectorsFor(deps, { turn, texts, passing }, cancel);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const found = await askedInSlices(deps.tools, ids, (some) => deps.ledger.memories.many(turn.tenant, some));
@@ -53,7 +53,8 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const ground = { candidates, memories, near: isPairNear };
   return {
     ...extracted,
-    spoken: new Map(passing.map((text) => [text, vectorOf(text)])),
+    // What has none so far is asked for again where it is told to the index.
+    spoken: new Map(passing.map((text) => [text, vectorOf(text)] as const).filter(([, vector]) => askedBy(vector))),
     candidates,
     memories,
     repeats: await inSlices(tools, undisputed(facts, repeats, ground)),
@@ -133,7 +134,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   const behind = await deps.ledger.memories.unprojected(lane);
   const indexed = await askedInSlices(deps.tools, queries, deps.index.search);
   const texts = behind.flatMap(textsOf);
-  const behindVector = behind.length === 0 ? vectorOf : await vectorsBehind(deps, { extracted, texts }, cancel);
+  const behindVector = behind.length === 0 ? vectorOf : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
   const overtaken = new Set(behind.map((memory) => memory.id));
   const neighbours = new Map<string, Neighbour[]>();
@@ -152,23 +153,21 @@ const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
   settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
 
 /**
- * Of memories that the index does not have yet. Some text among them may be one on which the embedder fails every time: the
- * last try goes by their words alone, so that what was said before never parks what is said now.
+ * Some text may be one on which the embedder fails every time, though it answers others: the last try of a batch goes by words
+ * alone. What somebody said is remembered, and nothing said before parks what is said now; the sweep finds the text at fault.
  */
-async function vectorsBehind(
+async function vectorsFor(
   deps: EngineDeps,
-  { extracted: { turn }, texts }: { extracted: Extracted; texts: readonly string[] },
+  { turn, texts, passing = [] }: { turn: Turn; texts: readonly string[]; passing?: readonly string[] },
   cancel: Cancellation,
 ): Promise<(text: string) => Float32Array> {
   try {
-    return await embedTexts(deps, { lane: turn.lane, texts }, cancel);
+    return await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
   } catch (error) {
     const { code, message, countsAsTry } = asEngineError(error);
-    if (cancel.aborted || !countsAsTry || !(await isLastTry(deps, turn))) throw error;
-    deps.log.warn(
-      { lane: turn.lane, code, error: message },
-      'what the index does not have yet is recalled by its words',
-    );
+    const mayBeOfTexts = countsAsTry && !cancel.aborted && (await isLastTry(deps, turn));
+    if (!mayBeOfTexts || !(await embedderAnswers(deps, cancel))) throw error;
+    deps.log.warn({ lane: turn.lane, code, error: message }, 'a batch is consolidated by words alone');
     const none = new Float32Array(deps.embedder.dimensions);
     return () => none;
   }

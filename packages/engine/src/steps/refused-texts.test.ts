@@ -4,6 +4,7 @@ import { EngineError } from '../errors.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { NewMemory } from '../ports/writer.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
+import { takeTurn } from '../take-turn.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
@@ -149,8 +150,8 @@ describe('an embedder that is away', () => {
   });
 });
 
-describe('a text on which the embedder fails every time', () => {
-  it('and that the index does not have, parks nothing that its owner says later', async () => {
+describe('a text on which the embedder fails every time, though it answers others', () => {
+  const start = async () => {
     const { embed, ...good } = fakeEmbedder(64);
     const failing: Embedder = {
       ...good,
@@ -159,12 +160,60 @@ describe('a text on which the embedder fails every time', () => {
           ? Promise.reject(new EngineError('NaN', { code: 'model_server_error', retryable: true }))
           : embed(texts, cancel),
     };
-    const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }), embedder: failing });
-    const written = await memoryWriter(bench.deps).add(DEFAULT_TENANT, newMemory('pet: bad cat'));
-    expect(written.kind).not.toBe('conflict');
+    const state = emptyIndex();
+    const stores = { ledger: createMemoryLedger({ tools: fixedTools() }), index: createMemoryIndex(state) };
+    const chat = fakeChat({
+      extract_facts: echoExtract,
+      decide_operations: keyedDecide(keyOf),
+      are_you_there: () => ({ there: true }),
+    });
+    return { bench: await engineBench({ chat, embedder: failing, stores }), state };
+  };
+
+  it('and that the index does not have, parks nothing that its owner says later', async () => {
+    const { bench } = await start();
+    await memoryWriter(bench.deps).add(DEFAULT_TENANT, newMemory('pet: bad cat'));
     const id = await bench.post(['home: Oslo']);
     await bench.run();
     expect(await bench.live()).toEqual(['home: Oslo', 'pet: bad cat']);
+    expect((await bench.deps.ledger.batches.get(DEFAULT_TENANT, id))?.state).toMatch(/consolidat/);
+  });
+
+  it('is remembered, and the one text without a vector once it has failed alone', async () => {
+    const { bench, state } = await start();
+    const id = await bench.post(['home: Oslo', 'pet: bad cat', { content: 'so bad', role: 'assistant' }]);
+    await bench.run();
+    expect(await bench.live()).toEqual(['home: Oslo', 'pet: bad cat']);
+    for (let i = 0; i < 6; i += 1) {
+      while ((await sweepOutbox(bench.deps, NEVER)) > 0);
+      bench.tools.advance(60_000);
+    }
+    const held = [...state.points.values()].map(({ shelf, text, vector }) => [shelf, text, Math.hypot(...vector) > 0]);
+    expect(held.sort()).toEqual([
+      ['memories', 'home: Oslo', true],
+      ['memories', 'pet: bad cat', false],
+      ['messages', 'home: Oslo', true],
+      ['messages', 'pet: bad cat', false],
+      ['messages', 'so bad', false],
+    ]);
     expect((await bench.deps.ledger.batches.get(DEFAULT_TENANT, id))?.state).toBe('consolidated');
+    expect(await bench.deps.ledger.thoughts.refusedTexts(bench.deps.embedder.fingerprint)).toBe(2);
+    expect(await bench.deps.ledger.outbox.countAside()).toBe(0);
+  });
+
+  it('is not blamed for an embedder that is away: the batch waits', async () => {
+    const { bench } = await start();
+    const away = () => Promise.reject(new EngineError('away', { code: 'model_unreachable', retryable: true }));
+    const deps = { ...bench.deps, embedder: { ...bench.deps.embedder, embed: away } };
+    const id = await bench.post(['home: Oslo']);
+    for (let i = 0; i < 5; i += 1) {
+      const [nudge] = await deps.ledger.lanes.withWork(null, 1);
+      bench.tools.advance(60_000);
+      if (nudge !== undefined) await takeTurn(deps)(nudge, NEVER);
+    }
+    expect((await bench.deps.ledger.batches.get(DEFAULT_TENANT, id))?.state).toBe('consolidating');
+    await bench.run();
+    expect(await bench.live()).toEqual(['home: Oslo']);
+    expect(await bench.deps.ledger.thoughts.refusedTexts(bench.deps.embedder.fingerprint)).toBe(0);
   });
 });

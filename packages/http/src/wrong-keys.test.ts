@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyCheck } from './principal.ts';
 import { needScope } from './scopes.ts';
 import { testShell } from './testing.ts';
@@ -8,7 +8,10 @@ import type { App } from './types.ts';
 import { guesses } from './wrong-keys.ts';
 
 const closing: App[] = [];
+// On a busy machine guesses would come back while the test still guesses.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(closing.splice(0).map((app) => app.close()));
 });
 
@@ -52,7 +55,7 @@ test('who sends many wrong keys is told to wait, and is not compared with the ke
   const ask = await start();
   const statuses = await guessing(ask, { times: MOST + 30, from: ATTACKER });
   expect(statuses.slice(0, MOST)).toEqual(Array(MOST).fill(401));
-  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(20);
+  expect(statuses.slice(MOST)).toEqual(Array(30).fill(429));
   const refused = await ask(STATIC, ATTACKER);
   expect(refused.statusCode).toBe(429);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);

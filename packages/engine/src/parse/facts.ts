@@ -41,8 +41,8 @@ export function factsIn(...values: readonly Json[]): Listed<RawFact> | null {
     return items === null ? [] : [items];
   });
   if (lists.length === 0) return null;
-  const read = listed(lists, { what: 'fact', max: FACTS_MAX, read: ({ item }) => factOf(item) });
-  return read === null ? null : { ...read, items: eachOnce(read.items) };
+  const read = listed(lists, { what: ['a fact', 'facts'], max: FACTS_MAX, read: ({ item }) => factOf(item) });
+  return read.usable ? { ...read, items: eachOnce(read.items) } : null;
 }
 
 function factItemsIn(value: Json): readonly Item[] | null {

@@ -46,8 +46,8 @@ const RELATIONSHIP_KEYS = ['relationship', 'relation', 'predicate', 'type'];
 
 /** Entities and relations of answers to an extract_graph call; null when they hold neither list, or nothing but what cannot be read. */
 export function graphIn(...values: readonly Json[]): RawGraph | null {
-  const relations = readUnder(values, RELATION_KEYS, { what: 'relation', read: relationOf });
-  const entities = readUnder(values, ENTITY_KEYS, { what: 'entity', read: entityOf });
+  const relations = readUnder(values, RELATION_KEYS, { what: ['a relation', 'relations'], read: relationOf });
+  const entities = readUnder(values, ENTITY_KEYS, { what: ['an entity', 'entities'], read: entityOf });
   if (!relations.usable && !entities.usable) return null;
   return {
     entities: entities.items,
@@ -56,22 +56,17 @@ export function graphIn(...values: readonly Json[]): RawGraph | null {
   };
 }
 
-interface Under<T> extends Listed<T> {
-  /** Something could be read, or there was nothing to read. */
-  readonly usable: boolean;
-}
-
 function readUnder<T>(
   values: readonly Json[],
   keys: readonly string[],
-  { what, read }: { readonly what: string; readonly read: (item: Json) => T | null },
-): Under<T> {
+  { what, read }: { readonly what: readonly [one: string, many: string]; readonly read: (item: Json) => T | null },
+): Listed<T> {
   const lists = values.flatMap((value) => {
     const list = isObject(value) ? listUnder(value, keys) : null;
     return list === null ? [] : [list];
   });
   const all = listed(lists, { what, max: GRAPH_ITEMS_MAX, read: ({ item }) => read(item) });
-  return { usable: lists.length > 0 && all !== null, ...(all ?? { items: [], unread: [] }) };
+  return { ...all, usable: lists.length > 0 && all.usable };
 }
 
 function entityOf(item: Json): RawEntity | null {
@@ -120,8 +115,8 @@ export interface RawDecisions {
 
 /** The decisions of answers to a decide_graph call; null when they hold none of its lists, or nothing but what cannot be read. */
 export function decisionsIn(...values: readonly Json[]): RawDecisions | null {
-  const ends = readUnder(values, ['ends', 'ended'], { what: 'decision', read: endOf });
-  const pairs = readUnder(values, ['pairs', 'same'], { what: 'decision', read: pairOf });
+  const ends = readUnder(values, ['ends', 'ended'], { what: ['a decision', 'decisions'], read: endOf });
+  const pairs = readUnder(values, ['pairs', 'same'], { what: ['a decision', 'decisions'], read: pairOf });
   if (!ends.usable && !pairs.usable) return null;
   return { ends: ends.items, pairs: pairs.items, unread: [...ends.unread, ...pairs.unread] };
 }

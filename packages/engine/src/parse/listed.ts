@@ -7,11 +7,13 @@ import { type Item, isObject } from './shapes.ts';
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly unread: readonly Discard[];
+  /** false: there are entries, and none of them can be read, so that this is not what was asked for. An empty list is. */
+  readonly usable: boolean;
 }
 
 interface Reader<T> {
-  /** What one item is called, for the reasons: "fact". */
-  readonly what: string;
+  /** What one item is called, and several, for the reasons: ["a fact", "facts"]. */
+  readonly what: readonly [one: string, many: string];
   /** Items that are looked at; what comes after them is put aside. */
   readonly max: number;
   /** The item, null where nothing can be made of it, or why it is not taken. */
@@ -23,11 +25,9 @@ const DEPTH_MAX = 4;
 /** Of what is put aside, so many are told one by one; the rest is counted. */
 const TOLD_MAX = 200;
 
-/**
- * Reads lists as one. Every entry becomes an item or is told of. null: there are entries, and none of them can be
- * read, so that this is not what was asked for; an empty list is.
- */
-export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> | null {
+/** Reads lists as one. Every entry becomes an item or is told of. */
+export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> {
+  const [one, many] = what;
   const items: T[] = [];
   const aside = new Aside();
   let entries = 0;
@@ -35,16 +35,16 @@ export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read
   for (const item of leavesOf(lists.flat(), 0)) {
     entries += 1;
     if (entries > max) {
-      aside.put(item.item, `more than ${max} ${what}s in one answer`);
+      aside.put(item.item, `more than ${max} ${many} in one answer`);
       continue;
     }
     const made = read(item);
-    if (made === null) aside.put(item.item, `cannot be read as a ${what}`);
+    if (made === null) aside.put(item.item, `cannot be read as ${one}`);
     else if (isRefused(made)) aside.put(item.item, made.refused);
     else items.push(made);
     if (made !== null) readable += 1;
   }
-  return entries > 0 && readable === 0 ? null : { items, unread: aside.told() };
+  return { items, unread: aside.told(), usable: entries === 0 || readable > 0 };
 }
 
 const isRefused = (made: unknown): made is { readonly refused: string } =>

@@ -44,8 +44,9 @@ export function operationsIn(...values: readonly Json[]): Listed<RawOperation> |
   });
   if (lists.length === 0) return null;
   const read = ({ key, item }: Item): RawOperation | null => (isObject(item) ? operationOf(item, key) : null);
-  const all = listed(lists, { what: 'operation', max: OPERATIONS_MAX, read });
-  if (all === null || lists.length === 1) return all;
+  const all = listed(lists, { what: ['an operation', 'operations'], max: OPERATIONS_MAX, read });
+  if (!all.usable) return null;
+  if (lists.length === 1) return all;
   return { ...all, items: [...new Map(all.items.map((one) => [JSON.stringify(one), one])).values()] };
 }
 

@@ -48,9 +48,18 @@ function sourcesOf({ sourceIds, quote }: RawRelation, shown: ReadonlyMap<string,
   return [...new Set([...named, ...quoted])];
 }
 
-function isIn(quote: string | null, { text }: Spoken): boolean {
+function isIn(quote: string | null, spoken: Spoken): boolean {
   const words = normaliseText(quote ?? '');
-  return words !== '' && normaliseText(text).includes(words);
+  return words !== '' && wordsOf(spoken).includes(words);
+}
+
+/** Each message is held against every quote: it is made comparable once. */
+const known = new WeakMap<Spoken, string>();
+
+function wordsOf(spoken: Spoken): string {
+  const words = known.get(spoken) ?? normaliseText(spoken.text);
+  known.set(spoken, words);
+  return words;
 }
 
 function quoteOf({ quote }: RawRelation, sources: readonly Spoken[]): string | null {

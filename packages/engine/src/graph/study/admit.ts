@@ -1,6 +1,7 @@
 import type { RawEntity, RawGraph, RawRelation } from '../../parse/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Spoken } from '../../rules/messages.ts';
+import type { Sliced } from '../../slices.ts';
 import { nameKey } from '../names.ts';
 import { tellingOf } from './admit-relation.ts';
 import { ASKED_MAX, type Knowing, Roll } from './roll.ts';
@@ -19,18 +20,22 @@ const TOLD_MAX = 200;
  * Makes mentions and relations of what the model wrote. It is not believed: names must stand in the messages, words of
  * kinds and relationships are put into general form, a message must stand behind each relation. What is refused is told.
  */
-export function admitGraph(
+export function* admitGraph(
   found: readonly FoundGraph[],
   knowing: Knowing,
-): Pick<Admitted, 'mentions' | 'told' | 'remarks'> {
+): Sliced<Pick<Admitted, 'mentions' | 'told' | 'remarks'>> {
   const remarks: Remark[] = [];
   const roll = new Roll(knowing, remarks);
   const told: Told[] = [];
   for (const { raw, shown } of found) {
     remarks.push(...raw.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` })));
     const text = nameKey([...shown.values()].map((spoken) => spoken.text).join('\n'));
-    for (const entity of raw.entities) roll.add(entity, text);
+    for (const entity of raw.entities) {
+      roll.add(entity, text);
+      yield;
+    }
     for (const relation of raw.relations) {
+      yield;
       const telling = tellingOf(relation, shown, (name) => roll.find(name) ?? roll.add(named(name), text));
       if (typeof telling === 'string') remarks.push({ asked: askedOf(relation), did: telling });
       else if (told.length < TOLD_MAX) told.push(telling);

@@ -4,6 +4,7 @@ import type { Cancellation } from '../../ports/tools.ts';
 import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../prompts/extract-graph.ts';
 import { idleReason } from '../../rules/junk.ts';
 import { type Part, partsOf } from '../../rules/parts.ts';
+import { inSlices } from '../../slices.ts';
 import { ask } from '../../steps/ask.ts';
 import { contextOf } from '../../steps/extract/context.ts';
 import { messageShown } from '../../steps/extract/infer.ts';
@@ -40,11 +41,9 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
     );
     found.push({ raw, shown });
   }
-  return {
-    ...read,
-    ...admitGraph(found, { known, names: read.around.flatMap((one) => [one.sourceName, one.destinationName]) }),
-    asked: true,
-  };
+  const names = read.around.flatMap((one) => [one.sourceName, one.destinationName]);
+  const admitted = await inSlices(deps.tools, admitGraph(found, { known, names }));
+  return { ...read, ...admitted, asked: true };
 }
 
 /** The owner, and whom the messages or what was said just before name, under the ids of the call. */

@@ -181,9 +181,10 @@ async function look(run: Run, talking: readonly Story[], invited: readonly Guest
   const talked = [...talking, ...invited.flatMap(({ story }) => story ?? [])];
   const left = (await quiet(stage)) ?? (await untilStudied(stage, talked)) ?? (await quiet(stage));
   if (left !== null) findings.push({ kind: 'stuck', what: left });
+  // They wait for what only they know of, an erasure: until that is over the doctor may count what is half gone.
+  for (const guest of invited) findings.push(...(await guest.check(stage)));
   findings.push(...(await checkTotals(stage, stories, guests)), ...(await askDoctor(stage)));
   for (const story of talked) findings.push(...(await checkAll(stage, story)));
-  for (const guest of invited) findings.push(...(await guest.check(stage)));
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }

@@ -1,4 +1,4 @@
-import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openAudit, openEngine, requireSharedFolder, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -12,6 +12,7 @@ import { mem0Routes } from './mem0/routes.ts';
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'console' });
+  await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);

@@ -6,6 +6,7 @@ import {
   openLedger,
   openOn,
   openQueue,
+  requireSharedFolder,
   runsOn,
 } from '@slowwave/adapters/assemble';
 import { openSchedule } from '@slowwave/adapters/bullmq';
@@ -20,6 +21,7 @@ import { ingestRoutes } from './app.ts';
 /** Ingest as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'ingest' });
+  await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-ingest' });
   const [ledger, connection] = await openAll([openLedger(config, log, observer), openQueue(config, log)]);
   const schedule = await openOn([connection, ledger], openSchedule({ connection, log }));

@@ -27,7 +27,7 @@ interface Told {
 export async function compose(config: Config): Promise<Service & Told> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
   // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
-  const lock = await lockFolder(config.dataDir);
+  const lock = await lockFolder(config.dataDir, config.redisUrl ?? config.databaseUrl);
   const observer = observe(config, { log, service: 'slowwave' });
   const engine = await openEngine(config, log, observer);
   const { ledger, tools } = engine.deps;

@@ -1,4 +1,4 @@
-import { kindsOf, observe, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openEngine, requireSharedFolder, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -13,6 +13,7 @@ import { startWork } from './work.ts';
 /** A worker as a process of its own: no routes but health and metrics. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'worker' });
+  await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-worker' });
   const engine = await openEngine(config, log, observer);
   measureLedger(observer.registry, engine.deps);

@@ -6,4 +6,4 @@ export { type Observer, observe } from './observer.ts';
 export { openAll, openOn } from './open-all.ts';
 export { rebuildOwnIndex } from './rebuild-index.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
-export { openIndex, openLedger, openQueue, openVectorCache } from './stores.ts';
+export { openIndex, openLedger, openQueue, openVectorCache, requireSharedFolder } from './stores.ts';

@@ -5,7 +5,7 @@ import { pgliteConnection, postgresConnection, type QueueConnection, redisConnec
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics/index.ts';
 import { redisVectors } from '../query-cache/index.ts';
-import { openSqliteIndex, openSqliteLedger } from '../sqlite/index.ts';
+import { openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
 
@@ -34,6 +34,11 @@ export async function openIndex({ qdrant, dataDir }: Config, embedder: Embedder,
   }
   await mkdir(dataDir, { recursive: true });
   return openSqliteIndex({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+}
+
+/** For one of several processes on a folder: another one must not work the same ledger from a queue of its own. */
+export async function requireSharedFolder({ redisUrl, databaseUrl, dataDir }: Config): Promise<void> {
+  if (databaseUrl === null && redisUrl !== null) await requireSameQueue(dataDir, redisUrl);
 }
 
 /** The queue of the configuration; in process only where one process does everything. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** A file that this process holds. */
@@ -25,6 +26,21 @@ export function holdFile(path: string): HeldFile | { readonly heldBy: number } {
     db.close();
     if (heldBy === null) throw error;
     return { heldBy };
+  }
+}
+
+/** The number of the process that holds a file now; null: none does. Leaves everything as it is. */
+export function heldBy(path: string): number | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return null;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return holderOf(db);
+  } finally {
+    db.close();
   }
 }
 

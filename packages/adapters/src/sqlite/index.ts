@@ -1,5 +1,5 @@
 export { SCHEMA } from './ledger/migrations.ts';
 export { openSqliteLedger, type SqliteLedger, type SqliteLedgerOptions } from './ledger/open.ts';
-export { lockFolder } from './lock-folder.ts';
+export { lockFolder, requireSameQueue } from './lock-folder.ts';
 export { openSqliteIndex, type SqliteIndexOptions } from './search-index/open.ts';
 export { openSqliteBuild } from './search-index/open-build.ts';

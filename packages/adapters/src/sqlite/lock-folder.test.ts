@@ -1,6 +1,6 @@
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockFolder } from './lock-folder.ts';
+import { lockFolder, requireSameQueue } from './lock-folder.ts';
 
 let folder: Awaited<ReturnType<typeof tempDir>>;
 beforeEach(async () => {
@@ -26,4 +26,28 @@ test('of many that claim a folder at once, one gets it', async () => {
   const locks = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
   expect(locks).toHaveLength(1);
   await Promise.all(locks.map((lock) => lock.close()));
+});
+
+const OURS = 'redis://127.0.0.1:6379';
+
+test.each([
+  ['a queue of its own', null, 'a queue of its own, in that process'],
+  ['a queue on another server', 'redis://127.0.0.1:6380', 'a queue on another server'],
+])(
+  'beside a process with %s nobody else works the folder, with who has it and what to do',
+  async (_whose, queue, where) => {
+    const lock = await lockFolder(folder.path, queue);
+    const refused = requireSameQueue(folder.path, OURS);
+    await expect(refused).rejects.toThrow(`is worked by process ${process.pid}, which has ${where}`);
+    await expect(requireSameQueue(folder.path, OURS)).rejects.toThrow('start it with the REDIS_URL of this one');
+    await lock.close();
+    await expect(requireSameQueue(folder.path, OURS)).resolves.toBeUndefined();
+  },
+);
+
+test('processes on one queue share a folder, also one that nobody has worked yet', async () => {
+  await expect(requireSameQueue(`${folder.path}/new`, OURS)).resolves.toBeUndefined();
+  const lock = await lockFolder(folder.path, OURS);
+  await expect(requireSameQueue(folder.path, OURS)).resolves.toBeUndefined();
+  await lock.close();
 });

@@ -1,19 +1,28 @@
-import { mkdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '@slowwave/engine/storing';
-import { holdFile } from './hold-file.ts';
+import { heldBy, holdFile } from './hold-file.ts';
 
 export interface Lock {
   close(): Promise<void>;
 }
 
 const LOCK_FILE = 'standalone.lock';
+/** Beside the lock: which queue its holder works from. */
+const QUEUE_FILE = 'standalone.queue';
+
+/** Where the queue of a process is; null: in the process itself. */
+export type QueueServer = string | null;
 
 /** Claims a data folder for this process; throws when another living process has it. A crash leaves nothing locked. */
-export async function lockFolder(folder: string): Promise<Lock> {
+export async function lockFolder(folder: string, queue: QueueServer = null): Promise<Lock> {
   await mkdir(folder, { recursive: true });
   const held = holdFile(join(folder, LOCK_FILE));
-  if ('close' in held) return { close: async () => held.close() };
+  if ('close' in held) {
+    await writeFile(join(folder, QUEUE_FILE), nameOf(queue));
+    return { close: async () => held.close() };
+  }
   throw new EngineError(
     `the data folder ${folder} is in use by process ${held.heldBy}: stop that one, or choose another folder with ` +
       'SLOWWAVE_DATA_DIR (--data-dir). Several processes share a folder only as ingest, worker, search and console on ' +
@@ -21,3 +30,27 @@ export async function lockFolder(folder: string): Promise<Lock> {
     { code: 'ledger_unavailable', retryable: true },
   );
 }
+
+/**
+ * Refuses to work on a folder beside a process that works it from another queue: both would take the same lanes, and pay for
+ * each turn twice.
+ */
+export async function requireSameQueue(folder: string, queue: string): Promise<void> {
+  const lock = join(folder, LOCK_FILE);
+  const holder = heldBy(lock);
+  if (holder === null) return;
+  const theirs = await readFile(join(folder, QUEUE_FILE), 'utf8').catch(() => IN_PROCESS);
+  if (theirs === nameOf(queue)) return;
+  const where = theirs === IN_PROCESS ? 'a queue of its own, in that process' : 'a queue on another server';
+  throw new EngineError(
+    `the data folder ${folder} is worked by process ${holder}, which has ${where}: two queues on one ledger would work every ` +
+      'turn twice. Stop that process, start it with the REDIS_URL of this one, or choose another folder with SLOWWAVE_DATA_DIR',
+    { code: 'ledger_unavailable', retryable: false },
+  );
+}
+
+const IN_PROCESS = 'in process';
+
+/** The URL may hold a password. */
+const nameOf = (queue: QueueServer): string =>
+  queue === null ? IN_PROCESS : createHash('sha256').update(queue).digest('hex');

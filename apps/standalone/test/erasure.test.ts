@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
-import { type Setup, standalone } from './setups.ts';
+import { fourProcesses, type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
 const MARKER = 'Xyzzy';
 const USER = `${MARKER}-user`;
@@ -55,6 +55,42 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
     expect((await found(setup.search, USER, 'where does she live?'))[0]).toContain('Lima');
     const { accepted, erased, gap } = await quiet(setup.search);
     expect({ accepted, erased, gap }).toEqual({ accepted: 3, erased: 1, gap: 0 });
+  });
+});
+
+describe.each([
+  ['one process', standalone],
+  ['one process on PostgreSQL', standaloneOnPostgres],
+  ['four processes', fourProcesses],
+])('a user who is erased and back at once, in %s', { timeout: 120_000 }, (_name, open) => {
+  let setup: Setup;
+
+  beforeAll(async () => {
+    setup = await open();
+  }, 120_000);
+  afterAll(() => setup.close());
+
+  it('meets nothing of the former user when the same id posts in the moment of the erasure', async () => {
+    const users = Array.from({ length: 8 }, (_, i) => `again-${i}`);
+    const lived = (user: string) => ({ ...said(user, `I live in ${MARKER}ville.`), flush: true });
+    const lives = (user: string) => ({ ...said(user, 'I live in Lima.'), flush: true });
+    for (const user of users) await post(`${setup.ingest}/v1/batches?wait=20000`, lived(user));
+    const seen = users.map(async (user) => {
+      const erased = await call('DELETE', `${setup.console}/v1/users/${user}`);
+      expect(erased.status).toBe(202);
+      const asked = get(`${setup.search}/v1/memories?user_id=${user}`);
+      const { body } = await post(`${setup.ingest}/v1/batches?wait=20000`, lives(user));
+      expect(body.state).toBe('consolidated');
+      const { body: batch } = await get(`${setup.search}/v1/batches/${body.batch_id}`);
+      const thought = await get(`${setup.console}/v1/consolidations/${batch.consolidation_id}`);
+      const context = await post(`${setup.search}/v1/context`, { user_id: user, query: 'where does she live?' });
+      expect(JSON.stringify([await asked, thought, context])).not.toContain(MARKER);
+      return [user, await found(setup.search, user, `where is ${MARKER}ville?`)] as const;
+    });
+    for (const [user, texts] of await Promise.all(seen)) {
+      expect(texts, user).toHaveLength(1);
+      expect(texts[0]).toContain('Lima');
+    }
   });
 });
 

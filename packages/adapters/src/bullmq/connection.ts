@@ -1,6 +1,7 @@
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { JobStates } from './job-states.ts';
 import type { JobsOfLane } from './jobs-of-lane.ts';
+import type { Waiting } from './order/placing.ts';
 import type { TurnOrder } from './order/turn-order.ts';
 import { type CalledQueue, callQueue, newPulse, type Pulse } from './unavailable.ts';
 
@@ -30,6 +31,8 @@ export interface QueueConnection extends CalledQueue {
   openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
   /** The order of turns, kept where the queue is. */
   turnOrder(queue: Queue): TurnOrder;
+  /** The turns of a queue that are due. */
+  waiting(queue: Queue): Waiting;
   /** What it knows of jobs of a queue. */
   jobStates(queue: Queue): JobStates;
   /** The jobs that are there of a lane. */

@@ -21,6 +21,8 @@ export interface JobWorkerOptions {
 export interface Work {
   readonly name: QueueName;
   run(taken: Taken, at: Workplace): Promise<void>;
+  /** Done again and again while every place is taken, for then jobs wait. */
+  whenFull?(queue: Queue): Promise<void>;
 }
 
 interface Workplace {
@@ -73,7 +75,10 @@ export function startJobWorker(options: JobWorkerOptions, work: Work): { close()
   });
   logErrorsQuietly(queue, connection, log);
   watch(worker, options);
+  const full = (): boolean => running.size >= options.concurrency;
+  const looking = whileFull(() => work.whenFull?.(queue), { full, log });
   const close = async (): Promise<void> => {
+    clearInterval(looking);
     const stopped = await handOver({ worker, queue, running }, options);
     // Forced: without marking ended jobs and without a goodbye, both of which need the server.
     const forced = !(stopped && (await answers(queue)));
@@ -86,6 +91,26 @@ export function startJobWorker(options: JobWorkerOptions, work: Work): { close()
       return closed;
     },
   };
+}
+
+/** Short: those without a place wait for it. */
+const LOOK_EVERY_MS = 250;
+
+function whileFull(
+  look: () => Promise<void> | undefined,
+  { full, log }: { full: () => boolean; log: Log },
+): NodeJS.Timeout {
+  let isLooking = false;
+  return setInterval(async () => {
+    if (isLooking || !full()) return;
+    isLooking = true;
+    try {
+      await look();
+    } catch (error) {
+      log.debug({ error: String(error) }, 'what waits could not be put in order; it is taken as it came');
+    }
+    isLooking = false;
+  }, LOOK_EVERY_MS).unref();
 }
 
 function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {

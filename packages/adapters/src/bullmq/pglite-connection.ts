@@ -6,6 +6,7 @@ import { FORGET_EVENTS } from './forget-events.ts';
 import { sqlJobStates } from './job-states.ts';
 import { sqlJobsOfLane } from './jobs-of-lane.ts';
 import { memoryTurnOrder } from './order/memory-turn-order.ts';
+import { sqlWaiting } from './order/placing.ts';
 import { openPools } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
 import { callQueue, newPulse } from './unavailable.ts';
@@ -34,6 +35,7 @@ export async function pgliteConnection(options: { imagePath: string; log: Log })
     openWorker: (name, processor, shared) =>
       new Worker(name, processor, { ...shared, connection: work }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => order,
+    waiting: () => sqlWaiting(work),
     jobStates: () => sqlJobStates(other),
     jobsOfLane: () => sqlJobsOfLane(other),
     forgetEvents: async ({ name }) => void (await other.query(FORGET_EVENTS, [name])),

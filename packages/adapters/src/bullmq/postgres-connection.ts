@@ -7,6 +7,7 @@ import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { FORGET_EVENTS } from './forget-events.ts';
 import { sqlJobStates } from './job-states.ts';
 import { sqlJobsOfLane } from './jobs-of-lane.ts';
+import { sqlWaiting } from './order/placing.ts';
 import { makeTurnOrderTable, postgresTurnOrder } from './order/postgres-turn-order.ts';
 import { newPulse, unavailable } from './unavailable.ts';
 
@@ -34,6 +35,7 @@ export function postgresConnection({ url, log }: { url: string; log: Log }): Que
     openWorker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => postgresTurnOrder(pool),
+    waiting: () => sqlWaiting(pool),
     jobStates: () => sqlJobStates(pool),
     jobsOfLane: () => sqlJobsOfLane(pool),
     forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),

@@ -4,6 +4,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
 import { redisJobStates } from './job-states.ts';
 import { redisJobsOfLane } from './jobs-of-lane.ts';
+import { redisWaiting } from './order/placing.ts';
 import { redisTurnOrder } from './order/redis-turn-order.ts';
 import { checkRedis } from './redis-check.ts';
 import { newPulse, type Pulse } from './unavailable.ts';
@@ -79,6 +80,7 @@ export function redisConnection(url: string): QueueConnection {
       return worker;
     },
     turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
+    waiting: (queue) => redisWaiting(PREFIX, () => clientOf(queue)),
     jobStates: (queue) => redisJobStates(PREFIX, () => clientOf(queue)),
     jobsOfLane: (queue) => redisJobsOfLane(PREFIX, () => clientOf(queue)),
     forgetEvents: async (queue) => void (await queue.trimEvents(0)),

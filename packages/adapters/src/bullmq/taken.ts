@@ -1,5 +1,5 @@
 import { EngineError, type Log } from '@slowwave/engine';
-import { DelayedError, type Job, WaitingError } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 
 /** One job as the library hands it out. */
 export interface Taken {
@@ -28,15 +28,6 @@ export async function handBack({ job, token }: Taken, log: Log, { at, priority }
   });
   // Says "leave this job alone". Any other error would mark it failed.
   throw new DelayedError();
-}
-
-/** Puts the job back among those that are due. */
-export async function standInLine({ job, token }: Taken, log: Log, priority: number): Promise<never> {
-  await orWarn(job, log, async () => {
-    await job.changePriority({ priority });
-    await job.moveToWait(token);
-  });
-  throw new WaitingError(); // as above
 }
 
 interface Wait {

@@ -1,7 +1,7 @@
 import { QUEUES } from '@slowwave/contracts';
 import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
 import { newNudge, recordingLog } from '@slowwave/engine/testing';
-import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Place } from './find-place.ts';
 import { FRONT, UNPLACED } from './order/turn-order.ts';
@@ -18,7 +18,6 @@ const BEGINS: Place = { kind: 'begins' };
 /** One job and what becomes of it. */
 function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generation: 1 }, place: Place | null = BEGINS) {
   const moved: number[] = [];
-  const waiting: unknown[] = [];
   const nudged: (Nudge | null)[] = [];
   const log = recordingLog();
   const closing = new AbortController();
@@ -30,7 +29,6 @@ function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generatio
       job.priority = to.priority;
     },
     moveToDelayed: async (at: number) => void moved.push(at),
-    moveToWait: async (token: string) => void waiting.push(token),
   };
   const run = (isClosing = false): Promise<void> =>
     workTurn(
@@ -43,7 +41,7 @@ function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generatio
         log,
       },
     );
-  return { run, job, moved, waiting, nudged, log, closing };
+  return { run, job, moved, nudged, log, closing };
 }
 
 const saying = (verdict: Verdict): TurnHandler => vi.fn(async () => verdict);
@@ -70,15 +68,6 @@ describe('one turn', () => {
     const { run, moved } = stage(handler, undefined, { kind: 'waits', until: 88 });
     await expect(run()).rejects.toBeInstanceOf(DelayedError);
     expect(moved).toEqual([88]);
-    expect(handler).not.toHaveBeenCalled();
-  });
-
-  test('a turn that others are due before stands in line without being begun', async () => {
-    const handler = saying({ kind: 'done', next: null });
-    const { run, job, waiting } = stage(handler, undefined, { kind: 'stands_in_line', priority: 55 });
-    await expect(run()).rejects.toBeInstanceOf(WaitingError);
-    expect(job.priority).toBe(55);
-    expect(waiting).toEqual(['token']);
     expect(handler).not.toHaveBeenCalled();
   });
 

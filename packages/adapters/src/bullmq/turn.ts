@@ -3,7 +3,7 @@ import type { Log, Nudge, TurnHandler, Verdict } from '@slowwave/engine';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { Place } from './find-place.ts';
 import { FRONT, UNPLACED } from './order/turn-order.ts';
-import { handBack, limitOf, messageOf, standInLine, type Taken } from './taken.ts';
+import { handBack, limitOf, messageOf, type Taken } from './taken.ts';
 import { type Turn, turnOf } from './turns.ts';
 
 interface Work {
@@ -31,7 +31,6 @@ export async function workTurn(taken: Taken, work: Work): Promise<void> {
   const place = await work.place(taken.job, turn).catch(() => BEGINS);
   if (work.isClosing() || taken.signal?.aborted === true) return handBack(taken, work.log, { at: Date.now() });
   if (place.kind === 'waits') return handBack(taken, work.log, { at: place.until });
-  if (place.kind === 'stands_in_line') return standInLine(taken, work.log, place.priority);
   const verdict = await judge(turn, taken, work);
   switch (verdict.kind) {
     case 'done':

@@ -1,5 +1,5 @@
 import { type Payload, QUEUES } from '@slowwave/contracts';
-import type { LaneId, Nudge, Priority, TurnName } from '@slowwave/engine';
+import type { LaneId, Nudge, Priority, TenantId, TurnName } from '@slowwave/engine';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { roundsFor } from './order/rounds-for.ts';
 import { FRONT, type TurnOrder } from './order/turn-order.ts';
@@ -20,12 +20,12 @@ const OPTIONS = {
 
 /** A turn as its job tells it. */
 export interface Turn extends TurnName {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly priority: Priority;
 }
 
 /** Of a job from a release whose jobs did not name their tenant: those share one place in the order. */
-const NO_TENANT = '?';
+const NO_TENANT = '?' as TenantId;
 
 /** Cuts many nudges into portions for one call each. */
 export function portions(nudges: readonly Nudge[]): readonly Nudge[][] {
@@ -53,7 +53,14 @@ export async function hurryTurn(queue: Queue, turn: TurnName): Promise<boolean> 
 export function turnOf(job: Job): Turn {
   const { lane, generation, tenant, backfill } = QUEUES.consolidate.payload.parse(job.data);
   const priority = backfill === true ? 'backfill' : 'live';
-  return { lane: lane as LaneId, generation, tenant: tenant ?? NO_TENANT, priority };
+  return { lane: lane as LaneId, generation, tenant: (tenant as TenantId | undefined) ?? NO_TENANT, priority };
+}
+
+/** In whose line a turn stands, by its payload; one that is none of ours stands somewhere, to be found out by a worker. */
+export function tenantIn(data: unknown): Pick<Turn, 'tenant' | 'priority'> {
+  const { data: payload } = QUEUES.consolidate.payload.safeParse(data);
+  const priority = payload?.backfill === true ? 'backfill' : 'live';
+  return { tenant: (payload?.tenant as TenantId | undefined) ?? NO_TENANT, priority };
 }
 
 function jobOf(nudge: Nudge, { now, priority }: { now: number; priority: number }) {

@@ -14,10 +14,11 @@ import type { QueueConnection } from './connection.ts';
 import { workErasure } from './erasure.ts';
 import { findPlace } from './find-place.ts';
 import { type JobWorkerOptions, startJobWorker } from './job-worker.ts';
+import { placeWaiting } from './order/placing.ts';
 import { workRefresh } from './refresh.ts';
 import { workStudy } from './study.ts';
 import { workTurn } from './turn.ts';
-import { addTurns } from './turns.ts';
+import { addTurns, tenantIn } from './turns.ts';
 import { callQueue } from './unavailable.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions {
@@ -43,12 +44,17 @@ export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
   const { connection, handler, log, dueAt = async () => 0 } = options;
   return startJobWorker(options, {
     name: 'consolidate',
+    whenFull: (queue) =>
+      callQueue(connection, () => {
+        const [order, waiting] = [connection.turnOrder(queue), connection.waiting(queue)];
+        return placeWaiting({ queue: queue.name, order, waiting }, tenantIn);
+      }),
     run: (taken, { queue, isClosing }) =>
       workTurn(taken, {
         handler,
         nudgeNext: (next) => nudgeNext(queue, next, { connection, log }),
         place: (job, turn) =>
-          callQueue(connection, () => findPlace(job, turn, { queue, order: connection.turnOrder(queue), dueAt })),
+          callQueue(connection, () => findPlace(job, turn, { order: connection.turnOrder(queue), dueAt })),
         isClosing,
         log,
       }),

@@ -22,14 +22,17 @@ export interface TurnOrder {
 
 /** The priority of turns that go before all others: handed back by a worker that stops, or in need of hurry. Never 0. */
 export const FRONT = 1;
-/** Of turns that have waited for a time: they find their place when they are taken, for they have overslept theirs. */
-export const UNPLACED = 2;
 /** The first round is the one after it. */
 export const BEFORE_FIRST = 2;
 /** Half of what the library can count to (2^21): live rounds are below, rounds of backfill above. */
 const BACKFILL = 2 ** 20;
+/**
+ * Of turns that have waited for a time: workers that are busy give them their place when they are due, for they have
+ * overslept theirs. Until then they stand behind all that is live, and are taken at once where nothing is.
+ */
+export const UNPLACED = BACKFILL - 1;
 /** When a tenant gets this far, counting begins anew. */
-export const LAST_ROUND = BACKFILL - 1;
+export const LAST_ROUND = UNPLACED - 1;
 /** No tenant has so many turns waiting: a number so far ahead is from before counting began anew. */
 export const FAR_AHEAD = 2 ** 19;
 
@@ -38,7 +41,7 @@ export const jobPriority = (priority: Priority, round: number): number =>
 
 /** The round a job stands in; null for one that has no place. */
 export function roundOf(jobPriority: number): { readonly priority: Priority; readonly round: number } | null {
-  if (jobPriority <= BEFORE_FIRST) return null;
+  if (jobPriority <= BEFORE_FIRST || jobPriority === UNPLACED) return null;
   return jobPriority < BACKFILL
     ? { priority: 'live', round: jobPriority }
     : { priority: 'backfill', round: jobPriority - BACKFILL };

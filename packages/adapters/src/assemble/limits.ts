@@ -10,6 +10,7 @@ import {
 } from '../limits/index.ts';
 import { countWaits, measureBreakers } from '../metrics/index.ts';
 import type { Observer } from './observer.ts';
+import { connectionShares } from './stores.ts';
 
 /** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */
 const TOKENS_SHARE = 0.95;
@@ -40,13 +41,16 @@ export function openLimits(config: Config, log: Log, { registry }: Pick<Observer
   };
 }
 
-function limiterOf({ redisUrl, databaseUrl, limits }: Config, log: Log): Limiter {
+function limiterOf(config: Config, log: Log): Limiter {
+  const { redisUrl, databaseUrl, limits } = config;
   const { requestsPerMinute, tokensPerMinute } = limits;
   const held = {
     requestsPerMinute,
     tokensPerMinute: tokensPerMinute === null ? null : Math.floor(tokensPerMinute * TOKENS_SHARE),
   };
   if (redisUrl !== null) return redisLimiter(redisUrl, held);
-  if (databaseUrl !== null) return postgresLimiter({ url: databaseUrl, log }, held);
+  if (databaseUrl !== null) {
+    return postgresLimiter({ url: databaseUrl, log, connections: connectionShares(config).limits }, held);
+  }
   return memoryLimiter(held);
 }

@@ -4,6 +4,7 @@ import type { Embedder, Ledger, Log, SearchIndex, VectorCache } from '@slowwave/
 import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics/index.ts';
+import { type Shares, sharesOf } from '../postgres/shares.ts';
 import { redisVectors } from '../query-cache/index.ts';
 import { openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
@@ -16,10 +17,13 @@ export async function openLedger(config: Config, log: Log, { registry }: Pick<Ob
   return ledger;
 }
 
-async function ledgerOf({ databaseUrl, dataDir }: Config, log: Log) {
+async function ledgerOf(config: Config, log: Log) {
+  const { databaseUrl, dataDir } = config;
   if (databaseUrl !== null) {
     const { openPostgresLedger } = await import('../postgres/index.ts');
-    return openPostgresLedger({ url: databaseUrl, tools: systemTools, log });
+    const shares = connectionShares(config);
+    log.info({ ...shares, sum: config.databaseConnections }, 'connections to PostgreSQL that this process may hold');
+    return openPostgresLedger({ url: databaseUrl, connections: shares.ledger, tools: systemTools, log });
   }
   await mkdir(dataDir, { recursive: true });
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
@@ -42,11 +46,17 @@ export async function requireSharedFolder({ redisUrl, databaseUrl, dataDir }: Co
 }
 
 /** The queue of the configuration; in process only where one process does everything. */
-export async function openQueue({ redisUrl, databaseUrl, dataDir }: Config, log: Log): Promise<QueueConnection> {
+export async function openQueue(config: Config, log: Log): Promise<QueueConnection> {
+  const { redisUrl, databaseUrl, dataDir } = config;
   if (redisUrl !== null) return redisConnection(redisUrl);
-  if (databaseUrl !== null) return postgresConnection({ url: databaseUrl, log });
+  if (databaseUrl !== null)
+    return postgresConnection({ url: databaseUrl, log, connections: connectionShares(config).queue });
   return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
 }
+
+/** Of the connections to PostgreSQL that this process may hold. */
+export const connectionShares = ({ databaseConnections, redisUrl }: Config): Shares =>
+  sharesOf(databaseConnections, redisUrl === null);
 
 /** Vectors of questions that processes share; null: each has its own alone. */
 export const openVectorCache = ({ redisUrl }: Config, log: Log): VectorCache | null =>

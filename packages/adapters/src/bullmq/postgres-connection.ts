@@ -13,17 +13,24 @@ import { newPulse, unavailable } from './unavailable.ts';
 
 /** Where the library keeps its tables; a pool of ours has to say so itself. */
 const SCHEMA = 'bullmq';
-/** Calls take milliseconds. One more is taken by each worker, which listens on it for new jobs. */
+/** Where nobody says how many. Calls take milliseconds; one is taken by each worker, which listens on it for new jobs. */
 const CONNECTIONS_MAX = 10;
+
+export interface PostgresQueueOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Most at once. */
+  readonly connections?: number;
+}
 /** A worker that is closed while it starts may leave its connection behind; every other one is back by then. */
 const CLOSE_LIMIT_MS = 1_000;
 
 /** Queues in a PostgreSQL database, beside whatever else it holds. The URL may hold a password; it is in no message. */
-export function postgresConnection({ url, log }: { url: string; log: Log }): QueueConnection {
+export function postgresConnection({ url, log, connections = CONNECTIONS_MAX }: PostgresQueueOptions): QueueConnection {
   const place = placeOf(url);
   // A server that crashes may lose the queue's last moments: the sweep finds what is missing in the ledger, and a turn
   // that comes twice finds itself stale. Waiting for the disk would cost most of the queue's speed.
-  const pool = openPool({ url, schema: SCHEMA, durable: false, max: CONNECTIONS_MAX, log });
+  const pool = openPool({ url, schema: SCHEMA, durable: false, max: connections, log });
   pool.setMaxListeners(0); // every queue and worker listens to it, of which a process may have many
   const connection = pool as unknown as PgPool; // the library describes what it needs of a pool in its own words
   return {

@@ -76,13 +76,20 @@ export function feel(pulse: Pulse, error: Error): void {
   if (code === 'ECONNREFUSED') pulse.heard();
 }
 
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/certificate/i, 'name the certificate of the authority that signed its own in NODE_EXTRA_CA_CERTS'],
+  [
+    /too many clients|remaining connection slots/i,
+    'raise its max_connections, or lower SLOWWAVE_DATABASE_CONNECTIONS of each process (see docs/operations.md)',
+  ],
+];
+
 /** The queue server does not answer; the same call may succeed when it is back. */
 export function unavailable(place: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  const advice = /certificate/i.test(reason)
-    ? 'name the certificate of the authority that signed its own in NODE_EXTRA_CA_CERTS'
-    : 'check that it runs and can be reached from here';
+  const [, advice = 'check that it runs and can be reached from here'] =
+    ADVICE.find(([sign]) => sign.test(reason)) ?? [];
   return new EngineError(`expected the queue at ${place} to answer, got: ${reason}; ${advice}`, {
     code: 'queue_unavailable',
     retryable: true,

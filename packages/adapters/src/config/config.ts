@@ -26,6 +26,8 @@ export interface Config {
   readonly redisUrl: string | null;
   /** null: the ledger is a SQLite file. */
   readonly databaseUrl: string | null;
+  /** Of this process, whatever for. */
+  readonly databaseConnections: number;
   /** null: the index is a SQLite file. */
   readonly qdrant: {
     readonly url: string;
@@ -104,6 +106,9 @@ function readConfig(program: Program, settings: Given): Config {
 
 /** An owner of a chat is left alone for this long before what was said is consolidated. */
 const SERVICE_IDLE_MS = 60_000;
+/** A server allows a hundred by default, for all processes; ten do for the ledger, whose transactions take milliseconds. */
+const CONNECTIONS = 24;
+const CONNECTIONS_OF_LEDGER = 10;
 /** Proxies ask every few seconds whether a server is ready. */
 const DRAIN_MS = 5_000;
 /** Nobody elsewhere sends anything here; who does, asks more often. */
@@ -202,6 +207,9 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
   return model === 'builtin' ? null : model;
 }
 
+const databaseConnectionsOf = ({ SLOWWAVE_DATABASE_CONNECTIONS: given, REDIS_URL: redis }: Environment): number =>
+  given ?? (redis === undefined ? CONNECTIONS : CONNECTIONS_OF_LEDGER);
+
 const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
 
@@ -221,6 +229,7 @@ function configOf(env: Environment, program: Program): Config {
     serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
     redisUrl: env.REDIS_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,
+    databaseConnections: databaseConnectionsOf(env),
     qdrant: qdrantOf(env),
     openai: {
       apiKey: env.OPENAI_API_KEY ?? null,

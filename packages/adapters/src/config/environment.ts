@@ -105,6 +105,9 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Ledger, and queue without REDIS_URL, in PostgreSQL 13 or newer; without it the ledger is a SQLite file.',
     ),
+  SLOWWAVE_DATABASE_CONNECTIONS: Count(12, 1_000)
+    .optional()
+    .describe('Most connections of one process to PostgreSQL: 24 with the queue there, 10 with the ledger alone.'),
   QDRANT_URL: Url('http:', 'https:')
     .optional()
     .describe('Index on Qdrant 1.18 or newer, e.g. http://127.0.0.1:6333; without it in a SQLite file.'),

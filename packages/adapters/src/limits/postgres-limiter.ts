@@ -29,8 +29,11 @@ const WRITE = `
 type Step<T> = (account: Account, now: number) => { readonly account: Account; readonly answer: T };
 
 /** A limiter that all workers on one PostgreSQL share. Server away: no room, for nobody can say how much there is. */
-export function postgresLimiter({ url, log }: { url: string; log: Log }, limits: ModelLimits): Limiter {
-  const pool = openPool({ url, schema: SCHEMA, max: CONNECTIONS_MAX, durable: false, log });
+export function postgresLimiter(
+  { url, log, connections = CONNECTIONS_MAX }: { url: string; log: Log; connections?: number },
+  limits: ModelLimits,
+): Limiter {
+  const pool = openPool({ url, schema: SCHEMA, max: connections, durable: false, log });
   const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
   let made: Promise<void> | null = null;
   const ready = (): Promise<void> => {

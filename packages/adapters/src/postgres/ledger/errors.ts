@@ -7,6 +7,10 @@ const MISTAKES = ['21', '22', '23', '42', '0A', '54'];
 const REFUSALS = ['28', '3D', '42501'];
 /** Codes of a server's last words on a connection: somebody ended it, or the server stops. */
 const GOODBYES = ['57P01', '57P02', '57P05', '25P03'];
+const TOO_MANY_CONNECTIONS = '53300';
+const FEWER_CONNECTIONS =
+  'all processes together want more connections than it allows (max_connections): raise that, or lower ' +
+  'SLOWWAVE_DATABASE_CONNECTIONS of each process (see docs/operations.md, "Connections to PostgreSQL")';
 /** A deadlock, or a snapshot that was overtaken. */
 const LOST_RACES = ['40001', '40P01'];
 
@@ -67,6 +71,7 @@ export function asLedgerError(thrown: unknown, place: string): Error {
 
 function ofCode(error: DatabaseError, place: string): EngineError {
   const code = error.code ?? '';
+  if (code === TOO_MANY_CONNECTIONS) return unavailable(place, `${error.message}; ${FEWER_CONNECTIONS}`, error);
   if (startsWithAny(code, REFUSALS)) {
     const text = `expected ${place} to let Slowwave in, got: ${error.message} (${code}); check DATABASE_URL and the rights of its user`;
     return new EngineError(text, { code: 'ledger_unavailable', retryable: false, cause: error });

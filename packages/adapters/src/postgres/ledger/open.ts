@@ -27,11 +27,13 @@ import { appendGroup } from './write/append.ts';
 export interface PostgresLedgerOptions {
   /** postgres://user:password@host:5432/database. The tables live in a schema of their own, made if missing. */
   readonly url: string;
+  /** Most at once. */
+  readonly connections?: number;
   readonly tools: Tools;
   readonly log: Log;
 }
 
-/** A server allows a hundred by default, for the whole fleet; transactions take milliseconds. */
+/** Where nobody says how many: transactions take milliseconds. */
 const CONNECTIONS_MAX = 10;
 
 export interface PostgresLedger extends Ledger {
@@ -40,9 +42,14 @@ export interface PostgresLedger extends Ledger {
 }
 
 /** The ledger in a PostgreSQL database, shared by any number of processes. */
-export async function openPostgresLedger({ url, tools, log }: PostgresLedgerOptions): Promise<PostgresLedger> {
+export async function openPostgresLedger({
+  url,
+  connections = CONNECTIONS_MAX,
+  tools,
+  log,
+}: PostgresLedgerOptions): Promise<PostgresLedger> {
   const place = placeOf(url);
-  const pool = openPool({ url, schema: SCHEMA, max: CONNECTIONS_MAX, log, types: COLUMN_TYPES });
+  const pool = openPool({ url, schema: SCHEMA, max: connections, log, types: COLUMN_TYPES });
   try {
     const id = await prepare(pool, { newLedgerId: tools.id('led'), log });
     return ledgerOf({ id, pool, tools, access: accessOf(pool, place) });

@@ -10,7 +10,7 @@ import { retryDelay } from './rules/retry-delay.ts';
 import { embedderIsAway, isDoubtful } from './steps/doubt.ts';
 import { embedApart } from './steps/embed-apart.ts';
 import { type ProjectDeps, project } from './steps/project.ts';
-import type { LaneId } from './words.ts';
+import type { LaneId, Millis } from './words.ts';
 
 /** Memories told to the index in one go: small enough that a stop never waits long. */
 const OUTBOX_MAX = 100;
@@ -20,6 +20,8 @@ const BATCHES_MAX = 20;
 const GRAPH_MAX = 200;
 /** Lanes set aside that are tried again in one pass: they take little from those that never failed. */
 const AGAIN_MAX = 20;
+/** How long the next passes do not ask an embedder that was found to be away: each question may take a minute. */
+const AWAY_MS = 5_000;
 /** So often the texts of a lane may fail together; then the ones at fault are looked for. */
 const FAILURES_TOGETHER = 3;
 /** Waits double with every failure; while only the embedder is away no further than this often, so that all are told soon after. */
@@ -128,13 +130,17 @@ function setAside(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway 
   return { lane, failures, notBefore, failure: { code, message, at: now } };
 }
 
+/** Those that were found to be away, by the passes of this process. */
+const AWAY = new WeakMap<Embedder, { readonly failure: EngineError; readonly until: Millis }>();
+
 /**
  * The embedder until it is known to be away: then nobody else of this pass waits for it, and lanes whose vectors are known go
  * on without. A failure that may be of the texts is told from one of the embedder by a question that any embedder answers.
  */
 function untilAway(deps: SweepDeps, cancel: Cancellation): Embedder & { isAway(): boolean } {
-  const { embedder, log } = deps;
-  let away: EngineError | null = null;
+  const { embedder, log, tools } = deps;
+  const known = AWAY.get(embedder);
+  let away: EngineError | null = known !== undefined && tools.now() < known.until ? known.failure : null;
   return {
     fingerprint: embedder.fingerprint,
     dimensions: embedder.dimensions,
@@ -148,6 +154,7 @@ function untilAway(deps: SweepDeps, cancel: Cancellation): Embedder & { isAway()
         if (!cancel.aborted && (!failure.countsAsTry || isDoubtful(failure)) && (await embedderIsAway(deps, cancel))) {
           log.warn({ code: failure.code, error: failure.message }, 'the embedder is away; what it has not seen waits');
           away = failure;
+          AWAY.set(embedder, { failure, until: tools.now() + AWAY_MS });
         }
         throw error;
       }

@@ -85,13 +85,15 @@ function tooLong(value: unknown, most: number): string | null {
 function leftAfter(value: unknown, most: number): number {
   if (typeof value === 'string') return most - value.length - '""'.length;
   if (typeof value !== 'object' || value === null) return most - 1;
-  const names = Array.isArray(value) ? [] : Object.keys(value);
-  const inside: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  let left = most - 1 - inside.length;
-  for (let i = 0; i < inside.length && left >= 0; i += 1) {
-    const name = names[i];
-    left = leftAfter(inside[i], name === undefined ? left : left - name.length - '"":'.length);
-  }
+  if (Array.isArray(value)) return leftInside(value, most - 1 - value.length);
+  const names = Object.keys(value);
+  const left = names.reduce((sum, name) => sum - name.length, most - 1 - names.length * '"":,'.length);
+  return left < 0 ? left : leftInside(Object.values(value), left);
+}
+
+function leftInside(values: readonly unknown[], most: number): number {
+  let left = most;
+  for (let i = 0; i < values.length && left >= 0; i += 1) left = leftAfter(values[i], left);
   return left;
 }
 

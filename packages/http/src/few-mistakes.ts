@@ -31,7 +31,11 @@ function stopList(list: core.$ZodArray): void {
   const parse: typeof whole = (payload, context) => {
     const items: unknown = payload.value;
     // What is no list, or too long, zod refuses without looking at an item.
-    if (!Array.isArray(items) || items.length > most) return whole(payload, context);
+    if (!Array.isArray(items) || items.length > most) {
+      const refused = whole(payload, context);
+      list._zod.parse = parse; // zod has put back its own
+      return refused;
+    }
     const read: unknown[] = [];
     payload.value = read;
     for (const [i, value] of items.entries()) {

@@ -33,8 +33,21 @@ const SPACE_MAX = 0x20;
 const opens = (code: number): boolean => (code | 0x20) === 0x7b;
 const closes = (code: number): boolean => (code | 0x20) === 0x7d;
 
+/** Most bodies have too few commas and brackets, wherever they are, to be looked at more closely: finding those is fast. */
+function mayBeRefused(text: string): boolean {
+  const opening = countUpTo(VALUES_MAX, text, '[') + countUpTo(VALUES_MAX, text, '{');
+  return opening > DEPTH_MAX || opening + countUpTo(VALUES_MAX, text, ',') > VALUES_MAX;
+}
+
+function countUpTo(most: number, text: string, sought: string): number {
+  let count = 0;
+  for (let at = text.indexOf(sought); at !== -1 && count <= most; at = text.indexOf(sought, at + 1)) count += 1;
+  return count;
+}
+
 /** One look at each character. What is no JSON at all is left to the parser, which says where. */
 function refusalOf(text: string): ProblemError | null {
+  if (!mayBeRefused(text)) return null;
   let depth = 0;
   let values = 0;
   let last = 0;

@@ -76,3 +76,14 @@ test('of thousands of unknown fields twenty are named, and that there are more',
   expect(error?.message).toContain('(and at least 19 more, see errors)');
   expect((error as { errors?: unknown[] }).errors).toHaveLength(20);
 });
+
+test('a list that was refused as none, or as too long, is still not looked at after twenty mistakes', () => {
+  const { asked, schema } = counting();
+  const check = checks(z.strictObject({ list: z.array(schema).min(1).max(50) }), 'body');
+  for (const list of [undefined, 'none', Array.from({ length: 51 }, () => 1)]) {
+    expect(check({ list }).error?.message).toContain('list: expected');
+    asked.times = 0;
+    check({ list: Array.from({ length: 50 }, () => 1) });
+    expect(asked.times).toBe(20);
+  }
+});

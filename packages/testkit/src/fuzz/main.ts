@@ -1,4 +1,5 @@
 import { startOwnServer } from '../evaluate/own-server.ts';
+import { type Costs, costs, textOfCosts } from './costs.ts';
 import { type FuzzReport, fuzz } from './fuzz.ts';
 import { EXIT, HELP, type Options, readOptions, UsageError } from './options.ts';
 
@@ -21,7 +22,8 @@ async function main(args: readonly string[]): Promise<number> {
     }
     const report = await run(options);
     process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
-    return report.findings.length === 0 ? EXIT.passed : EXIT.findings;
+    const found = report.findings.length + (report.costs?.findings.length ?? 0);
+    return found === 0 ? EXIT.passed : EXIT.findings;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}. ./scripts/fuzz --help shows what can be said.\n`);
@@ -29,21 +31,31 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run({ url, apiKey, requests, seed }: Options): Promise<FuzzReport> {
+/** With what bodies cost, where the server is our own. */
+interface Report extends FuzzReport {
+  readonly costs?: Costs;
+}
+
+async function run({ url, apiKey, requests, seed }: Options): Promise<Report> {
   const progress = (done: number): void => {
     if (watched && done % PROGRESS_EVERY === 0) process.stderr.write(`${CLEAR_LINE}${done} of ${requests}`);
   };
   if (url !== null) return await fuzz({ url: url.replace(/\/+$/, ''), apiKey, requests, seed, progress });
   const own = await startOwnServer({ SLOWWAVE_API_KEY: OWN_KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
   try {
-    return await fuzz({ url: own.url, apiKey: OWN_KEY, requests, seed, progress });
+    const { url: at, pid } = own;
+    // First: nothing waits yet that the server would have to do beside them.
+    const measured = process.platform === 'linux' ? await costs({ url: at, apiKey: OWN_KEY, pid }) : undefined;
+    const report = await fuzz({ url: at, apiKey: OWN_KEY, requests, seed, progress });
+    return { ...report, ...(measured !== undefined && { costs: measured }) };
   } finally {
     if (watched) process.stderr.write(CLEAR_LINE);
     await own.close();
   }
 }
 
-function textOf({ requests, seed, statuses, succeeded, neverSucceeded, operations, findings }: FuzzReport): string {
+function textOf(report: Report): string {
+  const { requests, seed, statuses, succeeded, neverSucceeded, operations, findings } = report;
   const counts = Object.entries(statuses).map(([status, count]) => `  ${status}  ${count}`);
   const found = findings.flatMap(({ request, body, what }) => [
     '',
@@ -57,6 +69,7 @@ function textOf({ requests, seed, statuses, succeeded, neverSucceeded, operation
     ...counts,
     findings.length === 0 ? 'nothing was found' : `${findings.length} findings`,
     ...found,
+    ...(report.costs === undefined ? [] : ['', textOfCosts(report.costs)]),
     '',
   ].join('\n');
 }

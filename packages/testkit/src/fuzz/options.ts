@@ -20,7 +20,9 @@ export const HELP = `Usage: ./scripts/fuzz [options]
 
 Sends requests that follow from the API's own description, good ones and bad ones, and looks at every answer: none may be
 a failure of the server, take half a minute, or differ from what the description promises. Without --url it starts a
-server of its own. What it sends changes and deletes things: never point it at a server whose memories matter.
+server of its own and, on Linux, first measures the processor time that large bodies cost it: the ten costliest are printed,
+and a refused one that takes more than three times as long as parsing it is a finding. What it sends changes and deletes
+things: never point it at a server whose memories matter.
 
 Options:
   --requests N    How many (${DEFAULT_REQUESTS}).

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { COSTLY_BODIES, type CostlyBody } from './costly-bodies.ts';
 
 /** What a body cost the server, less an empty one that is refused, beside what reading its bytes costs in any case. */
-export interface Cost {
+interface Cost {
   readonly what: string;
   readonly route: string;
   readonly bytes: number;
@@ -39,13 +39,12 @@ const SENT_MAX = 40;
 
 /** What the costliest bodies cost in processor time of the server, which has nothing else to do meanwhile. */
 export async function costs(server: Server): Promise<Costs> {
-  await putSettings(server, { due: LATER });
+  await letAllWait(server);
   const empty = await costOf(server, { what: 'nothing', route: 'POST /v1/flush', text: '{}' }, 0);
   const refused: Cost[] = [];
   for (const body of COSTLY_BODIES) refused.push(await costOf(server, body, empty.cpuMs));
   const taken: Cost[] = [];
   for (const body of BATCHES) taken.push(await costOf(server, body, empty.cpuMs));
-  await putSettings(server, {});
   refused.sort((a, b) => b.ratio - a.ratio);
   return { refused, taken, findings: [...refused.flatMap(mistakesOf), ...growth(taken)] };
 }
@@ -98,8 +97,9 @@ const HOUR_MS = 3_600_000;
 /** What is posted is not worked on while it is measured. */
 const LATER = { tokens: 1_000_000, idle_ms: HOUR_MS, max_age_ms: HOUR_MS };
 
-async function putSettings(server: Server, settings: object): Promise<void> {
-  const status = await sent(server, { what: 'settings', route: 'PUT /v1/settings', text: JSON.stringify(settings) });
+async function letAllWait(server: Server): Promise<void> {
+  const text = JSON.stringify({ due: LATER });
+  const status = await sent(server, { what: 'settings', route: 'PUT /v1/settings', text });
   if (status !== 200) throw new Error(`expected PUT /v1/settings to be taken, got status ${status}`);
 }
 

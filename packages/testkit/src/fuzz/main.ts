@@ -9,6 +9,7 @@ const watched = process.stderr.isTTY;
 const PROGRESS_EVERY = 100;
 /** Its server needs one: a key that is made meanwhile would shut this program out. */
 const OWN_KEY = 'fuzz-with-this-key-0123456789';
+const SETTINGS = { SLOWWAVE_API_KEY: OWN_KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' };
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await main(process.argv.slice(2));
@@ -41,16 +42,24 @@ async function run({ url, apiKey, requests, seed }: Options): Promise<Report> {
     if (watched && done % PROGRESS_EVERY === 0) process.stderr.write(`${CLEAR_LINE}${done} of ${requests}`);
   };
   if (url !== null) return await fuzz({ url: url.replace(/\/+$/, ''), apiKey, requests, seed, progress });
-  const own = await startOwnServer({ SLOWWAVE_API_KEY: OWN_KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
+  const measured = process.platform === 'linux' ? await measuredCosts() : null;
+  const own = await startOwnServer(SETTINGS);
   try {
-    const { url: at, pid } = own;
-    // First: nothing waits yet that the server would have to do beside them.
-    const measured = process.platform === 'linux' ? await costs({ url: at, apiKey: OWN_KEY, pid }) : undefined;
-    const report = await fuzz({ url: at, apiKey: OWN_KEY, requests, seed, progress });
-    return { ...report, ...(measured !== undefined && { costs: measured }) };
+    const report = await fuzz({ url: own.url, apiKey: OWN_KEY, requests, seed, progress });
+    return { ...report, ...(measured !== null && { costs: measured }) };
   } finally {
     if (watched) process.stderr.write(CLEAR_LINE);
     await own.close();
+  }
+}
+
+/** On a server that does nothing else, and that nobody needs after it: what was posted still waits. */
+async function measuredCosts(): Promise<Costs> {
+  const { url, pid, close } = await startOwnServer(SETTINGS);
+  try {
+    return await costs({ url, apiKey: OWN_KEY, pid });
+  } finally {
+    await close();
   }
 }
 

@@ -20,8 +20,9 @@ export interface BackPressure {
 }
 
 export function backPressure(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' | 'maxPending'>): BackPressure {
-  const { perTenant, total } = deps.maxPending;
+  const { perTenant, total, lateMs } = deps.maxPending;
   const all = backlog(deps, null, total);
+  const late = lateTenants(deps);
   const tenants = new Map<TenantId, Backlog>();
   const of = (tenant: TenantId): Backlog => {
     const known = tenants.get(tenant) ?? backlog(deps, tenant, perTenant);
@@ -32,10 +33,53 @@ export function backPressure(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' |
     check: (tenant) => {
       if (of(tenant).isFull()) throw tooMany(`${perTenant} batches wait`);
       if (all.isFull()) throw tooMany(`${total} batches of all tenants wait`);
+      if (late.has(tenant)) throw tooMany(`${LATE_USERS} users have been due for more than ${lateMs / 60_000} minutes`);
     },
     accepted: (tenant) => {
       of(tenant).grow();
       all.grow();
+    },
+  };
+}
+
+/** So many make a backlog; one or a few may be late for a reason of their own, which is nobody else's business. */
+const LATE_USERS = 50;
+const LATE_LOOKED_AT = 1_000;
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * Tenants whose work comes in faster than it is done, by how long it has been due: by the oldest that wait. A user whose try
+ * failed is due when it is tried again, so that a model that is away makes nobody late. Backfill may be late.
+ */
+function lateTenants({ ledger, tools, log, maxPending }: Parameters<typeof backPressure>[0]): {
+  has(tenant: TenantId): boolean;
+} {
+  let late: ReadonlySet<TenantId> = new Set();
+  let lookedAt: Millis = Number.NEGATIVE_INFINITY;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    try {
+      const due = await ledger.lanes.due(tools.now() - maxPending.lateMs, LATE_LOOKED_AT);
+      const byTenant = Map.groupBy(
+        due.filter(({ priority }) => priority === 'live'),
+        ({ tenant }) => tenant,
+      );
+      late = new Set([...byTenant].flatMap(([tenant, lanes]) => (lanes.length >= LATE_USERS ? [tenant] : [])));
+      lookedAt = tools.now();
+    } catch (error) {
+      log.warn({ error: String(error) }, 'could not look who is late; batches are accepted');
+    } finally {
+      looking = false;
+    }
+  };
+  return {
+    has: (tenant) => {
+      const age = Math.abs(tools.now() - lookedAt);
+      if (!looking && age >= LOOK_AGAIN_MS) {
+        looking = true;
+        setImmediate(() => void look());
+      }
+      return age < LOOK_AGAIN_MS + STALE_MS && late.has(tenant);
     },
   };
 }

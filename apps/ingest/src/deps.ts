@@ -9,8 +9,8 @@ export interface IngestDeps {
   readonly due: DuePolicy;
   /** Whether a model is there that describes images, and where these may be. */
   readonly images: ImagesTaken;
-  /** From so many waiting batches on new ones are refused. */
-  readonly maxPending: { readonly perTenant: number; readonly total: number };
+  /** From so many waiting batches on new ones are refused, and while a tenant's due users have waited for so long. */
+  readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
   /** Never waited for. */
   acknowledged(acknowledged: Acknowledged): void;
   /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */

@@ -11,6 +11,7 @@ import { type App, createShell, Registry } from '@slowwave/http';
 import { ingestRoutes } from '../app.ts';
 import type { IngestDeps } from '../deps.ts';
 
+const HOUR_MS = 3_600_000;
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) };
 
 /** The ingest routes over stores in memory; `nudge` may be replaced to fail. */
@@ -18,7 +19,7 @@ export async function ingestBench(
   nudge?: (nudges: readonly Nudge[]) => Promise<void>,
   {
     images = false,
-    maxPending = { perTenant: 1_000, total: 1_000 },
+    maxPending = { perTenant: 1_000, total: 1_000, lateMs: HOUR_MS },
     chat = fakeChat(scripts),
   }: Partial<Pick<IngestDeps, 'images' | 'maxPending'> & { chat: FakeChat }> = {},
 ) {

@@ -50,7 +50,7 @@ describe('how much is asked and taken', () => {
   it('nothing is limited that was not said, but the work that waits', () => {
     expect(standalone({})).toMatchObject({
       limits: { requestsPerMinute: null, tokensPerMinute: null },
-      maxPending: { perTenant: 100_000, total: 1_000_000 },
+      maxPending: { perTenant: 100_000, total: 1_000_000, lateMs: 3_600_000 },
     });
     const said = { SLOWWAVE_RPM: '60', SLOWWAVE_TPM: '20000', SLOWWAVE_MAX_PENDING: '5' };
     expect(standalone(said)).toMatchObject({

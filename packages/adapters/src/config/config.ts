@@ -57,7 +57,7 @@ export interface Config {
   /** What a day of a tenant may use at most; null: no limit. */
   readonly ceilings: Ceilings;
   /** More waiting batches than this, and new ones are refused for a while. */
-  readonly maxPending: { readonly perTenant: number; readonly total: number };
+  readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
   /** Calls of chat models at a time. */
   readonly concurrency: number;
   /** A worker that was silent this long is taken for dead. */
@@ -214,6 +214,7 @@ const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environmen
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
 
 function configOf(env: Environment, program: Program): Config {
+  const { SLOWWAVE_MAX_PENDING: perTenant, SLOWWAVE_MAX_PENDING_TOTAL: total, SLOWWAVE_MAX_LATE_MS: lateMs } = env;
   const server = env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
   return {
     host: env.SLOWWAVE_HOST,
@@ -253,7 +254,7 @@ function configOf(env: Environment, program: Program): Config {
     messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
     ceilings: ceilingsOf(env),
-    maxPending: { perTenant: env.SLOWWAVE_MAX_PENDING, total: env.SLOWWAVE_MAX_PENDING_TOTAL },
+    maxPending: { perTenant, total, lateMs },
     concurrency: env.SLOWWAVE_CONCURRENCY,
     takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
     maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,

@@ -193,6 +193,11 @@ export const ENVIRONMENT = z.object({
     .default(100_000)
     .describe('Waiting batches of one tenant from which on new ones are answered with 429…'),
   SLOWWAVE_MAX_PENDING_TOTAL: Count(1, 1_000_000_000).default(1_000_000).describe('…and of all tenants together.'),
+  SLOWWAVE_MAX_LATE_MS: Count(60_000, 30 * 24 * HOUR_MS)
+    .default(HOUR_MS)
+    .describe(
+      'While 50 users of a tenant have been due for longer than this, its new batches are answered with 429. Backfill does not count.',
+    ),
   SLOWWAVE_CONCURRENCY: Count(1, 500)
     .default(20)
     .describe('Calls of chat models at a time in one worker; it consolidates half as many owners more meanwhile.'),

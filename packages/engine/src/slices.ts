@@ -24,7 +24,7 @@ export function atOnce<T>(work: Sliced<T>): T {
 }
 
 /** Things that are asked for in one call: what it brings comes to this thread in one piece. */
-const PER_CALL = 50;
+const PER_CALL = 64;
 
 /** Asks for many things, so many at a time. */
 export async function askedInSlices<Asked, Got>(

@@ -14,7 +14,7 @@ const VALUES_MAX = 100_000;
 export function readOnlyJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const text = body.toString();
     const refusal = refusalOf(text);
     if (refusal !== null) done(refusal, undefined);

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReviewedKind } from './plan.ts';
 import { reviewer } from './review.ts';
+import { inOrder } from './rules/evolve.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { echoExtract, engineBench, fakeChat } from './testing/index.ts';
+import { type EngineBench, echoExtract, engineBench, fakeChat } from './testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from './words.ts';
+import { memoryWriter } from './write.ts';
 
 const WORDS = ['tea', 'cats', 'Oslo', 'chess', 'rain'];
 const KINDS: readonly ReviewedKind[] = ['ADD', 'UPDATE', 'DELETE'];
@@ -27,21 +29,62 @@ const story = fc.record({
   review: fc.subarray([...KINDS], { minLength: 1 }),
   order: fc.infiniteStream(fc.nat()),
 });
-type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
+type Told = Omit<typeof story extends fc.Arbitrary<infer T> ? T : never, 'order'>;
 
-it('approving all that waits, in any order, leaves what would hold had nothing waited', async () => {
-  await fc.assert(
-    fc.asyncProperty(story, async (told) => {
-      const [free, held] = [await after(told, []), await after(told, told.review)];
-      await approveAll(held, told.order);
-      expect(await held.live()).toEqual(await free.live());
-    }),
-    { numRuns: 100 },
+/** Of three that wait: which is approved first, and which of the two that are left. */
+const ORDERS = [0, 1, 2].flatMap((first) => [0, 1].map((second): [number, number] => [first, second]));
+
+describe('approving all that waits, in any order,', () => {
+  it('leaves what would hold and have held had nothing waited', async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async ({ order, ...told }) => expectAsHadNothingWaited(told, order)),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each(ORDERS)('keeps what reads like another memory that is deleted with it (%i, %i)', async (...order) => {
+    await expectAsHadNothingWaited(CHESS_TWICE, cycle(order));
+    expect(await (await benchAfter(CHESS_TWICE, [])).live()).toContain('chess');
+  });
+
+  it.each(ORDERS)(
+    'keeps in its history what a memory read like before it was deleted with it (%i, %i)',
+    async (...order) => {
+      const told: Told = {
+        known: ['Oslo', 'tea'],
+        said: ['chess', 'rain', 'cats'],
+        wishes: [wishOf('f0', 'UPDATE', 'chess'), wishOf('f1', 'UPDATE', 'rain'), wishOf('f2', 'DELETE', null)],
+        review: ['UPDATE', 'DELETE'],
+      };
+      await expectAsHadNothingWaited(told, cycle(order));
+      expect(String(await lives(await benchAfter(told, [])))).toMatch(/tea.*chess.*rain/);
+    },
   );
+
+  it('brings nothing back that somebody deleted since', async () => {
+    const held = await benchAfter(CHESS_TWICE, CHESS_TWICE.review);
+    const writer = memoryWriter(held.deps);
+    const scope = { userId: 'ann', agentId: null, runId: null, appId: null };
+    const plain = { metadata: {}, category: null, immutable: false, validFrom: null, expiresAt: null };
+    const written = await writer.add(DEFAULT_TENANT, { scope, text: 'chess', ...plain });
+    held.tools.advance(MINUTE);
+    if (written.kind === 'written') await writer.remove(DEFAULT_TENANT, written.memory.id);
+    const ends = await approveAll(held, cycle([0]));
+    expect(ends.toSorted()).toEqual(['approved', 'approved', 'stale']);
+    expect(await held.live()).toEqual(['Oslo', 'tea']);
+  });
 });
 
+async function expectAsHadNothingWaited(told: Told, order: Iterator<number>): Promise<void> {
+  const [free, held] = [await benchAfter(told, []), await benchAfter(told, told.review)];
+  const ends = await approveAll(held, order);
+  expect(ends.filter((end) => end !== 'approved')).toEqual([]);
+  expect(await held.live()).toEqual(await free.live());
+  expect(await lives(held)).toEqual(await lives(free));
+}
+
 /** Ann's memories after what was known before and what was said now. */
-async function after({ known, said, wishes }: Story, review: readonly ReviewedKind[]) {
+async function benchAfter({ known, said, wishes }: Told, review: readonly ReviewedKind[]) {
   const operations = wishes as unknown as JsonObject[];
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: () => ({ operations }) });
   // Everything is near everything: only the wishes decide what belongs together.
@@ -56,13 +99,46 @@ async function after({ known, said, wishes }: Story, review: readonly ReviewedKi
   return bench;
 }
 
-/** What comes too early is tried again after the others. */
-async function approveAll({ deps }: Awaited<ReturnType<typeof after>>, order: Iterator<number>): Promise<void> {
+/** All versions each memory ever had, in the order of saying, and when each of them held. */
+async function lives(bench: EngineBench): Promise<readonly string[]> {
+  const memories = await bench.memories();
+  const versions = memories.map((memory) =>
+    inOrder(memory).map(({ text, saidAt, validFrom, invalidAt }) => [text, saidAt, validFrom, invalidAt]),
+  );
+  return versions.map((life) => JSON.stringify(life)).sort();
+}
+
+/** What comes too early is tried again after the others. Answers with how each ended. */
+async function approveAll({ deps }: EngineBench, order: Iterator<number>): Promise<readonly string[]> {
   const { results } = await deps.ledger.reviews.list(DEFAULT_TENANT, { state: 'pending' }, ALL);
   const waiting = results.map((review) => review.id);
+  const ends: string[] = [];
   while (waiting.length > 0) {
     const [id = ''] = waiting.splice(order.next().value % waiting.length, 1);
-    const { kind } = await reviewer(deps).approve(DEFAULT_TENANT, id);
-    if (kind === 'early') waiting.push(id);
+    const result = await reviewer(deps).approve(DEFAULT_TENANT, id);
+    if (result.kind === 'early') waiting.push(id);
+    else ends.push(result.kind === 'settled' ? result.review.state : result.kind);
   }
+  return ends;
+}
+
+const wishOf = (fact: string, event: ReviewedKind, text: string | null): Told['wishes'][number] => ({
+  fact,
+  event,
+  id: '1',
+  text,
+  reason: null,
+  keep: false,
+});
+
+/** The addition of "chess" waits; what is known as "tea" comes to say "chess" later and is deleted. */
+const CHESS_TWICE: Told = {
+  known: ['Oslo', 'tea'],
+  said: ['chess', 'tea', 'tea', 'tea'],
+  wishes: [wishOf('f1', 'UPDATE', 'Oslo'), wishOf('f2', 'UPDATE', 'chess'), wishOf('f3', 'DELETE', null)],
+  review: ['ADD'],
+};
+
+function* cycle(numbers: readonly number[]): Generator<number, never> {
+  for (;;) yield* numbers;
 }

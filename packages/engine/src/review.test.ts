@@ -82,6 +82,20 @@ describe('an operation that waits for a person', () => {
     expect(await b.engine.live()).toEqual([]);
   });
 
+  it('ends what held when it was said where it was a deletion, and says so, not what was written since', async () => {
+    const b = await reviewBench(['DELETE'], forgetting);
+    await b.said('smokes: a lot');
+    await b.said('forget: smokes');
+    const [review] = await b.waiting();
+    const id = review?.operation.memoryId ?? '';
+    b.engine.tools.advance(MINUTE);
+    await b.writer.change(DEFAULT_TENANT, id, { text: 'smokes: a pipe' });
+    await b.approve(review?.id);
+    expect(await b.engine.live()).toEqual(['smokes: a pipe']);
+    const { results } = await b.engine.deps.ledger.memories.history(DEFAULT_TENANT, id, ALL);
+    expect(results.at(-1)).toMatchObject({ kind: 'DELETE', previous: 'smokes: a lot' });
+  });
+
   it('goes when it is rejected, and nothing was changed', async () => {
     const b = await reviewBench(['ADD']);
     await b.said('pet: a cat');

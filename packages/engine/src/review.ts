@@ -1,8 +1,10 @@
 import type { EngineDeps } from './deps.ts';
 import type { Review, Settlement } from './ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from './ports/reviewer.ts';
-import { deletedAt, evolve, liveVersion, newestOrNull } from './rules/evolve.ts';
-import { tombstoneOf } from './rules/tombstone.ts';
+import { deletedAt, evolve, newestOrNull } from './rules/evolve.ts';
+import { previousOf } from './rules/guard/holds-at.ts';
+import { inEffect } from './rules/in-effect.ts';
+import { blockedHash, tombstoneOf } from './rules/tombstone.ts';
 import type { ProjectDeps } from './steps/project.ts';
 import { projectNow } from './steps/project-now.ts';
 import { normaliseText } from './text/normalise.ts';
@@ -56,7 +58,7 @@ async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | 
   const memory = await ledger.memories.get(tenant, operation.memoryId);
   const first = memory === null && operation.kind === 'DELETE' ? await additionOf(deps, review) : null;
   if (first !== null) return { kind: 'early', first };
-  const note = tooLate(review, memory) ?? (await buried(deps, review));
+  const note = (await tooLate(deps, review, memory)) ?? (await buried(deps, review));
   if (note !== null) return { state: 'stale', note, now };
   const event = eventOf(deps, review, memory);
   const { lane, owner, scope } = review;
@@ -76,21 +78,52 @@ async function additionOf({ ledger }: ReviewDeps, { id, tenant, operation }: Rev
   return results.find((other) => other.id !== id && other.operation.kind === 'ADD')?.id ?? null;
 }
 
-function tooLate({ operation }: Review, memory: Memory | null): string | null {
+async function tooLate(deps: ReviewDeps, review: Review, memory: Memory | null): Promise<string | null> {
+  const { operation } = review;
   const last = memory === null ? null : newestOrNull(memory);
   if (memory === null || last === null) return operation.kind === 'ADD' ? null : 'the memory it would change is gone';
-  const deleted = deletedAt(memory);
-  if (deleted !== null && !saidBefore(deleted, operation.saidAt)) return 'the memory it would change was deleted';
+  if (deletedAt(memory) !== null) {
+    const deletions = await deletionsByOthers(deps, review, [memory.id]);
+    const isAfter = deletions.some(({ saidAt }) => !saidBefore(saidAt, operation.saidAt));
+    if (isAfter) return 'the memory it would change was deleted';
+  }
   return last.details.immutable ? 'the memory it would change is immutable by now' : null;
 }
 
 /** What was deleted after it was said stays deleted. */
-async function buried({ ledger, tools }: ReviewDeps, { lane, operation }: Review): Promise<string | null> {
+async function buried(deps: ReviewDeps, review: Review): Promise<string | null> {
+  const { lane, operation } = review;
   if (operation.after === null) return null;
-  const stones = await ledger.memories.tombstones(lane, [tools.hash(normaliseText(operation.after))]);
-  const later = stones.some((stone) => saidBefore(operation.saidAt, stone.deletedAt));
-  return later ? 'the same was deleted after it was said' : null;
+  const textHash = deps.tools.hash(normaliseText(operation.after));
+  const stones = await deps.ledger.memories.tombstones(lane, [textHash]);
+  const later = stones.filter((stone) => saidBefore(operation.saidAt, stone.deletedAt));
+  const deletions = await deletionsByOthers(deps, review, [...new Set(later.map(({ memoryId }) => memoryId))]);
+  const isAfter = deletions.some(
+    (event) => blockedHash(deps.tools, event) === textHash && saidBefore(operation.saidAt, event.saidAt),
+  );
+  return isAfter ? 'the same was deleted after it was said' : null;
 }
+
+/**
+ * The deletions of these memories that count, but for those of the operation's own consolidation: it knew of the
+ * operation when it decided on them. Had nothing waited, they would have left it as it is, or as a former version.
+ */
+async function deletionsByOthers(
+  { ledger }: ReviewDeps,
+  { tenant, consolidationId }: Review,
+  memoryIds: readonly string[],
+): Promise<readonly MemoryEvent[]> {
+  if (memoryIds.length === 0) return [];
+  const memories = await ledger.memories.many(tenant, memoryIds);
+  const counting = new Map(memories.map(({ id, timeline }) => [id, new Set(inEffect(timeline).map(revisionOf))]));
+  const events = await ledger.undos.events(tenant, memoryIds);
+  const deletions = events.filter(({ kind, memoryId, revision }) => {
+    return kind === 'DELETE' && counting.get(memoryId)?.has(revision) === true;
+  });
+  return deletions.filter((event) => event.consolidationId !== consolidationId);
+}
+
+const revisionOf = ({ revision }: { readonly revision: number }): number => revision;
 
 function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, memory: Memory | null): MemoryEvent {
   const { kind, memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
@@ -103,7 +136,7 @@ function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, 
     consolidationId,
     factId: fact,
     reason,
-    previous: memory === null ? null : (liveVersion(memory)?.text ?? null),
+    previous: memory === null ? null : previousOf(memory, kind, saidAt),
     saidAt,
     validFrom,
     recordedAt: tools.now(),

@@ -3,7 +3,7 @@ import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
 import { evolve, type Home, liveVersion, newest } from '../evolve.ts';
-import { holdsAt, versionAt } from './holds-at.ts';
+import { holdsAt, previousOf } from './holds-at.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {
@@ -227,7 +227,7 @@ export class Bench {
       consolidationId: this.input.consolidationId,
       factId: fact.id,
       reason: change.reason,
-      previous: of.before === undefined ? null : previousOf(of.before, change.kind, fact),
+      previous: of.before === undefined ? null : previousOf(of.before, change.kind, fact.saidAt),
       saidAt: fact.saidAt,
       validFrom: fact.validFrom,
       recordedAt: this.#now,
@@ -260,10 +260,4 @@ function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [item]);
   else list.push(item);
-}
-
-/** The text that held; for a deletion the one it ends, which is a former one where it is told late. */
-function previousOf(before: Memory, kind: EventKind, fact: Fact): string | null {
-  const live = liveVersion(before)?.text ?? null;
-  return kind === 'DELETE' ? (versionAt(before, fact.saidAt)?.text ?? live) : live;
 }

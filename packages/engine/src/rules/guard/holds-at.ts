@@ -1,6 +1,6 @@
 import { normaliseText } from '../../text/normalise.ts';
-import { compareSaid, type Memory, type MemoryVersion, type SaidAt, saidBefore } from '../../words.ts';
-import { inOrder } from '../evolve.ts';
+import { compareSaid, type EventKind, type Memory, type MemoryVersion, type SaidAt, saidBefore } from '../../words.ts';
+import { inOrder, liveVersion } from '../evolve.ts';
 import { inEffect } from '../in-effect.ts';
 
 /** Whether a memory reads so already at a moment; before its first version, as that one reads. */
@@ -18,6 +18,12 @@ export function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undef
   if (isDeletedAt(memory, saidAt)) return undefined;
   const versions = inOrder(memory);
   return versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];
+}
+
+/** The text that held; for a deletion the one it ends, which is a former one where it is told late. */
+export function previousOf(before: Memory, kind: EventKind, saidAt: SaidAt): string | null {
+  const live = liveVersion(before)?.text ?? null;
+  return kind === 'DELETE' ? (versionAt(before, saidAt)?.text ?? live) : live;
 }
 
 /** Whether the last that was said of it until then was its deletion. */

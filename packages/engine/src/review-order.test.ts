@@ -61,6 +61,14 @@ describe('approving all that waits, in any order,', () => {
     },
   );
 
+  it.each(ORDERS)(
+    'keeps what a fact repeats, also where a deletion is asked for the same fact (%i, %i)',
+    async (...order) => {
+      await expectAsHadNothingWaited(CONFIRMED_THEN_DELETED, cycle(order));
+      expect(await (await benchAfter(CONFIRMED_THEN_DELETED, [])).live()).toContain('chess');
+    },
+  );
+
   it('brings nothing back that somebody deleted since', async () => {
     const held = await benchAfter(CHESS_TWICE, CHESS_TWICE.review);
     const writer = memoryWriter(held.deps);
@@ -122,7 +130,9 @@ async function approveAll({ deps }: EngineBench, order: Iterator<number>): Promi
   return ends;
 }
 
-const wishOf = (fact: string, event: ReviewedKind, text: string | null): Told['wishes'][number] => ({
+type Wish = Told['wishes'][number];
+
+const wishOf = (fact: Wish['fact'], event: ReviewedKind, text: Wish['text']): Wish => ({
   fact,
   event,
   id: '1',
@@ -137,6 +147,19 @@ const CHESS_TWICE: Told = {
   said: ['chess', 'tea', 'tea', 'tea'],
   wishes: [wishOf('f1', 'UPDATE', 'Oslo'), wishOf('f2', 'UPDATE', 'chess'), wishOf('f3', 'DELETE', null)],
   review: ['ADD'],
+};
+
+/** "chess" waits; the last fact says the same of what is known as "tea", which is merged into it, and asks to delete it. */
+const CONFIRMED_THEN_DELETED: Told = {
+  known: ['Oslo', 'tea'],
+  said: ['cats', 'tea', 'tea'],
+  wishes: [
+    { ...wishOf('f0', 'ADD', 'chess'), id: null },
+    { ...wishOf('f2', 'ADD', 'cats'), id: null },
+    wishOf('f2', 'UPDATE', 'chess'),
+    { ...wishOf('f2', 'DELETE', null), id: 'f0' },
+  ],
+  review: ['ADD', 'DELETE'],
 };
 
 function* cycle(numbers: readonly number[]): Generator<number, never> {

@@ -176,6 +176,7 @@ export class Bench {
   }
 
   #hold(fact: Fact, change: Change, { event, made }: { event: MemoryEvent; made: Memory | undefined }): void {
+    this.#changed.add(changeKey(fact.id, event.memoryId));
     if (change.kind === 'NONE') {
       this.#joined.add(fact.id);
       return;
@@ -197,7 +198,6 @@ export class Bench {
     };
     this.held.push(held);
     pushTo(this.#heldOf, fact.id, held);
-    this.#changed.add(changeKey(fact.id, event.memoryId));
   }
 
   #record({ reason, decidedBy }: Change, event: DecidedEvent, after: Memory): void {

@@ -53,6 +53,18 @@ describe('a policy that lets operations wait for a person', () => {
     expect(outcomes[1]).toMatchObject({ outcome: 'NONE', reason: expect.stringContaining('waits for review') });
   });
 
+  it('deletes nothing that a fact confirms while it waits', () => {
+    const { told, memory } = known('lives in Norway');
+    const merged = { ...wish('f1', 'UPDATE', '0'), text: 'lives in Oslo' };
+    const wishes = [wish('f0', 'ADD', null), wish('f1', 'ADD', null), merged, wish('f1', 'DELETE', 'f0')];
+    for (const review of [[], ['ADD', 'DELETE']] as const) {
+      const { events, held, remarks } = told(review, ['lives in Oslo', 'has a cat'], wishes);
+      const deletions = [...events, ...held].filter(({ kind }) => kind === 'DELETE');
+      expect(deletions.map(({ memoryId }) => memoryId)).toEqual([memory.id]);
+      expect(remarks).toMatchObject([{ did: 'refused: the fact has changed this memory already' }]);
+    }
+  });
+
   it('confirms what holds without it at once', () => {
     const { told, memory } = known('lives in Oslo');
     const wishes = [{ ...wish('f0', 'DELETE', '0'), keep: false }, wish('f1', 'NONE', '0')];

@@ -14,7 +14,7 @@ export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
 }
 
 /** What a memory said at a moment; before its first version that one, undefined where it was deleted. */
-export function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undefined {
+function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undefined {
   if (isDeletedAt(memory, saidAt)) return undefined;
   const versions = inOrder(memory);
   return versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];

@@ -10,7 +10,7 @@ import type { Statement } from './words.ts';
 const ROUNDS = 200;
 
 const fold = (statements: readonly Statement[]): readonly string[] =>
-  foldRelations(statements, standingOf(statements)).map(
+  foldRelations(statements, standingOf(statements, null)).map(
     (one) => `${one.source} ${one.relationship} ${one.destination} ${one.validFrom}-${one.invalidAt ?? ''}`,
   );
 
@@ -20,8 +20,8 @@ describe('relations', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const statements = anyStatements(fixedTools(), { random, count: 12 });
       const entities = ['A', 'B', 'C', 'D', 'E'].map((id) => ({ id, name: id }));
-      const wanted = graphOf(entities, statements);
-      expect(graphOf(entities, shuffled(statements, random)), `round ${round}`).toEqual(wanted);
+      const wanted = graphOf(entities, statements, null);
+      expect(graphOf(entities, shuffled(statements, random), null), `round ${round}`).toEqual(wanted);
     }
   });
 

@@ -19,7 +19,7 @@ interface Link {
  * all others as they are. Of those that are one the last destination stays: a merge that closes a ring changes nothing, and
  * the owner's own entity is never merged into another one.
  */
-export function standingOf(statements: readonly Statement[], self: string | null = null): Standing {
+export function standingOf(statements: readonly Statement[], self: string | null): Standing {
   const into = new Map<string, string>();
   const end = (entity: string): string => {
     let at = entity;

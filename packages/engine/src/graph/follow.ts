@@ -11,7 +11,7 @@ type Called = Pick<Entity, 'id' | 'name'>;
 export function graphOf(
   entities: readonly Called[],
   counting: readonly Statement[],
-  self: string | null = null,
+  self: string | null,
 ): { readonly entities: ReadonlyMap<string, Following>; readonly relations: readonly Relation[] } {
   const standing = standingOf(counting, self);
   const merged = Map.groupBy(entities, ({ id }) => standing(id));

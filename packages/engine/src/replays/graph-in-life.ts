@@ -38,6 +38,10 @@ export async function graphInLife(deps: Deps, life: LaneInLife): Promise<GraphIn
   return { before, own: kept, entities: await deps.ledger.graph.entities(first.tenant, about) };
 }
 
+/** The owner's own entity; null: nothing was said of it. */
+export const selfIn = ({ entities }: Pick<GraphInLife, 'entities'>): string | null =>
+  entities.find(({ self }) => self)?.id ?? null;
+
 /** By the plans of their studies: what counts no longer is listed by nothing else. */
 async function learnedFrom({ ledger }: Deps, { tenant }: Batch, ids: ReadonlySet<string>) {
   const learned: Statement[] = [];

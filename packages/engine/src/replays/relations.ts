@@ -6,7 +6,7 @@ import { pages } from '../pages.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { type Owner, ownerOf, type TenantId } from '../words.ts';
 import { compareRelations, type NamedRelation, type RelationDifference } from './compare-relations.ts';
-import { type GraphInLife, graphInLife } from './graph-in-life.ts';
+import { type GraphInLife, graphInLife, selfIn } from './graph-in-life.ts';
 import type { LaneInLife } from './lives.ts';
 import { isLaneStudied } from './seed-graph.ts';
 import { spaceOf } from './space.ts';
@@ -61,7 +61,7 @@ export async function relationsResult(
 function relationsIn(graph: GraphInLife): readonly NamedRelation[] {
   const statements = [...graph.before, ...graph.own];
   const nameOf = namesIn(graph);
-  return foldRelations(statements, standingOf(statements)).map((relation) => ({
+  return foldRelations(statements, standingOf(statements, selfIn(graph))).map((relation) => ({
     ...{ source: nameOf(relation.source), relationship: relation.relationship },
     ...{ destination: nameOf(relation.destination), validFrom: relation.validFrom, invalidAt: relation.invalidAt },
   }));

@@ -6,7 +6,7 @@ import { relationText, type Statement } from '../graph/words.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { changedBatch, changesFrom } from './changes.ts';
-import { type GraphInLife, graphInLife } from './graph-in-life.ts';
+import { type GraphInLife, graphInLife, selfIn } from './graph-in-life.ts';
 import type { LaneInLife } from './lives.ts';
 import { copyId, saidBefore, spaceOf } from './space.ts';
 
@@ -72,8 +72,9 @@ async function copyVectors(
 ): Promise<void> {
   const names = new Map(entities.map(({ id, name }) => [id, name]));
   const nameOf = (id: string): string => names.get(id) ?? '';
-  const relations = foldRelations(before, standingOf(before)).map(({ source, relationship, destination }) =>
-    relationText({ sourceName: nameOf(source), relationship, destinationName: nameOf(destination) }),
+  const relations = foldRelations(before, standingOf(before, selfIn({ entities }))).map(
+    ({ source, relationship, destination }) =>
+      relationText({ sourceName: nameOf(source), relationship, destinationName: nameOf(destination) }),
   );
   const texts = [...new Set([...entities.flatMap(({ name, aliases }) => [name, ...aliases]), ...relations])];
   for (let at = 0; at < texts.length; at += SLICE) {

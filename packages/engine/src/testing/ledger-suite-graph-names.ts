@@ -90,6 +90,17 @@ export function describeGraphNames(bench: () => Bench): void {
       expect(await entity(b, 'C')).toMatchObject({ mergedInto: null, aliases: ['A', 'B'] });
     });
 
+    it('of the owner stays, whatever else is said to be the same, and the ledger agrees when it looks at itself', async () => {
+      const b = bench();
+      const { holds, same } = statementsBy(b.tools);
+      const lane = await graphLane(b);
+      const entities = [newEntity('me', { name: 'I', self: true }), newEntity('A'), newEntity('B'), newEntity('tea')];
+      await sayOf(b, lane, { entities, statements: [holds('A likes tea'), same('A', 'me'), same('A', 'B')] });
+      expect(await entity(b, 'me')).toMatchObject({ mergedInto: null, aliases: ['A', 'B'] });
+      expect(await entity(b, 'B')).toMatchObject({ mergedInto: 'me' });
+      expect((await b.ledger.audit.contradictions('relation that does not follow')).examples).toEqual([]);
+    });
+
     it('are related to others, not to themselves', async () => {
       const b = bench();
       const { holds, same } = statementsBy(b.tools);

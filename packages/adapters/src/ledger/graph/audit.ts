@@ -24,7 +24,8 @@ function* straysOf(lane: LaneId): Script<readonly string[]> {
   const statements = yield* all<StatementRow>(SELECT_COUNTING, { lane });
   const rows = yield* all<RelationRow>('SELECT * FROM graph_relations WHERE lane = @lane AND counts = 1', { lane });
   const kept = new Map(rows.map((row) => [row.id, settledFrom(row)]));
-  const next = graphOf(entities, statements.map(statementFrom));
+  const self = entities.find((row) => row.self === 1)?.id ?? null;
+  const next = graphOf(entities, statements.map(statementFrom), self);
   const lacking = next.relations.filter((relation) => {
     const one = kept.get(relation.id);
     return one === undefined || !sameRelation(one, relation);

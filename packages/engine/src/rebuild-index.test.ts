@@ -27,6 +27,25 @@ const facts = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, i) => `fact ${from + i}: yes`);
 /** More than one page of the walk. */
 const MANY = 450;
+/** Longer than what counts as changed since a build began. */
+const HOUR_MS = 3_600_000;
+
+/** An embedder that fails on some texts, until it is mended. */
+function breaking(isBad: (text: string) => boolean) {
+  let broken = true;
+  const { embed, ...good } = fakeEmbedder(32);
+  const embedder: Embedder = {
+    ...good,
+    embed: async (given, cancel) => {
+      if (broken && given.some(isBad)) throw new EngineError('NaN', { code: 'model_server_error', retryable: true });
+      return embed(given, cancel);
+    },
+  };
+  const mend = (): void => {
+    broken = false;
+  };
+  return { embedder, mend };
+}
 
 describe('rebuilding an index', () => {
   let state: IndexState;
@@ -52,6 +71,8 @@ describe('rebuilding an index', () => {
       .filter((point) => point.shelf === shelf && point.live)
       .map(({ text }) => text)
       .sort();
+  const vectorless = (): number =>
+    [...state.points.values()].filter(({ vector }) => Math.hypot(...vector) === 0).length;
   /** What the index would be if it had been told everything from the beginning. */
   const ledgerTexts = (): Promise<readonly string[]> => bench.live();
 
@@ -83,26 +104,36 @@ describe('rebuilding an index', () => {
     await bench.post(['pet: bad cat', 'home: Oslo']);
     await bench.post(['home: Rome'], { userId: 'bob' });
     await bench.run();
-    let broken = true;
-    const { embed, ...good } = fakeEmbedder(32);
-    const fails = (texts: readonly string[]): boolean => broken && texts.some((text) => text.includes('bad'));
-    const embedder: Embedder = {
-      ...good,
-      embed: async (given, cancel) => {
-        if (fails(given)) throw new EngineError('NaN', { code: 'model_server_error', retryable: true });
-        return embed(given, cancel);
-      },
-    };
+    const { embedder, mend } = breaking((text) => text.includes('bad'));
     const deps = { ...bench.deps, embedder };
     expect(await rebuildIndex(deps, build, { cancel: NEVER })).toMatchObject({ byWords: 1 });
-    const vectorless = () => [...state.points.values()].filter(({ vector }) => Math.hypot(...vector) === 0).length;
     expect([texts().length, vectorless() > 0]).toEqual([3, true]);
     expect(await bench.deps.ledger.thoughts.refusedTexts(embedder.fingerprint), 'nothing is held to be refused').toBe(
       0,
     );
-    broken = false;
+    mend();
     while ((await sweepOutbox(deps, NEVER)) > 0);
     expect([texts().length, vectorless()]).toEqual([3, 0]);
+  });
+
+  it('tells an owner who was written by words once more also where it was stopped after that', async () => {
+    await bench.post(['pet: bad cat', 'home: Oslo']);
+    await bench.run();
+    bench.tools.advance(HOUR_MS);
+    const { embedder, mend } = breaking((text) => text.includes('bad'));
+    const deps = { ...bench.deps, embedder };
+    const mortal: IndexBuild = {
+      ...build,
+      note: async (note) => {
+        await build.note(note);
+        if (note.afterBatch !== null) throw new Error('killed');
+      },
+    };
+    await expect(rebuildIndex(deps, mortal, { cancel: NEVER })).rejects.toThrow('killed');
+    mend();
+    expect(await rebuildIndex(deps, build, { cancel: NEVER })).toMatchObject({ byWords: 1, resumed: true });
+    while ((await sweepOutbox(deps, NEVER)) > 0);
+    expect([texts().length, vectorless()]).toEqual([2, 0]);
   });
 
   it('stops where the embedder is away, and makes nothing of words alone', async () => {

@@ -57,9 +57,9 @@ const CLOCKS_APART_MS = 300_000;
  */
 export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
   const { ledger, tools } = given;
-  const left = new Set<LaneId>();
-  const deps = { ...given, left };
   const known = await build.begun(ledger.id);
+  const left = new Set<LaneId>(known?.byWords);
+  const deps = { ...given, left };
   const start = known ?? { ledgerId: ledger.id, startedAt: tools.now(), ...FROM_THE_START };
   if (known === null) await build.begin(start);
   const walk = walker({ deps, build, how });
@@ -136,8 +136,8 @@ async function takePage({ deps, build, how }: Walking, { read, ...request }: Rea
   return page;
 }
 
-async function noted({ build, how }: Walking, { pass }: Pass, note: BuildNote): Promise<BuildNote> {
-  if (pass === 'all') await build.note(note);
+async function noted({ deps, build, how }: Walking, { pass }: Pass, note: BuildNote): Promise<BuildNote> {
+  if (pass === 'all') await build.note({ ...note, byWords: [...(deps.left ?? [])] });
   how.onProgress?.({ pass, memories: note.memories, points: note.points });
   return note;
 }

@@ -1,4 +1,4 @@
-import { type BuildNote, EngineError, type IndexBuild, type IndexPoint } from '@slowwave/engine';
+import { type BuildNote, EngineError, type IndexBuild, type IndexPoint, type LaneId } from '@slowwave/engine';
 import { checkVector } from '../vectors/check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, type Keeping } from './collections.ts';
@@ -65,6 +65,8 @@ interface StoredNote {
   readonly after_batch: string | null;
   readonly memories: number;
   readonly points: number;
+  /** Missing in notes of a release before. */
+  readonly by_words?: readonly LaneId[];
 }
 
 /** A build that did not come to its end, before or after the move. */
@@ -90,7 +92,7 @@ async function begin(server: QdrantServer, keeping: Keeping, note: BuildNote): P
 }
 
 async function keep(server: QdrantServer, { collection, previous }: Building, note: BuildNote): Promise<void> {
-  const { ledgerId, startedAt, after, afterBatch, memories, points } = note;
+  const { ledgerId, startedAt, after, afterBatch, memories, points, byWords = [] } = note;
   const stored: StoredNote = {
     ledger_id: ledgerId,
     previous,
@@ -99,17 +101,19 @@ async function keep(server: QdrantServer, { collection, previous }: Building, no
     after_batch: afterBatch,
     memories,
     points,
+    by_words: byWords,
   };
   await writeNote(server, collection, { name: 'rebuild', note: stored });
 }
 
-const noteOf = ({ ledger_id, started_at, after, after_batch, memories, points }: StoredNote): BuildNote => ({
+const noteOf = ({ ledger_id, started_at, after, after_batch, by_words = [], ...counts }: StoredNote): BuildNote => ({
   ledgerId: ledger_id,
   startedAt: started_at,
   after,
   afterBatch: after_batch,
-  memories,
-  points,
+  memories: counts.memories,
+  points: counts.points,
+  byWords: by_words,
 });
 
 const notBegun = (): EngineError =>

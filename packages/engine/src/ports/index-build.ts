@@ -1,4 +1,4 @@
-import type { Millis } from '../words.ts';
+import type { LaneId, Millis } from '../words.ts';
 import type { IndexLane, IndexMarker, IndexPoint, Withdrawal } from './search-index.ts';
 
 /** How far a new index is. Kept in the new index itself: lost with it, never without it. */
@@ -12,6 +12,8 @@ export interface BuildNote {
   /** Memories behind it, and points written since the beginning. */
   readonly memories: number;
   readonly points: number;
+  /** Lanes among them that were written by their words alone, to be told once more at the end. Missing: none. */
+  readonly byWords?: readonly LaneId[];
 }
 
 /** An index in the making beside the one in use. */

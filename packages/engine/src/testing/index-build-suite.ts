@@ -84,7 +84,7 @@ export function describeIndexBuild(name: string, open: () => Promise<IndexBuildF
     test('one that stops goes on where its note says, before the move and after it', async () => {
       await build.begin(NOTE);
       await build.write([point({ memoryId: 'a' })]);
-      const noted = { ...NOTE, after: 'a', memories: 1, points: 1 };
+      const noted = { ...NOTE, after: 'a', memories: 1, points: 1, byWords: ['lane_a' as LaneId] };
       await build.note(noted);
       const second = await fixture.openBuild();
       expect(await second.begun('led_1')).toMatchObject(noted);

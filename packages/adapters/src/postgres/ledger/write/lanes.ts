@@ -70,13 +70,13 @@ export async function recounted(sql: Sql, lane: LaneRow): Promise<LaneRow> {
   return recount(lane, waiting);
 }
 
-/** Raises the generation, if the lane still stands at this one and has work. */
 /** How many lanes are due now that waited for a time that a clock named while it was ahead. */
 export async function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): Promise<number> {
   if (all) for (const statement of HASTEN_OTHERS) await sql.run(statement, { now });
   return sql.run(hastenLanes('NOT paused', { all }), all ? { now } : clockParams(now));
 }
 
+/** Raises the generation, if the lane still stands at this one and has work. */
 export async function raiseLane(
   sql: Sql,
   { lane: id, generation }: { lane: LaneId; generation: number },

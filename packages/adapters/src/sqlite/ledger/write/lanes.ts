@@ -77,13 +77,13 @@ export function recounted(sql: Sql, lane: LaneRow): LaneRow {
   return recount(lane, waiting);
 }
 
-/** Raises the generation, if the lane still stands at this one and has work. */
 /** How many lanes are due now that waited for a time that a clock named while it was ahead. */
 export function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): number {
   if (all) for (const statement of HASTEN_OTHERS) sql.run(statement, { now });
   return sql.run(hastenLanes('paused = 0', { all }), all ? { now } : clockParams(now));
 }
 
+/** Raises the generation, if the lane still stands at this one and has work. */
 export function raiseLane(sql: Sql, { lane: id, generation }: { lane: LaneId; generation: number }): Nudge | null {
   const lane = loadLane(sql, id);
   if (lane === null || lane.state === 'idle' || lane.generation !== generation) return null;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Nudge } from '../ports/schedule.ts';
 import type { LaneId } from '../words.ts';
 import { newNudge, scope, user } from './builders.ts';
+import { heldStudy, toStudy } from './graph-bench.ts';
 import {
   ANN,
   apply,
@@ -160,6 +161,20 @@ export function describeLanes(bench: () => Bench): void {
       expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(0);
       expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: true })).toBe(1);
       expect(await b.ledger.lanes.due(b.tools.now(), 10)).toHaveLength(1);
+    });
+
+    it('so are studies, and lanes of which the index is to be told once more', async () => {
+      const b = bench();
+      const { lane } = await toStudy(b);
+      const [now, later] = [b.tools.now(), b.tools.now() + DAY];
+      await b.ledger.graph.release(await heldStudy(b, lane), later);
+      const failure = { code: 'model_timeout', message: 'too slow', at: now };
+      await b.ledger.outbox.setAside([{ lane, failures: 1, notBefore: later, failure }]);
+      await b.ledger.lanes.clockSetBack(now, { all: false });
+      expect([await b.ledger.graph.due(now, 10), await b.ledger.outbox.aside(now, 10)]).toEqual([[], []]);
+      await b.ledger.lanes.clockSetBack(now, { all: true });
+      expect(await b.ledger.graph.due(now, 10)).toEqual([lane]);
+      expect(await b.ledger.outbox.aside(now, 10)).toMatchObject([{ lane }]);
     });
   });
 

@@ -60,8 +60,7 @@ export function memoryLanes(state: State): LaneStore {
       const late = busyLanes(state).filter((lane) => dueOf(lane) > now);
       const hastened = late.filter((lane) => all || (lane.state === 'waiting' && isAhead(lane)));
       for (const lane of hastened) lane.dueAt = now;
-      const others: { dueAt: Millis | null }[] = all ? [...state.deliveries.values(), ...state.replays.values()] : [];
-      for (const row of others) if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
+      if (all) hastenOthers(state, now);
       return hastened.length;
     },
     find: async (tenant, owner) => {
@@ -73,6 +72,16 @@ export function memoryLanes(state: State): LaneStore {
       return lane === undefined ? null : viewOf(state, lane);
     },
   };
+}
+
+/** What else waits for a time. */
+function hastenOthers(state: State, now: Millis): void {
+  for (const row of [...state.deliveries.values(), ...state.replays.values()])
+    if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
+  for (const study of state.graph.studies.values()) study.notBefore = Math.min(study.notBefore, now);
+  for (const turn of state.graph.turns.values()) turn.heldUntil = Math.min(turn.heldUntil, now);
+  for (const [lane, aside] of state.aside)
+    state.aside.set(lane, { ...aside, notBefore: Math.min(aside.notBefore, now) });
 }
 
 function claim(state: State, job: TurnName, how: ClaimHow): Claim {

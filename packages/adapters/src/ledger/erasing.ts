@@ -81,6 +81,7 @@ export const ERASING: readonly Erasing[] = [
 export const KEPT = [
   'meta',
   'settings',
+  'ceilings',
   'counters',
   'usage_days',
   'erasures',

@@ -1,5 +1,14 @@
 import type { PostSearch } from '@slowwave/contracts';
-import { type MemoryEvent, type Message, type OwnedIds, ownerOf, type RankedHit, scopeOf } from '@slowwave/engine';
+import {
+  type MemoryEvent,
+  type Message,
+  type Millis,
+  type OwnedIds,
+  ownerOf,
+  type RankedHit,
+  saysAt,
+  scopeOf,
+} from '@slowwave/engine';
 import { type Deadline, LATE } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { lateNote } from './late-note.ts';
@@ -24,6 +33,7 @@ interface Best {
 export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
   const { body } = asking.question;
   const wanted = (what: PostSearch['include'][number]): boolean => body.include.includes(what);
+  const now = deps.tools.now();
   const ids = best.memories.flatMap(({ hit }) => hit.point.sourceIds);
   const [said, histories, messages] = await Promise.all([
     wanted('sources') ? around(deps, asking, { ids, before: body.before, after: body.after }) : null,
@@ -31,7 +41,7 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
     wanted('messages') ? around(deps, asking, { ids: best.messages.map(idOf) }) : null,
   ]);
   const results = best.memories.map((ranked) => ({
-    ...basicView(ranked, body),
+    ...basicView(ranked, body, now),
     ...(isThere(said) && { sources: sourcesIn(said, ranked) }),
     ...(isThere(histories) && { history: (histories.get(idOf(ranked)) ?? []).map(historyView) }),
   }));
@@ -77,11 +87,11 @@ const owned = ({ tenant, body }: Question, ids: readonly string[]): OwnedIds => 
   ids,
 });
 
-const basicView = ({ hit, score, relative, rerankScore }: RerankedHit, body: PostSearch) => ({
+const basicView = ({ hit, score, relative, rerankScore }: RerankedHit, body: PostSearch, now: Millis) => ({
   ...hitView(hit.point),
   score,
   ...(rerankScore !== undefined && { rerank_score: rerankScore }),
-  ...(body.latest_only === false && { latest: hit.point.live }),
+  ...(body.latest_only === false && { latest: saysAt(hit.point, now) }),
   ...scoresOf({ hit, relative }, body),
 });
 

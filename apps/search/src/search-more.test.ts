@@ -1,7 +1,9 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
+import { indexPoint } from '@slowwave/engine/testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 
+const DAY_MS = 86_400_000;
 const question = { query: 'where does Ann live: Berlin or Paris?', user_id: 'ann' };
 
 async function moved() {
@@ -28,6 +30,25 @@ test('all versions are found on request, each with its validity and whether it i
     ['Ann lives in Paris', true, null],
   ]);
   expect(results[0].id).toBe(results[1].id);
+});
+
+test('of a change that is to come the latest is what the memory says today, before it begins and afterwards', async () => {
+  const { search, engine } = await searchBench();
+  const { ledger, index, embedder, tools } = engine.deps;
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, tools.now());
+  const monday = tools.now() + 3 * DAY_MS;
+  const home = { memoryId: 'home', lane, vector: new Float32Array(embedder.dimensions) };
+  await index.upsert([
+    indexPoint({ ...home, version: 1, text: 'Ann lives in Berlin', invalidAt: monday }),
+    indexPoint({ ...home, version: 2, text: 'Ann lives in Paris', validFrom: monday, shownFrom: monday }),
+  ]);
+  const latest = async () => {
+    const { results } = (await search({ ...question, latest_only: false })).json();
+    return results.flatMap((one: { memory: string; latest: boolean }) => (one.latest ? [one.memory] : []));
+  };
+  expect(await latest()).toEqual(['Ann lives in Berlin']);
+  engine.tools.set(monday);
+  expect(await latest()).toEqual(['Ann lives in Paris']);
 });
 
 test('with as_of, all versions are those that had begun by then', async () => {

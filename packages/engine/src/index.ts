@@ -155,7 +155,7 @@ export { scan } from './rules/scan.ts';
 export { shownPart } from './rules/shown-part.ts';
 export { foundVersions } from './rules/standing.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';
-export { type Sighted, visible } from './rules/visible.ts';
+export { type Sighted, saysAt, visible } from './rules/visible.ts';
 export {
   type Budgets,
   type Ceilings,

@@ -12,10 +12,14 @@ export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | '
   return inSight(point, query.visibility) && passes(point.scope, query.filter);
 }
 
+/** Whether it is what its memory says at a moment, by all that is known: of one that changes later it is first the one, then the other. */
+export const saysAt = (point: Pick<Sighted, 'live' | 'shownFrom' | 'invalidAt'>, at: Millis): boolean =>
+  point.live && holds(point, at);
+
 function inSight(point: Sighted, visibility: Visibility): boolean {
   switch (visibility.kind) {
     case 'live':
-      return point.live && holds(point, visibility.now) && unexpired(point, visibility.now);
+      return saysAt(point, visibility.now) && unexpired(point, visibility.now);
     case 'as_of':
       return held(point, visibility.at) && unexpired(point, visibility.at);
     case 'every':
@@ -28,7 +32,7 @@ function inSight(point: Sighted, visibility: Visibility): boolean {
 const unexpired = ({ expiresAt }: Sighted, at: number): boolean => expiresAt === null || at < expiresAt;
 
 /** What was said and has no time of its own to begin holds, by whatever clock. */
-const holds = ({ shownFrom, invalidAt }: Sighted, now: number): boolean =>
+const holds = ({ shownFrom, invalidAt }: Pick<Sighted, 'shownFrom' | 'invalidAt'>, now: number): boolean =>
   (shownFrom === undefined || shownFrom <= now) && (invalidAt === null || now < invalidAt);
 
 const held = ({ validFrom, shownFrom = validFrom, invalidAt }: Sighted, at: number): boolean =>

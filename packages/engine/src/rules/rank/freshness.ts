@@ -1,5 +1,6 @@
 import type { IndexHit } from '../../ports/search-index.ts';
 import type { Millis } from '../../words.ts';
+import { saysAt } from '../visible.ts';
 import type { RankQuestion } from './question.ts';
 
 /**
@@ -14,11 +15,11 @@ const HALF_LIFE: Millis = 30 * 24 * 3_600_000;
 const FORMER = -0.05;
 
 export function freshness({ at }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
-  const holding = new Set(hits.flatMap(({ point }) => (point.live ? [point.memoryId] : [])));
+  const holding = new Set(hits.flatMap(({ point }) => (saysAt(point, at) ? [point.memoryId] : [])));
   return hits.map(({ point }) => {
     const age = Math.max(0, at - point.saidAt.at);
     const often = 1 - 1 / (1 + Math.max(0, point.confirmations));
-    const former = !point.live && holding.has(point.memoryId) ? FORMER : 0;
+    const former = !saysAt(point, at) && holding.has(point.memoryId) ? FORMER : 0;
     return FRESH * 0.5 ** (age / HALF_LIFE) + CONFIRMED * often + former;
   });
 }

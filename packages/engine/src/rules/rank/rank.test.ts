@@ -158,6 +158,13 @@ describe('the order of hits', () => {
     ]);
   });
 
+  test('a change that was to come when it was said comes before what it changed, once it has come', () => {
+    const once = { version: 1, text: 'I live in Oslo.', invalidAt: NOON - DAY };
+    const now = { version: 2, text: 'I live in Bergen.', validFrom: NOON - DAY, shownFrom: NOON - DAY };
+    const ranked = rankBy(['freshness'], asked('Oslo'), [hit('home', once, { keywordScore: 5.2 }), hit('home', now)]);
+    expect(ranked.map(({ hit: { point: shown } }) => shown.version)).toEqual([2, 1]);
+  });
+
   test('neither the newest nor the most often said comes before what fits clearly better', () => {
     const fits = hit('fits', { saidAt: { at: NOON - 900 * DAY, seq: 1 } }, { keywordScore: 5.3 });
     const often = hit('often', { saidAt: { at: NOON, seq: 9_000 }, confirmations: 1_000 }, { keywordScore: 5 });

@@ -33,6 +33,12 @@ const LONG = onBatches({
   'an id of 8 MB': json({ user_id: 'a'.repeat(8 * MB), messages: [message] }),
   'a blank id of 8 MB': json({ user_id: ' '.repeat(8 * MB), messages: [message] }),
   'a time of 8 MB': json({ ...user, messages: [message], timestamp: `2026-01-01T00:00:00.${'1'.repeat(8 * MB)}` }),
+  'numbers with exponents': json({ ...user, messages: [message], more: 0 }).replace(
+    '0',
+    `[${'1.5e-7,'.repeat(80 * KB)}0]`,
+  ),
+  'exponents of 8 MB': `{"user_id":1e${'9'.repeat(8 * MB)}}`,
+  'letters as escapes': said('\\u0070'.repeat(1.3 * MB)),
   'a number of 8 MB': `{"user_id":${'9'.repeat(8 * MB)}}`,
   'blank messages': json({ ...user, messages: many(16, () => ({ role: 'user', content: ' '.repeat(490 * KB) })) }),
 });
@@ -64,7 +70,7 @@ const MANY = onBatches({
 
 const ELSEWHERE: readonly CostlyBody[] = [
   { what: '600,000 unknown fields', route: 'POST /v1/flush', text: json(fields(600 * KB)) },
-  { what: '6,000 unknown fields', route: 'POST /v1/flush', text: json(fields(6 * KB)) },
+  { what: '6,600 unknown fields', route: 'POST /v1/flush', text: json(fields(6_600)) },
   { what: '800,000 conditions', route: 'POST /v1/search', text: `{"filters":{"AND":[${'{},'.repeat(800 * KB)}{}]}}` },
   {
     what: '40,000 conditions',

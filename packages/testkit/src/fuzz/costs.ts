@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { COSTLY_BODIES, type CostlyBody } from './costly-bodies.ts';
 
 /** What a body cost the server, less an empty one that is refused, beside what reading its bytes costs in any case. */
@@ -11,6 +12,11 @@ interface Cost {
   /** JSON.parse of the same bytes, here. */
   readonly parseMs: number;
   readonly ratio: number;
+}
+
+/** A body as it is sent. */
+interface Sent extends CostlyBody {
+  readonly bytes: Buffer;
 }
 
 export interface Costs {
@@ -31,20 +37,26 @@ interface Server {
 const RATIO_MAX = 3;
 /** How much more a byte of a large batch may cost than one of a batch half as large. */
 const GROWTH_MAX = 1.2;
-/** Each is measured so often, and the least counts: all else is what the machine did meanwhile. */
-const ROUNDS = 3;
+/**
+ * Each is measured so often, in turn with what it is compared with, and the least of each counts: all else is what the
+ * machine did meanwhile.
+ */
+const ROUNDS = 6;
 /** Bytes sent in one round, so that small bodies are measured as well as large ones. */
 const ROUND_BYTES = 8_000_000;
 const SENT_MAX = 40;
+/** A process counts as at rest when it has used less than this, in ms, in the time of one look to the next. */
+const REST_MS = 0.2;
+const LOOK_MS = 4;
+const LOOKS_MAX = 25;
 
 /** What the costliest bodies cost in processor time of the server, which has nothing else to do meanwhile. */
 export async function costs(server: Server): Promise<Costs> {
   await letAllWait(server);
-  const empty = await costOf(server, { what: 'nothing', route: 'POST /v1/flush', text: '{}' }, 0);
   const refused: Cost[] = [];
-  for (const body of COSTLY_BODIES) refused.push(await costOf(server, body, empty.cpuMs));
+  for (const body of COSTLY_BODIES) refused.push(await costOf(server, body));
   const taken: Cost[] = [];
-  for (const body of BATCHES) taken.push(await costOf(server, body, empty.cpuMs));
+  for (const body of BATCHES) taken.push(await costOf(server, body));
   refused.sort((a, b) => b.ratio - a.ratio);
   return { refused, taken, findings: [...refused.flatMap(mistakesOf), ...growth(taken)] };
 }
@@ -62,6 +74,13 @@ export function textOfCosts({ refused, taken, findings }: Costs): string {
     '',
   ].join('\n');
 }
+
+/** Half of its letters are escapes, so that the largest batch has fewer tokens than make a lane due at once. */
+const TEXT = '\\u0074ea\\u0020and ';
+/** What is posted is for somebody new each time: with all of it one lane would be due. */
+const OWNER = '{"user_id":"costs-';
+const OWNER_DIGITS = 8;
+let owners = 0;
 
 const SHOWN = 10;
 const KB = 1_000;
@@ -83,15 +102,23 @@ const growth = (taken: readonly Cost[]): string[] =>
     return grown > GROWTH_MAX ? [`${cost.what}: a byte costs ${grown.toFixed(2)} times that of one half as large`] : [];
   });
 
-/** The largest is as large as it can be before it is consolidated at once, which would be measured with it. */
-const BATCHES: readonly CostlyBody[] = [225, 450, 900, 1_800].map((length, i) => ({
-  what: `2,000 messages of ${length} characters`,
-  route: 'POST /v1/batches',
-  text: JSON.stringify({
-    user_id: `costs-${i}`,
-    messages: Array.from({ length: 2_000 }, (_, n) => ({ role: 'user', content: `${n} `.padEnd(length, 'tea and ') })),
-  }),
-}));
+const MIB = 1_048_576;
+/** Bytes of a batch beside the texts of its messages; and of each message beside its text. */
+const AROUND = 100;
+const MESSAGES = 2_000;
+const AROUND_MESSAGE = 30;
+
+/** Up to the largest that is taken. */
+const BATCHES: readonly CostlyBody[] = [1, 2, 4, 8].map((size) => {
+  const length = Math.floor((size * MIB - AROUND) / MESSAGES) - AROUND_MESSAGE;
+  const content = TEXT.repeat(Math.floor(length / TEXT.length)).padEnd(length, ' ');
+  const messages = `{"role":"user","content":"${content}"},`.repeat(MESSAGES).slice(0, -1);
+  return {
+    what: `${MESSAGES} messages in ${size} MiB`,
+    route: 'POST /v1/batches',
+    text: `${OWNER}00000000","messages":[${messages}]}`,
+  };
+});
 
 const HOUR_MS = 3_600_000;
 /** What is posted is not worked on while it is measured. */
@@ -99,33 +126,53 @@ const LATER = { tokens: 1_000_000, idle_ms: HOUR_MS, max_age_ms: HOUR_MS };
 
 async function letAllWait(server: Server): Promise<void> {
   const text = JSON.stringify({ due: LATER });
-  const status = await sent(server, { what: 'settings', route: 'PUT /v1/settings', text });
+  const status = await sent(server, { what: 'settings', route: 'PUT /v1/settings', text, bytes: Buffer.from(text) });
   if (status !== 200) throw new Error(`expected PUT /v1/settings to be taken, got status ${status}`);
 }
 
-async function costOf(server: Server, body: CostlyBody, emptyMs: number): Promise<Cost> {
-  const bytes = Buffer.from(body.text);
-  const times = Math.max(1, Math.min(SENT_MAX, Math.floor(ROUND_BYTES / bytes.length)));
-  let [cpuMs, parseMs, status] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
+const NOTHING: Sent = { what: 'nothing', route: 'POST /v1/flush', text: '{}', bytes: Buffer.from('{}') };
+
+async function costOf(server: Server, body: CostlyBody): Promise<Cost> {
+  const sending: Sent = { ...body, bytes: Buffer.from(body.text) };
+  const { length } = sending.bytes;
+  const times = Math.max(1, Math.min(SENT_MAX, Math.floor(ROUND_BYTES / length)));
+  const status = await sent(server, sending); // once for the code that was not run yet
+  const least = { parse: Number.POSITIVE_INFINITY, nothing: Number.POSITIVE_INFINITY, body: Number.POSITIVE_INFINITY };
   for (let round = 0; round < ROUNDS; round += 1) {
-    const [before, own] = [cpuOf(server.pid), process.cpuUsage()];
-    for (let i = 0; i < times; i += 1) parsed(bytes, body.type);
-    const { user, system } = process.cpuUsage(own);
-    parseMs = Math.min(parseMs, (user + system) / KB / times);
-    const idle = cpuOf(server.pid);
-    for (let i = 0; i < times; i += 1) status = await sent(server, { ...body, bytes });
-    cpuMs = Math.min(cpuMs, (cpuOf(server.pid) - Math.max(before, idle)) / times);
+    least.parse = Math.min(least.parse, parsing(sending, times));
+    least.nothing = Math.min(least.nothing, await cpuOfSending(server, NOTHING, SENT_MAX));
+    least.body = Math.min(least.body, await cpuOfSending(server, sending, times));
   }
-  const cost = Math.max(0, cpuMs - emptyMs);
-  return {
-    what: body.what,
-    route: body.route,
-    bytes: bytes.length,
-    status,
-    cpuMs: cost,
-    parseMs,
-    ratio: cost / parseMs,
-  };
+  const cpuMs = Math.max(0, least.body - least.nothing);
+  const { what, route } = body;
+  return { what, route, bytes: length, status, cpuMs, parseMs: least.parse, ratio: cpuMs / least.parse };
+}
+
+/** Of one, in ms. */
+async function cpuOfSending(server: Server, body: Sent, times: number): Promise<number> {
+  const before = await cpuAtRest(server.pid);
+  for (let i = 0; i < times; i += 1) await sent(server, body);
+  return ((await cpuAtRest(server.pid)) - before) / times;
+}
+
+/** Processor time of the server once it has ended what follows its answers. */
+async function cpuAtRest(pid: number): Promise<number> {
+  let cpu = cpuOf(pid);
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    await sleep(LOOK_MS);
+    const before = cpu;
+    cpu = cpuOf(pid);
+    if (cpu - before < REST_MS) return before;
+  }
+  return cpu;
+}
+
+/** Of one, in ms. */
+function parsing({ bytes, type }: Sent, times: number): number {
+  const before = process.cpuUsage();
+  for (let i = 0; i < times; i += 1) parsed(bytes, type);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / KB / times;
 }
 
 /** A form has nothing to parse: it is read as one text. */
@@ -137,7 +184,11 @@ function parsed(bytes: Buffer, type: string | undefined): void {
   }
 }
 
-async function sent(server: Server, body: CostlyBody & { readonly bytes?: Buffer }): Promise<number> {
+async function sent(server: Server, body: Sent): Promise<number> {
+  if (body.text.startsWith(OWNER)) {
+    owners += 1;
+    body.bytes.write(String(owners).padStart(OWNER_DIGITS, '0'), OWNER.length);
+  }
   const [method = '', path = ''] = body.route.split(' ');
   const headers = {
     authorization: `Bearer ${server.apiKey}`,
@@ -148,7 +199,7 @@ async function sent(server: Server, body: CostlyBody & { readonly bytes?: Buffer
     method,
     headers,
     redirect: 'manual',
-    body: body.bytes ?? body.text,
+    body: body.bytes,
   });
   await answer.arrayBuffer();
   return answer.status;

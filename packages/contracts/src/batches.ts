@@ -11,6 +11,7 @@ import {
   ScopeFields,
   ScopeView,
   TimeZone,
+  takenAtOnce,
   UsageView,
 } from './common.ts';
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
@@ -39,7 +40,7 @@ const ImagePart = z
   })
   .meta({ id: 'ImagePart' });
 
-export const MessageBody = z
+const AnyMessage = z
   .strictObject({
     role: Role,
     content: z.union([
@@ -56,7 +57,38 @@ export const MessageBody = z
     id: ExternalId.optional().describe('Unique for the ids of the batch: a message that comes again is not new.'),
   })
   .meta({ id: 'Message' });
+export const MessageBody = takenAtOnce(AnyMessage, isPlain);
 export type MessageBody = z.infer<typeof MessageBody>;
+
+/** A message as most are: of one text, with ids of ASCII, said on no last day of a month. */
+function isPlain(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return false;
+  const fields = message as Readonly<Record<string, unknown>>;
+  if (fields.role === undefined || fields.content === undefined) return false;
+  for (const field in fields) if (!isPlainField(field, fields[field])) return false;
+  return true;
+}
+
+const PLAIN_ID = /^[!-~][ -~]{0,255}$/u;
+const PLAIN_MOMENT =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/u;
+
+function isPlainField(field: string, value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  switch (field) {
+    case 'role':
+      return value === 'user' || value === 'assistant' || value === 'system' || value === 'tool';
+    case 'content':
+      return value.length <= CONTENT_MAX;
+    case 'id':
+    case 'name':
+      return PLAIN_ID.test(value);
+    case 'timestamp':
+      return PLAIN_MOMENT.test(value);
+    default:
+      return false;
+  }
+}
 
 /** The plain text of a message's content, parts joined by line breaks. */
 export const textOf = (content: MessageBody['content']): string =>

@@ -41,8 +41,9 @@ function stopList(list: core.$ZodArray): void {
     for (const [i, value] of items.entries()) {
       const result = def.element._zod.run({ value, issues: [] }, context);
       if (result instanceof Promise) throw new core.$ZodAsyncError();
-      payload.issues.push(...core.util.prefixIssues(i, result.issues));
       read.push(result.value);
+      if (result.issues.length === 0) continue;
+      payload.issues.push(...core.util.prefixIssues(i, result.issues));
       if (payload.issues.length >= MISTAKES_MAX) break;
     }
     return payload;

@@ -15,7 +15,7 @@ const VALUES_MAX = 100_000;
 export function readOnlyJson(app: App): void {
   const parseWithCare = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const refusal = refusalOf(body);
     if (refusal !== null) return done(refusal, undefined);
     if (body.length === 0) return done(null, undefined);

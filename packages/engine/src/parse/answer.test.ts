@@ -37,6 +37,8 @@ describe('an answer to an extract call is understood', () => {
     ],
     ['with line breaks inside of strings', '{"facts":["User likes hiking",\n"User lives in Oslo\n"]}'],
     ['in lists in a list', '{"facts":[["User likes hiking"],["User lives in Oslo"]]}'],
+    ['in lists under two names', '{"facts":["User likes hiking"],"memories":[{"text":"User lives in Oslo"}]}'],
+    ['beside an empty list', '{"facts":[],"results":["User likes hiking","User lives in Oslo"]}'],
     ['in two objects', '{"facts":["User likes hiking"]}\n{"facts":["User lives in Oslo"]}'],
     [
       'in two objects with prose between',

@@ -2,7 +2,16 @@ import { FACT_MAX, TOO_LONG } from '../rules/junk.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type { Json, JsonObject } from '../words.ts';
 import { type Listed, listed } from './listed.ts';
-import { type Item, isObject, listUnder, textOfString, textUnder, wordsUnder, wordUnder } from './shapes.ts';
+import {
+  type Item,
+  isObject,
+  listsUnder,
+  listUnder,
+  textOfString,
+  textUnder,
+  wordsUnder,
+  wordUnder,
+} from './shapes.ts';
 
 /** A fact as the model wrote it; nothing in it is believed yet. */
 export interface RawFact {
@@ -50,9 +59,9 @@ function factItemsIn(value: Json): readonly Item[] | null {
     const { facts, ...sole } = value;
     return [{ key: null, item: textOfString(facts) === null ? sole : (facts ?? null) }];
   }
-  const items = listUnder(value, LIST_KEYS);
-  if (items === null) return null;
-  return isOneFact(items) ? [{ key: null, item: asObject(items) }] : items.flatMap(groupOf);
+  const lists = listsUnder(value, LIST_KEYS);
+  if (lists.length === 0) return null;
+  return lists.flatMap((items) => (isOneFact(items) ? [{ key: null, item: asObject(items) }] : items.flatMap(groupOf)));
 }
 
 /** One fact where a list of them belongs: its keys are those of a fact. */

@@ -19,14 +19,16 @@ function itemsOf(value: Json | undefined): readonly Item[] | null {
 }
 
 /** The list under the first of these keys that has one. */
-export function listUnder(value: Json, keys: readonly string[]): readonly Item[] | null {
-  if (Array.isArray(value)) return itemsOf(value);
-  if (!isObject(value)) return null;
-  for (const key of keys) {
-    const items = itemsOf(value[key]);
-    if (items !== null) return items;
-  }
-  return null;
+export const listUnder = (value: Json, keys: readonly string[]): readonly Item[] | null =>
+  listsUnder(value, keys)[0] ?? null;
+
+/** The lists under all of these keys. */
+export function listsUnder(value: Json, keys: readonly string[]): readonly (readonly Item[])[] {
+  const places = isObject(value) ? keys.map((key) => value[key]) : Array.isArray(value) ? [value] : [];
+  return places.flatMap((place) => {
+    const items = itemsOf(place);
+    return items === null ? [] : [items];
+  });
 }
 
 /** Texts in texts, at most. */

@@ -81,8 +81,11 @@ function erase(
 export const rowsIn = (text: string): string =>
   text
     .replaceAll(':ids', '(SELECT unnest(@ids::text[]))')
-    .replaceAll(':places', 'ctid = ANY(@ids::tid[])')
+    .replaceAll(':places', OF_LANE_AT)
     .replaceAll(':place', 'ctid::text');
+
+/** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
+const OF_LANE_AT = "ctid = ANY(@ids::tid[]) AND lane || '' = @lane";
 
 /** Of two workers on one erasure, one counts after the other. */
 async function lockErasure(sql: Sql, id: string): Promise<ErasureRow> {

@@ -20,6 +20,7 @@ export const HASTEN_OTHERS: readonly string[] = [
   `UPDATE graph_studies SET not_before = @now WHERE state = 'pending' AND not_before > @now`,
   'UPDATE graph_turns SET held_until = @now WHERE held_until > @now',
   `UPDATE webhook_deliveries SET due_at = @now WHERE state = 'waiting' AND due_at > @now`,
-  'UPDATE replays SET due_at = @now WHERE due_at > @now',
+  // The space of one that is over waits to be thrown away, and for that it is too early.
+  `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
   'UPDATE untold_lanes SET not_before = @now WHERE not_before > @now',
 ];

@@ -128,6 +128,19 @@ export function describeReplays(bench: () => Bench): void {
       expect(await b.ledger.replays.take(now + 99 * MINUTE, now + 100 * MINUTE)).toMatchObject({ id: second.id });
     });
 
+    it('is looked at anew when a clock is set back, but what is over stays until its own time', async () => {
+      const b = bench();
+      const [working, over] = [await created(b), await created(b, { kind: 'what_if', changes: { model: 'other' } })];
+      const [now, week] = [b.tools.now(), b.tools.now() + 7 * 24 * 60 * MINUTE];
+      await b.ledger.replays.move(working.id, { from: 'preparing', to: 'running', dueAt: week });
+      await b.ledger.replays.move(over.id, { from: 'preparing', to: 'done', dueAt: week, expiresAt: week });
+      await b.ledger.lanes.clockSetBack(now, { all: true });
+      const take = () => b.ledger.replays.take(now, now + MINUTE);
+      expect([(await take())?.id, await take()]).toEqual([working.id, null]);
+      expect(await b.ledger.replays.take(week, week + MINUTE)).toMatchObject({ id: working.id });
+      expect(await b.ledger.replays.take(week, week + MINUTE)).toMatchObject({ id: over.id });
+    });
+
     it('moves on only from the state it is in, and keeps what a step does not change', async () => {
       const b = bench();
       const { id } = await created(b, { kind: 'what_if', changes: { model: 'other' } });

@@ -76,7 +76,8 @@ export function memoryLanes(state: State): LaneStore {
 
 /** What else waits for a time. */
 function hastenOthers(state: State, now: Millis): void {
-  for (const row of [...state.deliveries.values(), ...state.replays.values()])
+  const working = [...state.replays.values()].filter((one) => one.state !== 'done' && one.state !== 'failed');
+  for (const row of [...state.deliveries.values(), ...working])
     if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
   for (const study of state.graph.studies.values()) study.notBefore = Math.min(study.notBefore, now);
   for (const turn of state.graph.turns.values()) turn.heldUntil = Math.min(turn.heldUntil, now);

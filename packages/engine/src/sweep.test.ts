@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import { rebuildQueue } from './rebuild-queue.ts';
 import { laneSweep } from './sweep.ts';
 import { newBatch, scope } from './testing/builders.ts';
 import { fixedTools } from './testing/fixed-tools.ts';
 import { createMemoryLedger } from './testing/memory-ledger.ts';
-import type { Priority } from './words.ts';
+import type { LaneId, Priority } from './words.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -39,6 +40,18 @@ async function dueLanes(users: number, priority: Priority = 'live') {
   return { ledger, tools };
 }
 
+/** Takes the one lane that is due and has it wait until then. */
+async function putOff({ lanes }: Ledger, now: number, until: number): Promise<void> {
+  const [due] = await lanes.due(now, 1);
+  const claim = await lanes.claim(due ?? { lane: '' as LaneId, generation: 0 }, {
+    newConsolidationId: 'con_1',
+    now,
+    window: { maxTokens: 1_000, maxBatches: 10 },
+  });
+  if (claim.kind !== 'claimed') throw new Error(`expected a turn, got ${claim.kind}`);
+  await lanes.release(claim.turn, until);
+}
+
 test('due lanes the queue knows nothing of are scheduled, others are left alone', async () => {
   const deps = await dueLanes(3);
   const [first] = await deps.ledger.lanes.due(deps.tools.now(), 1);
@@ -65,6 +78,47 @@ test.each([
   tools.set(right + 10_000);
   expect(await sweep()).toBe(1);
   expect(nudged).toMatchObject([{ dueAt: right + 10_000 }]);
+});
+
+test.each([
+  ['started again', false],
+  ['running beside it', true],
+])(
+  'what a process named whose clock was ahead when it was killed is waited for by none that is %s',
+  async (_how, beside) => {
+    const { ledger, tools } = await dueLanes(1);
+    const other = laneSweep({ ledger, tools }, scheduleOf().schedule);
+    if (beside) await other();
+    const right = tools.now();
+    const day = right + 24 * 60 * MINUTE_MS;
+    tools.set(day);
+    await laneSweep({ ledger, tools }, scheduleOf().schedule)();
+    await putOff(ledger, day, day + MINUTE_MS);
+    for (const seconds of [10, 20, 30]) {
+      tools.set(right + seconds * 1_000);
+      await other();
+    }
+    expect(await ledger.lanes.due(tools.now(), 10)).toHaveLength(1);
+  },
+);
+
+test('what a process names whose clock goes on being ahead is left to it', async () => {
+  const { ledger, tools } = await dueLanes(1);
+  const ahead = laneSweep({ ledger, tools }, scheduleOf().schedule);
+  const other = laneSweep({ ledger, tools }, scheduleOf().schedule);
+  await other();
+  const right = tools.now();
+  const day = 24 * 60 * MINUTE_MS;
+  tools.set(right + day);
+  await ahead();
+  await putOff(ledger, tools.now(), tools.now() + day);
+  for (const seconds of [11, 22, 33]) {
+    tools.set(right + day + seconds * 1_000);
+    await ahead();
+    tools.set(right + seconds * 1_000);
+    await other();
+  }
+  expect(await ledger.lanes.due(tools.now(), 10)).toEqual([]);
 });
 
 test('a lane whose job has ended is scheduled under a new generation', async () => {

@@ -18,18 +18,22 @@ interface Known {
 const AHEAD_EVERY_MS = 10_000;
 
 /**
- * Nobody waits for a clock that was ahead to come there again. This process sees its own clock set back; what others named
- * is seen by the messages they took.
+ * Nobody waits for a clock that was ahead to come there again. This process sees its own clock set back. That of another one
+ * is seen by the messages it took, and by what it noted: a clock that was ahead and shows nothing later any more was set back,
+ * or its process ended. While it goes on there, what it names is left to it.
  */
 function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
   let seen: Millis = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let latest: Millis | null = null;
   return async (now) => {
-    const all = now < seen - CLOCK_AHEAD_MS;
-    if (!all) seen = Math.max(seen, now);
-    if (!all && Math.abs(now - lookedAt) < AHEAD_EVERY_MS) return;
-    await lanes.clockSetBack(now, { all });
-    [seen, lookedAt] = [now, now];
+    const isOwn = now < seen - CLOCK_AHEAD_MS;
+    if (!isOwn) seen = Math.max(seen, now);
+    if (!isOwn && Math.abs(now - lookedAt) < AHEAD_EVERY_MS) return;
+    const noted = await lanes.clockSeen(now);
+    const isOver = noted > now + CLOCK_AHEAD_MS && (latest === null || noted === latest);
+    await lanes.clockSetBack(now, { all: isOwn || isOver });
+    [seen, lookedAt, latest] = [now, now, noted];
   };
 }
 

@@ -23,4 +23,11 @@ export const HASTEN_OTHERS: readonly string[] = [
   // The space of one that is over waits to be thrown away, and for that it is too early.
   `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
   'UPDATE untold_lanes SET not_before = @now WHERE not_before > @now',
+  `UPDATE meta SET value = @shown WHERE key = 'clock_seen'`,
 ];
+
+/** The latest moment that a worker's clock has shown, as text like all of these. */
+export const CLOCK_SEEN = `SELECT value FROM meta WHERE key = 'clock_seen'`;
+
+export const NOTE_CLOCK = `
+  INSERT INTO meta (key, value) VALUES ('clock_seen', @shown) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -163,6 +163,16 @@ export function describeLanes(bench: () => Bench): void {
       expect(await b.ledger.lanes.due(b.tools.now(), 10)).toHaveLength(1);
     });
 
+    it('it is known until when it was ahead, until what waits for it is hastened', async () => {
+      const { ledger, tools } = bench();
+      const right = tools.now();
+      expect(await ledger.lanes.clockSeen(right)).toBe(right);
+      expect(await ledger.lanes.clockSeen(right + DAY)).toBe(right + DAY);
+      expect(await ledger.lanes.clockSeen(right + SECOND)).toBe(right + DAY);
+      await ledger.lanes.clockSetBack(right + SECOND, { all: true });
+      expect(await ledger.lanes.clockSeen(right + 2 * SECOND)).toBe(right + 2 * SECOND);
+    });
+
     it('so are studies, and lanes of which the index is to be told once more', async () => {
       const b = bench();
       const { lane } = await toStudy(b);

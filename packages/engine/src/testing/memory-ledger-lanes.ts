@@ -61,7 +61,12 @@ export function memoryLanes(state: State): LaneStore {
       const hastened = late.filter((lane) => all || (lane.state === 'waiting' && isAhead(lane)));
       for (const lane of hastened) lane.dueAt = now;
       if (all) hastenOthers(state, now);
+      if (all) state.clockSeen = now;
       return hastened.length;
+    },
+    clockSeen: async (now) => {
+      state.clockSeen = Math.max(state.clockSeen, now);
+      return state.clockSeen;
     },
     find: async (tenant, owner) => {
       const lane = findLane(state, tenant, owner);

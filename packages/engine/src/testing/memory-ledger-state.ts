@@ -143,6 +143,8 @@ export interface State {
   readonly trail: Map<string, TrailEntry>;
   readonly outbox: Map<number, OutboxRow>;
   readonly aside: Map<LaneId, SetAside>;
+  /** The latest that a worker's clock has shown. */
+  clockSeen: Millis;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
   /** Batches whose messages retention has removed. */
@@ -181,6 +183,7 @@ export function emptyState(tools: Tools): State {
     trail: new Map(),
     outbox: new Map(),
     aside: new Map(),
+    clockSeen: 0,
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
     stripped: new Set(),

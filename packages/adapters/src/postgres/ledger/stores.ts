@@ -23,7 +23,7 @@ import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
-import { clockSetBack, raiseLane } from './write/lanes.ts';
+import { clockSeen, clockSetBack, raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
@@ -54,6 +54,7 @@ export function laneStore({ read, write }: Access): LaneStore {
     raise: (nudge) => write((sql) => raiseLane(sql, nudge)),
     flush: (tenant, owner, now) => write((sql) => flush(sql, { tenant, owner, now })),
     clockSetBack: (now, { all }) => write((sql) => clockSetBack(sql, { now, all })),
+    clockSeen: (now) => write((sql) => clockSeen(sql, now)),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

@@ -46,6 +46,7 @@ export function laneStore({ read, write }: Access): LaneStore {
       const isNeeded = all || (await read((sql) => lanes.isAnyAhead(sql, now)));
       return isNeeded ? write('clockSetBack', { now, all }) : 0;
     },
+    clockSeen: (now) => write('clockSeen', { now }),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

@@ -96,6 +96,8 @@ export interface LaneStore {
    * now, or, where `all` is said, everything that waits for a later time, retries, studies and deliveries too. How many lanes.
    */
   clockSetBack(now: Millis, how: { all: boolean }): Promise<number>;
+  /** Notes that a worker's clock shows this, and answers with the latest any has shown since clocks were last set back. */
+  clockSeen(now: Millis): Promise<Millis>;
   find(tenant: TenantId, owner: Owner): Promise<Lane | null>;
   get(id: LaneId): Promise<Lane | null>;
 }

@@ -16,7 +16,7 @@ import {
   tellGraph,
   writeGraph,
 } from './graph.ts';
-import { clockSetBack, openLaneId, proveWritable, raiseLane } from './lanes.ts';
+import { clockSeen, clockSetBack, openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, takeLanesUp } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
@@ -71,6 +71,7 @@ export const WRITES = {
   putCeilings,
   putSettings,
   raiseLane,
+  clockSeen,
   clockSetBack,
   refillGraph,
   refillOutbox,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExternalId, Metadata } from './common.ts';
+import { Filters } from './filters.ts';
 
 test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x'])('%j is an id', (id) => {
   expect(ExternalId.safeParse(id).success).toBe(true);
@@ -40,4 +41,27 @@ test.each([
 
 test.each([[null], ['text'], [[1]], [undefined]])('%j is no metadata', (given) => {
   expect(told(given)).toContain('expected record');
+});
+
+const about = (filter: unknown): readonly string[] =>
+  Filters.safeParse(filter).error?.issues.map(({ message }) => message) ?? [];
+
+test('a filter of too many parts is refused before its length is measured, wherever they are', () => {
+  const lists = Array.from({ length: 100 }, () => Array.from({ length: 50 }, () => 1));
+  for (const filter of [{ AND: Array.from({ length: 5_000 }, () => 1) }, { AND: lists }, { a: { in: lists } }]) {
+    expect(about(filter)).toEqual(['expected at most 5000 fields and items inside of it, got more']);
+  }
+  const never = { toJSON: () => expect.unreachable('it was written as JSON') };
+  expect(about({ AND: [...lists.flat(), never] })).toHaveLength(1);
+});
+
+test('a filter has as many parts as it may have, and is measured then', () => {
+  expect(about({ AND: Array.from({ length: 4_999 }, () => 1) })).toEqual([]);
+  expect(about({ AND: ['a'.repeat(130_000)] })).toEqual(['expected at most 130000 characters of JSON, got 130012']);
+  for (const none of [null, [], 'text']) expect(about(none)).not.toEqual([]);
+});
+
+test('of an id that is too long nothing else is told', () => {
+  const told = (id: string): number | undefined => ExternalId.safeParse(id).error?.issues.length;
+  expect([told('\u0000'.repeat(257)), told(' '.repeat(300)), told('\u0000')]).toEqual([1, 1, 1]);
 });

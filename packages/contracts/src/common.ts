@@ -7,7 +7,8 @@ const ID_MAX = 256;
 export const ExternalId = z
   .string()
   .min(1)
-  .max(ID_MAX)
+  // Of what is too long nothing else is told: the expression below would read megabytes of it.
+  .max(ID_MAX, { abort: true })
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
   .regex(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters');
 
@@ -81,8 +82,26 @@ export function takenAtOnce<T extends z.ZodType>(schema: T, isPlain: (value: unk
 }
 
 /** An object of free JSON, of so many characters at most. Writing it takes no longer than reading it did. */
-export const jsonOf = (most: number, key: z.ZodString = z.string()) =>
+const jsonOf = (most: number, key: z.ZodString = z.string()) =>
   lookedAtFirst((value) => tooLong(value, most), z.record(key, AnyJson));
+
+/** The same, of so many fields and items at most: those are counted first, which is done as soon as there are too many. */
+export const fewPartsOf = (parts: number, most: number) =>
+  lookedAtFirst((value) => tooManyParts(value, parts) ?? tooLong(value, most), z.record(z.string(), AnyJson));
+
+const tooManyParts = (value: unknown, most: number): string | null =>
+  countParts(value, most) > most ? `expected at most ${most} fields and items inside of it, got more` : null;
+
+/** Of a value and all that is in it; no further than one too many. */
+function countParts(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let parts = 0;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    parts += 1 + countParts(inner, most - parts - 1);
+    if (parts > most) break;
+  }
+  return parts;
+}
 
 function tooLong(value: unknown, most: number): string | null {
   const { length = 0 } = JSON.stringify(value) ?? '';

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { jsonOf } from './common.ts';
+import { fewPartsOf } from './common.ts';
 
 /** A thousand values of a hundred characters, and as many conditions as a filter may have. */
 const FILTER_MAX = 130_000;
+/** More than a hundred conditions with a thousand values are made of, each as deep inside of others as it may be. */
+const PARTS_MAX = 5_000;
 
 /** A filter as JSON; the engine reads it, and names the place of a mistake. */
-export const Filters = jsonOf(FILTER_MAX).meta({
+export const Filters = fewPartsOf(PARTS_MAX, FILTER_MAX).meta({
   id: 'Filters',
   description:
     'What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, ' +

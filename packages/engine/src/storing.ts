@@ -10,7 +10,7 @@ export { openProposals } from './graph/open-proposals.ts';
 export { sameFollowing, sameRelation, settleEntities, settleRelations } from './graph/settle.ts';
 export { takenBackBy } from './graph/taken-back.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
-export { CLOCK_AHEAD_MS } from './ports/ledger/lanes.ts';
+export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { isTelling, REMOVED } from './ports/ledger/retention.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';

@@ -16,6 +16,8 @@ interface Known {
 
 /** How often it is looked for lanes whose time came from the clock of another process. */
 const AHEAD_EVERY_MS = 10_000;
+/** Looks at which a clock that goes on has noted something later, also where its process is slow: it does every other time. */
+const STAYED_LOOKS = 4;
 
 /**
  * Nobody waits for a clock that was ahead to come there again. This process sees its own clock set back. That of another one
@@ -25,15 +27,17 @@ const AHEAD_EVERY_MS = 10_000;
 function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
   let seen: Millis = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let latest: Millis | null = null;
+  let noted: Millis = 0;
+  let unchanged = STAYED_LOOKS; // whoever has just begun waits for nobody
   return async (now) => {
     const isOwn = now < seen - CLOCK_AHEAD_MS;
     if (!isOwn) seen = Math.max(seen, now);
     if (!isOwn && Math.abs(now - lookedAt) < AHEAD_EVERY_MS) return;
-    const noted = await lanes.clockSeen(now);
-    const isOver = noted > now + CLOCK_AHEAD_MS && (latest === null || noted === latest);
+    const latest = await lanes.clockSeen(now);
+    if (noted > 0) unchanged = latest === noted ? unchanged + 1 : 0;
+    const isOver = latest > now + CLOCK_AHEAD_MS && unchanged >= STAYED_LOOKS;
     await lanes.clockSetBack(now, { all: isOwn || isOver });
-    [seen, lookedAt, latest] = [now, now, noted];
+    [seen, lookedAt, noted] = [now, now, latest];
   };
 }
 

@@ -1,4 +1,4 @@
-import { CLOCK_AHEAD_MS } from '@slowwave/engine/storing';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from '@slowwave/engine/storing';
 
 export const clockParams = (now: number) => ({ now, ahead: now + CLOCK_AHEAD_MS });
 
@@ -26,8 +26,15 @@ export const HASTEN_OTHERS: readonly string[] = [
   `UPDATE meta SET value = @shown WHERE key = 'clock_seen'`,
 ];
 
-/** The latest moment that a worker's clock has shown, as text like all of these. */
+/** The latest moment that a worker's clock has shown, as text like all in this table. */
 export const CLOCK_SEEN = `SELECT value FROM meta WHERE key = 'clock_seen'`;
 
 export const NOTE_CLOCK = `
   INSERT INTO meta (key, value) VALUES ('clock_seen', @shown) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** The latest that is noted, and whether it is time to note what a clock shows now. */
+export function clockNoted(row: { readonly value: string } | null, now: number): { latest: number; isDue: boolean } {
+  const noted = row === null ? Number.NEGATIVE_INFINITY : Number(row.value);
+  const isDue = now >= noted + CLOCK_NOTED_MS;
+  return { latest: isDue ? now : noted, isDue };
+}

@@ -1,6 +1,7 @@
 import { FAILURES_KEPT } from '../ports/ledger/batches.ts';
 import {
   CLOCK_AHEAD_MS,
+  CLOCK_NOTED_MS,
   type Claim,
   type DueMark,
   type Failed,
@@ -65,7 +66,7 @@ export function memoryLanes(state: State): LaneStore {
       return hastened.length;
     },
     clockSeen: async (now) => {
-      state.clockSeen = Math.max(state.clockSeen, now);
+      if (now >= state.clockSeen + CLOCK_NOTED_MS) state.clockSeen = now;
       return state.clockSeen;
     },
     find: async (tenant, owner) => {

@@ -8,6 +8,7 @@ import type {
   SettingsStore,
   SummaryStore,
 } from '@slowwave/engine';
+import { CLOCK_SEEN, clockNoted, NOTE_CLOCK } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside, retell, setAside, takeUp } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
@@ -23,7 +24,7 @@ import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
-import { clockSeen, clockSetBack, raiseLane } from './write/lanes.ts';
+import { clockSetBack, raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
@@ -54,7 +55,11 @@ export function laneStore({ read, write }: Access): LaneStore {
     raise: (nudge) => write((sql) => raiseLane(sql, nudge)),
     flush: (tenant, owner, now) => write((sql) => flush(sql, { tenant, owner, now })),
     clockSetBack: (now, { all }) => write((sql) => clockSetBack(sql, { now, all })),
-    clockSeen: (now) => write((sql) => clockSeen(sql, now)),
+    clockSeen: async (now) => {
+      const { latest, isDue } = clockNoted(await read((sql) => sql.get(CLOCK_SEEN, {})), now);
+      if (isDue) await write((sql) => sql.run(NOTE_CLOCK, { shown: String(now) }));
+      return latest;
+    },
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

@@ -7,6 +7,7 @@ import type {
   ReviewStore,
   SettingsStore,
 } from '@slowwave/engine';
+import { CLOCK_SEEN, clockNoted } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
@@ -46,7 +47,11 @@ export function laneStore({ read, write }: Access): LaneStore {
       const isNeeded = all || (await read((sql) => lanes.isAnyAhead(sql, now)));
       return isNeeded ? write('clockSetBack', { now, all }) : 0;
     },
-    clockSeen: (now) => write('clockSeen', { now }),
+    clockSeen: async (now) => {
+      const { latest, isDue } = clockNoted(await read((sql) => sql.get(CLOCK_SEEN, {})), now);
+      if (isDue) await write('noteClock', { now });
+      return latest;
+    },
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

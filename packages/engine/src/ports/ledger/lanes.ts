@@ -63,6 +63,8 @@ export type DueMark = Pick<Nudge, 'lane' | 'dueAt'>;
 
 /** A lane whose messages were accepted so much later than now was told the time by a clock that was ahead. Clocks differ by less. */
 export const CLOCK_AHEAD_MS = 10_000;
+/** What a clock shows is noted this often: the ledger is not written to for nothing. */
+export const CLOCK_NOTED_MS = 20_000;
 
 export interface LaneStore {
   /** `newConsolidationId` is used only when no window is pinned yet. */
@@ -96,7 +98,10 @@ export interface LaneStore {
    * now, or, where `all` is said, everything that waits for a later time, retries, studies and deliveries too. How many lanes.
    */
   clockSetBack(now: Millis, how: { all: boolean }): Promise<number>;
-  /** Notes that a worker's clock shows this, and answers with the latest any has shown since clocks were last set back. */
+  /**
+   * Notes about every CLOCK_NOTED_MS what a worker's clock shows, and answers with the latest that any has shown since clocks
+   * were last set back.
+   */
   clockSeen(now: Millis): Promise<Millis>;
   find(tenant: TenantId, owner: Owner): Promise<Lane | null>;
   get(id: LaneId): Promise<Lane | null>;

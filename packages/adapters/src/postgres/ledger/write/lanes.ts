@@ -1,5 +1,5 @@
 import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
-import { CLOCK_SEEN, clockParams, HASTEN_OTHERS, hastenLanes, NOTE_CLOCK } from '../../../ledger/clock.ts';
+import { clockParams, HASTEN_OTHERS, hastenLanes } from '../../../ledger/clock.ts';
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { heldBy } from '../../../ledger/turn.ts';
@@ -74,13 +74,6 @@ export async function recounted(sql: Sql, lane: LaneRow): Promise<LaneRow> {
 export async function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): Promise<number> {
   if (all) for (const statement of HASTEN_OTHERS) await sql.run(statement, { now, shown: String(now) });
   return sql.run(hastenLanes('NOT paused', { all }), all ? { now } : clockParams(now));
-}
-
-/** Notes what a worker's clock shows; answers with the latest that any has shown. */
-export async function clockSeen(sql: Sql, now: Millis): Promise<Millis> {
-  const noted = Number((await sql.get<{ value: string }>(CLOCK_SEEN, {}))?.value ?? now);
-  if (noted <= now) await sql.run(NOTE_CLOCK, { shown: String(now) });
-  return Math.max(noted, now);
 }
 
 /** Raises the generation, if the lane still stands at this one and has work. */

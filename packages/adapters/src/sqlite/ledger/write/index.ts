@@ -16,7 +16,7 @@ import {
   tellGraph,
   writeGraph,
 } from './graph.ts';
-import { clockSeen, clockSetBack, openLaneId, proveWritable, raiseLane } from './lanes.ts';
+import { clockSetBack, noteClock, openLaneId, proveWritable, raiseLane } from './lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, takeLanesUp } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
@@ -66,12 +66,12 @@ export const WRITES = {
   forgetSummaries,
   keyUsed,
   moveReplay,
+  noteClock,
   openLaneId,
   proveWritable,
   putCeilings,
   putSettings,
   raiseLane,
-  clockSeen,
   clockSetBack,
   refillGraph,
   refillOutbox,

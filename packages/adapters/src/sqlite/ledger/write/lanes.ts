@@ -1,5 +1,5 @@
 import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
-import { CLOCK_SEEN, clockParams, HASTEN_OTHERS, hastenLanes, NOTE_CLOCK } from '../../../ledger/clock.ts';
+import { clockParams, HASTEN_OTHERS, hastenLanes, NOTE_CLOCK } from '../../../ledger/clock.ts';
 import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { heldBy } from '../../../ledger/turn.ts';
@@ -83,11 +83,9 @@ export function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean
   return sql.run(hastenLanes('paused = 0', { all }), all ? { now } : clockParams(now));
 }
 
-/** Notes what a worker's clock shows; answers with the latest that any has shown. */
-export function clockSeen(sql: Sql, { now }: { now: Millis }): Millis {
-  const noted = Number(sql.get<{ value: string }>(CLOCK_SEEN, {})?.value ?? now);
-  if (noted <= now) sql.run(NOTE_CLOCK, { shown: String(now) });
-  return Math.max(noted, now);
+/** Notes what a worker's clock shows. */
+export function noteClock(sql: Sql, { now }: { now: Millis }): void {
+  sql.run(NOTE_CLOCK, { shown: String(now) });
 }
 
 /** Raises the generation, if the lane still stands at this one and has work. */

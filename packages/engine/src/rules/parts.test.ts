@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { atOnce } from '../slices.ts';
 import type { Message } from '../words.ts';
 import { type Spoken, spokenOf } from './messages.ts';
-import { partsOf } from './parts.ts';
+import { cutIntoParts } from './parts.ts';
 
 const say = (content: string, seq = 0): Spoken =>
   spokenOf({
@@ -16,6 +17,7 @@ const say = (content: string, seq = 0): Spoken =>
   } as Message);
 /** One token a word, to keep the numbers small. */
 const count = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
+const partsOf = (...given: Parameters<typeof cutIntoParts>) => atOnce(cutIntoParts(...given));
 const AROUND = 40;
 const texts = (spoken: readonly Spoken[]): string[] => spoken.map(({ text }) => text);
 const words = (n: number, word = 'word'): string => Array(n).fill(word).join(' ');
@@ -71,4 +73,21 @@ it.each(['哈', 'a', 'word '])('80,000 times %j come to an end', (unit) => {
   const parts = partsOf([say(text)], { tokens: 24_000, overlap: 500, count: (piece) => piece.length });
   expect(parts.length).toBeGreaterThan(3);
   expect(parts.every(({ messages }) => (messages[0]?.text.length ?? 0) <= 24_000)).toBe(true);
+});
+
+it('others have their turn after each message of a window that is cut', () => {
+  let counted = 0;
+  const counting = (text: string): number => {
+    counted += 1;
+    return count(text);
+  };
+  const window = [1, 2, 3, 4].map((seq) => say(words(100), seq));
+  const work = cutIntoParts(window, { tokens: 150, overlap: 0, count: counting });
+  const before = window.map(() => [work.next().done, counted]);
+  expect(before).toEqual([
+    [false, 1],
+    [false, 2],
+    [false, 3],
+    [false, 4],
+  ]);
 });

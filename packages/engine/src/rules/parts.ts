@@ -1,3 +1,4 @@
+import type { Sliced } from '../slices.ts';
 import { piecesOf } from '../text/pieces.ts';
 import type { Spoken } from './messages.ts';
 import { surelyFits } from './surely-fits.ts';
@@ -22,9 +23,10 @@ const OVERLAP_SHARE_MAX = 0.1;
 
 /**
  * A window in parts that fit one call each, cut between messages. A message that is longer than a part is cut into
- * slices at the ends of sentences, each beginning with the last sentences of the one before.
+ * slices at the ends of sentences, each beginning with the last sentences of the one before. Counting the tokens of a large
+ * window takes a second: it rests after each message.
  */
-export function partsOf(window: readonly Spoken[], given: PartLimits): readonly Part[] {
+export function* cutIntoParts(window: readonly Spoken[], given: PartLimits): Sliced<readonly Part[]> {
   const texts = window.map(({ text }) => text);
   if (window.length > 0 && surelyFits(texts, { ...given, around: AROUND_MESSAGE })) {
     return [{ before: [], messages: window }];
@@ -32,13 +34,16 @@ export function partsOf(window: readonly Spoken[], given: PartLimits): readonly 
   const limits = { ...given, overlap: Math.min(given.overlap, Math.floor(given.tokens * OVERLAP_SHARE_MAX)) };
   const parts: Spoken[][] = [];
   let room = 0;
-  for (const { spoken, cost } of window.flatMap((message) => sliced(message, limits))) {
-    if (cost > room || parts.length === 0) {
-      parts.push([]);
-      room = limits.tokens;
+  for (const message of window) {
+    for (const { spoken, cost } of sliced(message, limits)) {
+      if (cost > room || parts.length === 0) {
+        parts.push([]);
+        room = limits.tokens;
+      }
+      parts.at(-1)?.push(spoken);
+      room -= cost;
     }
-    parts.at(-1)?.push(spoken);
-    room -= cost;
+    yield;
   }
   return parts.map((messages, i) => ({ before: endOf(parts[i - 1] ?? [], messages[0], limits), messages }));
 }

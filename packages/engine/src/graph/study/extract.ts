@@ -3,7 +3,7 @@ import { graphIn } from '../../parse/graph.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../prompts/extract-graph.ts';
 import { idleReason } from '../../rules/junk.ts';
-import { type Part, partsOf } from '../../rules/parts.ts';
+import { cutIntoParts, type Part } from '../../rules/parts.ts';
 import { inSlices } from '../../slices.ts';
 import { ask } from '../../steps/ask.ts';
 import { contextOf } from '../../steps/extract/context.ts';
@@ -27,7 +27,8 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
   const known = knownOf(read);
   const limits = { tokens: deps.settings.partTokens, overlap: OVERLAP_TOKENS, count: deps.tokenizer.count };
   const found: FoundGraph[] = [];
-  for (const [i, part] of partsOf(spoken, limits).entries()) {
+  const parts = await inSlices(deps.tools, cutIntoParts(spoken, limits));
+  for (const [i, part] of parts.entries()) {
     const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
     const raw = await ask(
       { deps, turn: gathered.turn, cancel },

@@ -6,10 +6,10 @@ import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../prompts/ex
 import type { Prompt } from '../../prompts/prompt.ts';
 import { admitting, type Found } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
-import { type Part, type PartLimits, partsOf } from '../../rules/parts.ts';
+import { cutIntoParts, type Part, type PartLimits } from '../../rules/parts.ts';
 import { clockText } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { inSlices } from '../../slices.ts';
+import { atOnce, inSlices } from '../../slices.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
 import { type Asking, ask, BrokenOffError } from '../ask.ts';
@@ -30,7 +30,8 @@ export async function infer(
   const { turn, rules } = gathered;
   const prompt = promptOf(rules);
   const found: Found[] = [];
-  for (const [i, part] of partsOf(spoken, limitsOf(deps, deps.settings.partTokens)).entries()) {
+  const parts = await inSlices(deps.tools, cutIntoParts(spoken, limitsOf(deps, deps.settings.partTokens)));
+  for (const [i, part] of parts.entries()) {
     const step = i === 0 ? 'extract' : `extract:${i + 1}`;
     found.push(...(await readPart({ deps, turn, cancel, gathered, prompt }, part, step)));
   }
@@ -78,7 +79,7 @@ async function readPart(inferring: Inferring, part: Part, step: string): Promise
 function halvesOf(deps: EngineDeps, { before, messages }: Part): readonly Part[] | null {
   const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
   if (tokens < HALVED_TOKENS_MIN) return null;
-  const halves = partsOf(messages, limitsOf(deps, Math.ceil(tokens / 2)));
+  const halves = atOnce(cutIntoParts(messages, limitsOf(deps, Math.ceil(tokens / 2))));
   return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
 }
 

@@ -4,8 +4,9 @@ import type { Cancellation } from '../../ports/tools.ts';
 import { PROCEDURE, type ProcedureInput } from '../../prompts/procedure.ts';
 import { admit } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
-import { partsOf } from '../../rules/parts.ts';
+import { cutIntoParts } from '../../rules/parts.ts';
 import { PROCEDURAL } from '../../rules/procedural.ts';
+import { inSlices } from '../../slices.ts';
 import type { JsonObject } from '../../words.ts';
 import { ask } from '../ask.ts';
 import { promptUse } from '../prompt-use.ts';
@@ -23,7 +24,8 @@ export async function procedure(
   const summaries: string[] = [];
   // No overlap: every output is told once.
   const limits = { tokens: deps.settings.partTokens, overlap: 0, count: deps.tokenizer.count };
-  for (const [i, part] of partsOf(steps, limits).entries()) {
+  const parts = await inSlices(deps.tools, cutIntoParts(steps, limits));
+  for (const [i, part] of parts.entries()) {
     const input: ProcedureInput = { messages: part.messages.map((message, n) => messageShown(`m${n}`, message)) };
     const summary = await ask(
       { deps, turn: gathered.turn, cancel },

@@ -2,9 +2,12 @@ import type { Secret } from './secrets.ts';
 
 /** Card numbers: as long as their issuer makes them, with a check digit that fits, in one run or in groups. */
 export function cardNumbersIn(text: string): Secret[] {
+  if (!ENOUGH_DIGITS.test(text)) return [];
   return [...text.matchAll(DIGIT_RUNS)].flatMap((run) => cardsInRun(run[0], run.index));
 }
 
+/** Every card has these; most texts do not, which is found out in a fraction of the time that looking at each run takes. */
+const ENOUGH_DIGITS = /[0-9０-９](?:[ \u00a0\u2009–-]?[0-9０-９]){13}/;
 /** Digits in groups of up to 19 with one sign between them; half-width or full-width. */
 const DIGIT_RUNS = /(?<![0-9０-９a-z.])[0-9０-９]{1,19}(?:[ \u00a0\u2009–-]?[0-9０-９]{1,19})+(?![0-9０-９a-z])/giu;
 const DIGITS_MIN = 14;

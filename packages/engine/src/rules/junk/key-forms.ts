@@ -4,6 +4,8 @@ interface KeyForm {
   readonly kind: SecretKind;
   /** The secret is the group `value`, else the whole match. */
   readonly form: RegExp;
+  /** Where one of these does not stand there is no such secret: looked for first, as that takes next to no time. */
+  readonly needs?: readonly string[];
 }
 
 /**
@@ -65,6 +67,7 @@ export const KEYS: readonly KeyForm[] = [
   },
   {
     kind: 'password',
+    needs: ['://', '@'],
     form: /(?<=(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"]{0,64}:)[^\s/@"]{1,256}(?=@)/giu,
   },
 ];

@@ -89,3 +89,17 @@ it.each([
 ])('comes to an end on 100,000 times %j', (unit) => {
   expect(maskSecrets(unit.repeat(100_000)).text).not.toBe('');
 });
+
+it.each([
+  ['Die Karte: ４２４２–４２４２ 4242-4242', 'card number'],
+  ['the PASSWORD is swordfish', 'password'],
+  ['my pa\u017fsword is swordfish', 'password'],
+  ['I changed the KENNWORT to swordfish', 'password'],
+  ['my OTP is 4711', 'PIN'],
+  ['the Door Code is 4711', 'PIN'],
+  ['HTTPS://ann:s3cret@db.example/x', 'password'],
+])('%s is masked also at the end of a long text that holds nothing else', (text, kind) => {
+  const long = 'Ana moved to Oslo in 2024, see https and mail at 10:30. '.repeat(500);
+  expect(maskSecrets(`${long}${text}`).kinds).toEqual([kind]);
+  expect(maskSecrets(long)).toEqual({ text: long, kinds: [] });
+});

@@ -43,7 +43,8 @@ const MASK = /\[secret: (private key|API key|JWT|card number|password|PIN)\]/u;
 const MASKS = /(\[secret: (?:private key|API key|JWT|card number|password|PIN)\])/u;
 
 function keysIn(text: string): Secret[] {
-  return KEYS.flatMap(({ kind, form }) =>
+  const possible = KEYS.filter(({ needs = [] }) => needs.every((part) => text.includes(part)));
+  return possible.flatMap(({ kind, form }) =>
     [...text.matchAll(form)].map((match) => {
       const value = match.groups?.value ?? match[0];
       const start = match.index + match[0].lastIndexOf(value);

@@ -3,7 +3,7 @@ import type { Discard, Fact } from '../plan.ts';
 import { atOnce, type Sliced } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Message, type Role } from '../words.ts';
-import { type Attribute, attribution } from './attribution.ts';
+import { type Attribute, attributing } from './attribution.ts';
 import { FORGET_CATEGORY } from './forget.ts';
 import type { Window } from './junk/echo.ts';
 import { maskOf, maskSecrets, secretIn } from './junk/secrets.ts';
@@ -39,7 +39,7 @@ export interface Admitted {
  */
 export function* admitting(found: readonly Found[], admission: Admission): Sliced<Admitted> {
   const window = found.flatMap(({ shown }) => [...shown.values()]);
-  const judging: Judging = { ...admission, window, attribute: attribution(window), heard: heardIn(window) };
+  const judging: Judging = { ...admission, window, attribute: yield* attributing(window), heard: heardIn(window) };
   const discards: Discard[] = [];
   const admitted = new Map<string, Candidate>();
   for (const { raw, unread = [], shown } of found) {

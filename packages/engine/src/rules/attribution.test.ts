@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { saidFacts } from '../testing/said-facts.ts';
 import type { Message, Role } from '../words.ts';
-import { attribution } from './attribution.ts';
+import { attributing, attribution } from './attribution.ts';
 import { type Spoken, spokenOf } from './messages.ts';
 
 const say = (content: string, seq: number, role: Role = 'user'): Spoken =>
@@ -42,5 +42,10 @@ describe('a fact that names no source', () => {
   it('goes to the last of messages that say the same', () => {
     const window = [say('I live in Oslo', 0), say('I live in Oslo', 1)];
     expect(attribution(window)({ text: 'User lives in Oslo', quote: null }, window)[0]).toBe(window[1]);
+  });
+
+  it('leaves room to others at every message of the window', () => {
+    const window = Array.from({ length: 200 }, (_, i) => say(`place number ${i}`, i));
+    expect([...attributing(window)].length).toBeGreaterThanOrEqual(window.length);
   });
 });

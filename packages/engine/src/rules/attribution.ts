@@ -1,3 +1,4 @@
+import { atOnce, type Sliced } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { termSet } from '../text/similarity.ts';
 import { compareSaid } from '../words.ts';
@@ -25,9 +26,9 @@ const FRAME = termSet("user user's users assistant agent 用户 助手");
  * Finds the source of a fact that names none, among the messages of a window. Words that few messages have weigh most;
  * of two alike the later one comes first, because the last word on a matter is the one that counts.
  */
-export function attribution(window: readonly Spoken[]): Attribute {
-  const heard = heardIn(window);
-  const rarities = raritiesIn([...heard.values()]);
+export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
+  const heard = yield* heardIn(window);
+  const rarities = yield* raritiesIn([...heard.values()]);
   const words = new Map<Spoken, string>();
   const wordsOf = (spoken: Spoken): string => {
     const known = words.get(spoken) ?? normaliseText(spoken.text);
@@ -46,6 +47,9 @@ export function attribution(window: readonly Spoken[]): Attribute {
   };
 }
 
+/** The same at once. */
+export const attribution = (window: readonly Spoken[]): Attribute => atOnce(attributing(window));
+
 /** What is looked for, with how much it counts. */
 function weighed({ text, quote }: Clue): ReadonlyMap<string, number> {
   const words = [...termSet(text)].filter((term) => !FRAME.has(term));
@@ -59,8 +63,12 @@ interface Heard {
   readonly before: ReadonlySet<string>;
 }
 
-function heardIn(window: readonly Spoken[]): ReadonlyMap<Spoken, Heard> {
-  const words = window.map(({ text }) => termSet(text));
+function* heardIn(window: readonly Spoken[]): Sliced<ReadonlyMap<Spoken, Heard>> {
+  const words: ReadonlySet<string>[] = [];
+  for (const { text } of window) {
+    yield;
+    words.push(termSet(text));
+  }
   return new Map(
     window.map((spoken, i) => [spoken, { own: words[i] ?? NO_WORDS, before: words[i - 1] ?? NO_WORDS }] as const),
   );
@@ -68,9 +76,12 @@ function heardIn(window: readonly Spoken[]): ReadonlyMap<Spoken, Heard> {
 
 const NO_WORDS: ReadonlySet<string> = new Set();
 
-function raritiesIn(heard: readonly Heard[]): ReadonlyMap<string, number> {
+function* raritiesIn(heard: readonly Heard[]): Sliced<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (const { own } of heard) for (const term of own) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const { own } of heard) {
+    yield;
+    for (const term of own) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
   return new Map(
     [...counts].map(([term, found]) => [term, Math.log(1 + (heard.length - found + 0.5) / (found + 0.5))]),
   );

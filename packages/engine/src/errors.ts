@@ -58,13 +58,20 @@ export class FencedError extends Error {
 }
 
 /** Told before anybody was asked: no call of a model was made. */
-const UNASKED: readonly EngineErrorCode[] = ['rate_limited', 'circuit_open', 'budget_exhausted', 'queue_unavailable'];
+const UNASKED: readonly EngineErrorCode[] = [
+  'rate_limited',
+  'circuit_open',
+  'budget_exhausted',
+  'queue_unavailable',
+  'ledger_unavailable',
+];
 
 /**
  * Whether a model was really asked when this came of it. A worker that stops is no fault of the model's; a call that
  * used up the time of its work is.
  */
 export function wasAsked(error: unknown, cancel: Cancellation): boolean {
+  if (error instanceof FencedError) return false;
   if (!(error instanceof EngineError)) return true;
   if (error.code === 'cancelled') return cancel.reason instanceof EngineError;
   return !UNASKED.includes(error.code);

@@ -76,6 +76,7 @@ function forgetful({ ledger, tools }: EngineDeps, { tenant, owner }: Turn): Thou
     ...ledger.thoughts,
     answer: async () => null,
     answers: async () => answers,
+    holds: async () => true, // nobody else has it
     storeAnswer: async (_turn, answer) => {
       answers.push(answer);
       await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });

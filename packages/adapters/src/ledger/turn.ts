@@ -1,4 +1,5 @@
 import type { LaneId, MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
+import { first, type Script } from './graph/script.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
 
@@ -60,6 +61,15 @@ export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
     lane.consolidation_id === turn.consolidationId;
   return holds ? lane : null;
 }
+
+/** Whether `heldBy` finds the lane now, asked without taking its lock. */
+export function* holdsTurn({ tenant, lane, epoch, consolidationId }: Turn): Script<boolean> {
+  return (yield* first(SELECT_HELD, { tenant, lane, epoch, consolidationId })) !== null;
+}
+
+const SELECT_HELD = `
+  SELECT 1 AS held FROM lanes
+  WHERE id = @lane AND tenant = @tenant AND epoch = @epoch AND consolidation_id = @consolidationId`;
 
 /** A turn writes inside its own lane only: what another lane knows is another owner's. */
 export const requireOneLane = ({ lane, consolidationId: id }: Turn, changes: readonly MemoryChange[]): void =>

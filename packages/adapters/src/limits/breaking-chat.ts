@@ -8,6 +8,7 @@ import {
   callUndecided,
   EngineError,
   type EngineErrorCode,
+  FencedError,
   type Log,
 } from '@slowwave/engine';
 import { steadyNow } from './account.ts';
@@ -78,6 +79,7 @@ export function breakingChat(
 
   /** What an error tells of the provider; one that refuses is there. */
   function after(error: unknown, before: Breaker, call: { probe: boolean; now: number }): Breaker {
+    if (error instanceof FencedError) return callUndecided(before, call);
     const code = error instanceof EngineError ? error.code : 'internal';
     if (BROKEN.includes(code)) return callFailed(before, call, policy);
     return UNDECIDED.includes(code) ? callUndecided(before, call) : CLOSED_BREAKER;

@@ -15,6 +15,7 @@ export const limitedChat = (chat: ChatModel, { limiter, log }: { limiter: Limite
       {
         tokens: estimateOf(call),
         cancel,
+        lastLook: call.lastLook,
         ask: () => chat.ask(call, cancel),
         used: ({ usage }) => usage.promptTokens + usage.completionTokens,
       },

@@ -18,6 +18,8 @@ export interface LimitedCall<T> {
   /** What the call is thought to take. */
   readonly tokens: number;
   readonly cancel: Cancellation;
+  /** When its waiting is over: where this throws, it is not made. */
+  readonly lastLook?: (() => Promise<void>) | undefined;
   ask(): Promise<T>;
   /** What it really took. */
   used(answer: T): number;
@@ -30,6 +32,12 @@ export async function limited<T>({ model, limiter, log }: Limited, call: Limited
     await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'a call could not be counted'));
   };
   const id = await admitted({ model, limiter }, call);
+  try {
+    await call.lastLook?.();
+  } catch (error) {
+    await told(limiter.settle(model, id, 0));
+    throw error;
+  }
   try {
     const answer = await call.ask();
     await told(limiter.settle(model, id, call.used(answer)));

@@ -12,6 +12,11 @@ export interface ChatCall {
   readonly schema: JsonObject;
   /** Addresses of images that stand in the user message: http(s) URLs, or data URLs. */
   readonly images?: readonly string[];
+  /**
+   * Run when all waiting for places and limits is over, right before the question goes out: while it waited, others may have
+   * had its answer. Where it throws nobody is asked.
+   */
+  readonly lastLook?: () => Promise<void>;
 }
 
 export interface TokenUse {

@@ -114,8 +114,13 @@ export function repairCall(question: Question<unknown>, first: Answered<unknown>
   return { ...callOf(repairOf(question.prompt), question.ask, input), ...imagesOf(question) };
 }
 
-async function ring({ deps, turn, cancel }: Asking, chatCall: ChatCall): Promise<ChatAnswer> {
+async function ring({ deps, turn, cancel }: Asking, question: ChatCall): Promise<ChatAnswer> {
   const { prices } = await deps.ledger.settings.get(turn.tenant);
+  // It may wait long for its place, by the limits or for a queue server that is silent: whoever has the turn by then asks.
+  const lastLook = async (): Promise<void> => {
+    if (!(await deps.ledger.thoughts.holds(turn))) throw new FencedError(turn.consolidationId);
+  };
+  const chatCall: ChatCall = { ...question, lastLook };
   try {
     const answer = await callModel({ deps, turn, prices, cancel }, chatCall);
     // What is kept of an answer, and of what follows from it, gives no secret away.

@@ -69,6 +69,8 @@ export function describeGraphStudies(bench: () => Bench): void {
       expect(await thoughts.answer(turn.consolidationId, 'extract_graph', answer.inputHash)).toEqual(answer);
       expect((await overview.usage(TENANT)).calls).toBe(1);
       expect(await graph.storeAnswer({ ...study, epoch: 9 }, answer)).toEqual({ kind: 'fenced' });
+      expect(await graph.holds(study)).toBe(true);
+      expect(await graph.holds({ ...study, epoch: 9 })).toBe(false);
     });
 
     it('that fails waits for its time, and the later ones of its lane with it', async () => {

@@ -133,7 +133,9 @@ export function describeThoughts(bench: () => Bench): void {
     it('of a worker that lost its lane is not stored', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
+      expect(await b.ledger.thoughts.holds(turn)).toBe(true);
       await claim(b, turn);
+      expect(await b.ledger.thoughts.holds(turn)).toBe(false);
       expect(await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools))).toEqual({ kind: 'fenced' });
       expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([]);
       expect((await b.ledger.overview.usage(TENANT)).calls).toBe(0);

@@ -9,12 +9,13 @@ import { change, rowOf, type State } from './memory-ledger-state.ts';
 
 type Studies = Pick<
   GraphStore,
-  'claim' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'counts'
+  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'counts'
 >;
 
 export function graphStudies(state: State): Studies {
   return {
     claim: async (lane, how) => claim(state, lane, how),
+    holds: async (study) => heldStudy(state, study) !== null,
     storeAnswer: async (study, answer) => {
       if (heldStudy(state, study) === null) return { kind: 'fenced' };
       storeAnswer(state, study, answer);

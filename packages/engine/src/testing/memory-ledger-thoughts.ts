@@ -21,6 +21,7 @@ export function memoryThoughts(state: State): ThoughtStore {
       recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
     }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
+    holds: async (turn) => heldBy(state, turn) !== null,
     storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
     countFailedCall: async ({ tenant, lane, consolidationId }, call) => {

@@ -2,7 +2,7 @@ import type { Around, GraphStore, KeptRelation, LaneId } from '@slowwave/engine'
 import { listEntities, listRelations } from './lists.ts';
 import * as reads from './reads.ts';
 import type { Script } from './script.ts';
-import { countStudies, dueStudies, viewStudy } from './studies.ts';
+import { countStudies, dueStudies, holdsStudy, viewStudy } from './studies.ts';
 import { everyOfGraph, untoldGraph } from './tellings.ts';
 
 type Ask = <T>(script: () => Script<T>) => Promise<T>;
@@ -23,6 +23,7 @@ type Reads = Omit<
 
 /** What is read of the graph, the same of every ledger. */
 export const graphReads = ({ ask, askAtOnce, around }: Asking): Reads => ({
+  holds: (study) => ask(() => holdsStudy(study)),
   due: (now, limit) => ask(() => dueStudies({ now, limit })),
   study: (tenant, consolidationId) => ask(() => viewStudy(tenant, consolidationId)),
   counts: () => ask(() => countStudies()),

@@ -1,4 +1,5 @@
 import type { LaneId, MemoryStore, OverviewStore, ThoughtStore } from '@slowwave/engine';
+import { holdsTurn } from '../../ledger/turn.ts';
 import { countRefused } from '../../ledger/vectors.ts';
 import type { Access } from './access.ts';
 import { findLane, oldestDue } from './read/lanes.ts';
@@ -18,6 +19,7 @@ export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
     context: (lane, scope, recentCount) => snapshot((sql) => thoughts.contextOf(sql, { lane, scope, recentCount })),
     answer: (consolidationId, step, inputHash) =>
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
+    holds: (turn) => read((sql) => runScript(sql, holdsTurn(turn))),
     storeAnswer: (turn, answer) => write((sql) => thinking.storeAnswer(sql, { turn, answer })),
     answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
     countFailedCall: (turn, call) => write((sql) => thinking.countFailedCall(sql, { turn, call })),

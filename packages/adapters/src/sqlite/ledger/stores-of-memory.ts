@@ -1,4 +1,5 @@
 import type { LaneId, MemoryStore, OverviewStore, SummaryStore, ThoughtStore } from '@slowwave/engine';
+import { holdsTurn } from '../../ledger/turn.ts';
 import { countRefused } from '../../ledger/vectors.ts';
 import type { Access } from './access.ts';
 import { findLane, oldestDue } from './read/lanes.ts';
@@ -16,6 +17,7 @@ export function thoughtStore({ read, write }: Access): ThoughtStore {
     context: (lane, scope, recentCount) => read((sql) => thoughts.contextOf(sql, { lane, scope, recentCount })),
     answer: (consolidationId, step, inputHash) =>
       read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
+    holds: (turn) => read((sql) => runScript(sql, holdsTurn(turn))),
     storeAnswer: (turn, answer) => write('storeAnswer', { turn, answer }),
     answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
     countFailedCall: (turn, call) => write('countFailedCall', { turn, call }),

@@ -48,6 +48,7 @@ function studying(deps: EngineDeps, claimed: Study): EngineDeps {
   const { ledger, meter } = deps;
   const thoughts: EngineDeps['ledger']['thoughts'] = {
     ...ledger.thoughts,
+    holds: () => ledger.graph.holds(claimed),
     storeAnswer: (_turn, answer) => ledger.graph.storeAnswer(claimed, answer),
   };
   return {

@@ -74,6 +74,8 @@ export interface ToldOfGraph {
 export interface GraphStore {
   /** The lane's first pending study whose consolidation counts. Held for `holdMs` against others; a later claim fences it. */
   claim(lane: LaneId, how: { now: Millis; holdMs: number }): Promise<StudyClaim>;
+  /** Whether no later claim has taken the study: then what it stores now is kept. */
+  holds(study: Study): Promise<boolean>;
   /** Stores the answer among those of the consolidation and counts its usage, once. */
   storeAnswer(study: Study, answer: StoredAnswer): Promise<{ readonly kind: 'stored' } | Fenced>;
   /** The plan with all it changes, applied, and the lane given free: one transaction. */

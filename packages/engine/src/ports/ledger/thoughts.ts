@@ -62,6 +62,8 @@ export interface ThoughtStore {
   /** What a batch of this scope would be gathered with if it were claimed now. */
   context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
+  /** Whether no later claim has taken the lane: then what the turn stores now is kept. */
+  holds(turn: Turn): Promise<boolean>;
   /** Stores the answer and counts its usage, once. */
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;

@@ -1,0 +1,124 @@
+import type { ChatModel, Limiter, TurnName } from '@slowwave/engine';
+import { DEFAULT_TENANT, EngineError, takeTurn } from '@slowwave/engine';
+import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine/testing';
+import { expect, test } from 'vitest';
+import { breakingChat } from './breaking-chat.ts';
+import { limitedChat } from './limited-chat.ts';
+import { memoryLimiter } from './memory-limiter.ts';
+import { slots, slottedChat } from './slots.ts';
+
+const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };
+const UNLIMITED = { requestsPerMinute: null, tokensPerMinute: null };
+const log = recordingLog();
+
+test('a question that waits for the limits while another worker gets its answer is not asked again', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const { limiter, waiting, letGo } = slowAtFirst();
+  const bench = await twoWorkers(model, (chat) => limitedChat(chat, { limiter, log }));
+  const late = bench.take();
+  await waiting;
+  expect(await bench.take()).toEqual({ kind: 'done', next: null });
+  letGo();
+  expect(await late).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+});
+
+test('nor is one that waits for a place', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const places = slots(1);
+  await places.take(NEVER);
+  const [here, elsewhere] = [slottedChat(direct(model), places), direct(model)];
+  const bench = await twoWorkers(model, () => here);
+  const late = bench.take();
+  await bench.claimed();
+  expect(await bench.take(elsewhere)).toEqual({ kind: 'done', next: null });
+  places.giveBack();
+  expect(await late).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+});
+
+test('a question that waited while nobody else came is asked', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const { limiter, waiting, letGo } = slowAtFirst();
+  const bench = await twoWorkers(model, (chat) => limitedChat(chat, { limiter, log }));
+  const late = bench.take();
+  await waiting;
+  letGo();
+  expect(await late).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+});
+
+test('a question that is not asked after all gives its tokens back', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: 500 });
+  const chat = limitedChat(model, { limiter, log });
+  const lastLook = () => Promise.reject(new Error('somebody has its answer'));
+  for (let i = 0; i < 3; i += 1) await expect(chat.ask({ ...CALL, lastLook }, NEVER)).rejects.toThrow('has its answer');
+  expect(model.calls).toEqual([]);
+  await expect(chat.ask(CALL, NEVER)).resolves.toMatchObject({ truncated: false });
+});
+
+test('a model that keeps failing is not seen to answer by a question that nobody asked', async () => {
+  const failing = fakeChat({
+    extract_facts: () => new EngineError('broken', { code: 'model_server_error', retryable: true }),
+  });
+  let now = 0;
+  let breaker = (): string => 'closed';
+  const policy = { failures: 1, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 20_000 };
+  const { limiter, waiting, letGo } = slowAtFirst(2);
+  const bench = await twoWorkers(failing, (chat) => {
+    const model = breakingChat(limitedChat(chat, { limiter, log }), { log, policy, now: () => now });
+    breaker = model.breaker;
+    return model;
+  });
+  await bench.deps.chat.ask(CALL, NEVER).catch(() => {});
+  now += policy.coolDownMs;
+  const late = bench.take();
+  await waiting;
+  const other = fakeChat({ extract_facts: echoExtract });
+  await bench.take(direct(other));
+  letGo();
+  await late;
+  expect(failing.calls).toHaveLength(1);
+  expect(breaker()).not.toBe('closed');
+});
+
+/** A model that is asked through a limiter that never makes anybody wait. */
+const direct = (model: ChatModel): ChatModel => limitedChat(model, { limiter: memoryLimiter(UNLIMITED), log });
+
+/** One batch, and workers that each claim its turn when they take it. */
+async function twoWorkers(model: ChatModel, through: (chat: ChatModel) => ChatModel) {
+  const bench = await engineBench({ chat: through(model) });
+  await bench.post(['lives: in Oslo']);
+  const [nudge] = await bench.deps.ledger.lanes.withWork(null, 1);
+  if (nudge === undefined) throw new Error('expected one lane with work, got none');
+  bench.tools.set(Math.max(bench.tools.now(), nudge.dueAt));
+  const turn: TurnName = nudge;
+  return {
+    ...bench,
+    take: (chat: ChatModel = bench.deps.chat) => takeTurn({ ...bench.deps, chat })(turn, NEVER),
+    claimed: () => expect.poll(async () => (await bench.deps.ledger.lanes.get(turn.lane))?.epoch).toBe(1),
+  };
+}
+
+/** A limiter that lets one reservation wait until it is told, as one does whose server is silent. */
+function slowAtFirst(nth = 1): { limiter: Limiter; waiting: Promise<void>; letGo: () => void } {
+  const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const limiter = memoryLimiter(UNLIMITED);
+  let asked = 0;
+  const reserve: Limiter['reserve'] = async (...given) => {
+    asked += 1;
+    if (asked === nth) {
+      reached.resolve();
+      await going.promise;
+    }
+    return limiter.reserve(...given);
+  };
+  return { limiter: { ...limiter, reserve }, waiting: reached.promise, letGo: () => going.resolve() };
+}
+
+async function expectAskedOnce({ deps, live }: Awaited<ReturnType<typeof engineBench>>, model: FakeChat) {
+  expect(model.calls.filter(({ name }) => name === 'extract_facts')).toHaveLength(1);
+  expect(await live()).toEqual(['lives: in Oslo']);
+  expect((await deps.ledger.overview.usage(DEFAULT_TENANT)).calls, 'calls that are counted').toBe(1);
+}

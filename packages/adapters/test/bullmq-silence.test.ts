@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { takeTurn } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, NEVER, newNudge, recordingLog } from '@slowwave/engine/testing';
 import { startRedis, startTcpProxy, type TcpProxy, type TestRedis } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -9,12 +10,14 @@ import {
   startStudyWorker,
   startTurnWorker,
 } from '../src/bullmq/index.ts';
-import { redisLimiter } from '../src/limits/index.ts';
+import { limitedChat, memoryLimiter, redisLimiter } from '../src/limits/index.ts';
 import { redisVectors } from '../src/query-cache/index.ts';
 
 /** A lost lock is noticed after half a minute at the latest; a busy machine takes its time. */
 const PATIENCE = { timeout: 90_000, interval: 100 };
 const WITHIN_MS = 150_000;
+/** Of two calls on a silent connection: the later one then has time left when the connection is made anew. */
+const SENT_AFTER_MS = 1_500;
 const NEW_ONES_SILENT_MS = 15_000;
 /** Longer than any test: a stop that waits for turns to be handed to a silent server fails. */
 const HAND_OVER_MS = 10 * WITHIN_MS;
@@ -131,6 +134,31 @@ describe('a Redis whose connections fall silent', () => {
     await vi.waitFor(async () => expect(await granted()).toMatchObject({ kind: 'granted' }), PATIENCE);
     await expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
     await Promise.all([limiter.close(), vectors.close()]);
+  });
+
+  test('a question that is held up meanwhile is not asked when another worker has its answer', {
+    timeout: WITHIN_MS,
+  }, async () => {
+    const unlimited = { requestsPerMinute: null, tokensPerMinute: null };
+    const limiter = redisLimiter(`redis://127.0.0.1:${proxy.port}`, unlimited);
+    const model = fakeChat({ extract_facts: echoExtract });
+    const bench = await engineBench({ chat: limitedChat(model, { limiter, log }) });
+    await limiter.reserve('some', 1);
+    await bench.post(['lives: in Oslo']);
+    const [nudge] = await bench.deps.ledger.lanes.due(bench.tools.now(), 1);
+    if (nudge === undefined) throw new Error('expected one lane that is due, got none');
+    proxy.silence('nothing');
+    // Its end makes the connection anew, on which the one that is sent after it is granted.
+    const first = limiter.reserve('another', 1).catch(() => null);
+    await sleep(SENT_AFTER_MS);
+    const late = takeTurn(bench.deps)(nudge, NEVER);
+    await expect.poll(async () => (await bench.deps.ledger.lanes.get(nudge.lane))?.epoch, PATIENCE).toBe(1);
+    const elsewhere = limitedChat(model, { limiter: memoryLimiter(unlimited), log });
+    expect(await takeTurn({ ...bench.deps, chat: elsewhere })(nudge, NEVER)).toEqual({ kind: 'done', next: null });
+    await Promise.all([first, late]);
+    expect(model.calls.map(({ name }) => name)).toEqual(['extract_facts']);
+    expect(await bench.live()).toEqual(['lives: in Oslo']);
+    await limiter.close();
   });
 
   test('a worker that is told to stop meanwhile stops without waiting for it', { timeout: WITHIN_MS }, async () => {

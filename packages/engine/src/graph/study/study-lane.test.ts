@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
+import type { ChatModel } from '../../ports/models.ts';
 import { NEVER } from '../../testing/engine-bench.ts';
 import { fakeChat, type Script } from '../../testing/fake-models.ts';
 import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, type LaneId } from '../../words.ts';
-import { studyLane, sweepStudies } from './study-lane.ts';
+import { type StudyOutcome, studyLane, sweepStudies } from './study-lane.ts';
 
+const TAKE_OVER_MS = 30_000;
 const RELATION = {
   ...{ source: 'user', relationship: 'lives_in', destination: 'Oslo', said: 'holds', from: null, until: null },
   ...{ single: true, source_ids: ['m0'], quote: null },
@@ -69,6 +71,43 @@ describe('a study', () => {
       failure: { code: 'model_overloaded' },
     });
     expect(await studyOf(ids[1] ?? '')).toMatchObject({ state: 'applied', plan: { statements: expect.any(Array) } });
+  });
+
+  it('whose question waits for its place until another worker has made it is not asked, and counts no call', async () => {
+    const { bench, chat, say } = await open(found);
+    await say('I live in Oslo.');
+    const calls = async () => (await bench.deps.ledger.overview.usage(DEFAULT_TENANT)).calls;
+    const before = await calls();
+    const late: ChatModel = {
+      ...chat,
+      ask: async (call, cancel) => {
+        bench.tools.advance(TAKE_OVER_MS + 1);
+        await bench.study();
+        await call.lastLook?.();
+        return chat.ask(call, cancel);
+      },
+    };
+    const outcomes: StudyOutcome[] = [];
+    const deps = { ...bench.deps, chat: late, studied: (one: StudyOutcome) => void outcomes.push(one) };
+    const [lane] = await bench.deps.ledger.graph.due(bench.tools.now(), 1);
+    await studyLane({ ...deps, takeOverMs: TAKE_OVER_MS })(lane as LaneId, NEVER);
+    expect([outcomes, bench.outcomes]).toEqual([['fenced'], ['applied']]);
+    expect(chat.calls.filter(({ name }) => name === 'extract_graph')).toHaveLength(1);
+    expect((await calls()) - before).toBe(1);
+  });
+
+  it('whose question waits while nobody else comes is asked', async () => {
+    const { bench, chat, say } = await open(found);
+    await say('I live in Oslo.');
+    const ask: ChatModel['ask'] = async (call, cancel) => {
+      await call.lastLook?.();
+      return chat.ask(call, cancel);
+    };
+    const outcomes: StudyOutcome[] = [];
+    const deps = { ...bench.deps, chat: { ...chat, ask }, studied: (one: StudyOutcome) => void outcomes.push(one) };
+    const [lane] = await bench.deps.ledger.graph.due(bench.tools.now(), 1);
+    await studyLane({ ...deps, takeOverMs: TAKE_OVER_MS })(lane as LaneId, NEVER);
+    expect(outcomes).toEqual(['applied']);
   });
 
   it('that was parked is made when it is asked for once more', async () => {

@@ -22,6 +22,12 @@ describe('a question that is asked twice', () => {
     expect(finding?.what).toContain('answered to worker-1, was asked again by worker-2 4900 ms later');
   });
 
+  it('is one finding, in the same words, also when something goes wrong afterwards', () => {
+    const calls = [extract(0, 100), decide(120), extract(1_500, 1_600)];
+    const before = [killed(-200, 300)];
+    expect(checkPaid(calls, [...before, killed(3_000, 4_000)])).toEqual(checkPaid(calls, before));
+  });
+
   it('was not when its process died before the answer could be stored, or before there was one', () => {
     expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [killed(150, 400)])).toEqual([]);
     expect(checkPaid([extract(0, null), extract(5_000, 5_100)], [])).toEqual([]);

@@ -29,7 +29,7 @@ export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Di
       return [
         {
           kind: 'paid twice',
-          what: `${what}: ${again.texts.slice(0, TEXTS_SHOWN).join(', ')}; ${around(first, disturbances)}`,
+          what: `${what}: ${again.texts.slice(0, TEXTS_SHOWN).join(', ')}; ${around(first, again, disturbances)}`,
         },
       ];
     }),
@@ -39,10 +39,10 @@ export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Di
 const TEXTS_SHOWN = 5;
 const NEAR_MS = 10_000;
 
-/** What went wrong about then, in milliseconds from the answer. */
-function around({ answeredAt }: AskedCall, disturbances: readonly Disturbance[]): string {
+/** What went wrong before it was asked again, in milliseconds from the answer. What comes later changes nothing about it. */
+function around({ answeredAt }: AskedCall, { askedAt }: AskedCall, disturbances: readonly Disturbance[]): string {
   const at = answeredAt ?? 0;
-  const near = disturbances.filter(({ from, to }) => from < at + NEAR_MS && to > at - NEAR_MS);
+  const near = disturbances.filter(({ from, to }) => from < askedAt && to > at - NEAR_MS);
   return near.map(({ kind, from, to }) => `${kind} from ${from - at} to ${to - at} ms`).join(', ');
 }
 

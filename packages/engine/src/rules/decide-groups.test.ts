@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Candidate, Fact } from '../plan.ts';
 import { atOnce } from '../slices.ts';
-import { decideGroups } from './decide-groups.ts';
+import { decideGroups, halvesOf } from './decide-groups.ts';
 
 const grouped = (...given: Parameters<typeof decideGroups>) => atOnce(decideGroups(...given));
 
@@ -42,4 +42,25 @@ it('a memory that several facts of a group share counts once', () => {
 
 it('a fact that is too much on its own still has its turn', () => {
   expect(grouped(FACTS, [], limits(1)).map(({ facts }) => facts.length)).toEqual([1, 1, 1, 1]);
+});
+
+it('a group is halved between facts; each half has its own memories, and the second the earlier facts it may mean', () => {
+  const candidates = [candidate('0', 'f0', 'f2'), candidate('1', 'f1')];
+  const before = fact(9, 'lives in Rome');
+  const halves = atOnce(halvesOf({ facts: FACTS, candidates, earlier: [before] }, { overlap: 0.3 })) ?? [];
+  expect(
+    halves.map(({ facts, candidates: shown, earlier }) => [
+      facts.map(({ id }) => id),
+      shown.map(({ shortId }) => shortId),
+      earlier.map(({ id }) => id),
+    ]),
+  ).toEqual([
+    [['f0', 'f1'], ['0', '1'], ['f9']],
+    [['f2', 'f3'], ['0'], ['f9', 'f0']],
+  ]);
+});
+
+it('one fact is not halved', () => {
+  const group = { facts: FACTS.slice(0, 1), candidates: [], earlier: [] };
+  expect(atOnce(halvesOf(group, { overlap: 0.3 }))).toBeNull();
 });

@@ -43,6 +43,29 @@ export function* decideGroups(
   return groups;
 }
 
+/**
+ * The same in two calls, each with the memories near its facts; the second is shown what of the first it may mean. null: one
+ * fact is decided on as a whole.
+ */
+export function* halvesOf(
+  group: DecideGroup,
+  limits: Pick<GroupLimits, 'overlap'>,
+): Sliced<readonly DecideGroup[] | null> {
+  const { facts, candidates, earlier } = group;
+  if (facts.length < 2) return null;
+  const middle = Math.ceil(facts.length / 2);
+  const halves: DecideGroup[] = [];
+  for (const [before, half] of [
+    [earlier, facts.slice(0, middle)],
+    [[...earlier, ...facts.slice(0, middle)], facts.slice(middle)],
+  ] as const) {
+    const ids = new Set(half.map(({ id }) => id));
+    const near = yield* nearEarlier(half, before, limits);
+    halves.push({ facts: half, candidates: candidates.filter((one) => recalledFor(one, ids)), earlier: near });
+  }
+  return halves;
+}
+
 /** Where each group begins. A fact brings the candidates with it that no fact of its group has brought yet. */
 function* cutsOf(
   facts: readonly Fact[],
@@ -91,7 +114,11 @@ const recalledFor = ({ recalledBy }: Candidate, facts: ReadonlySet<string>): boo
   recalledBy.some(({ fact }) => facts.has(fact));
 
 /** The earlier facts nearest to those of a group, in the order they were said. */
-function* nearEarlier(group: readonly Fact[], earlier: readonly Fact[], limits: GroupLimits): Sliced<readonly Fact[]> {
+function* nearEarlier(
+  group: readonly Fact[],
+  earlier: readonly Fact[],
+  limits: Pick<GroupLimits, 'overlap'>,
+): Sliced<readonly Fact[]> {
   const words = earlier.map((fact) => ({ fact, terms: termSet(fact.text) }));
   const near = new Set<Fact>();
   for (const { text } of group) {

@@ -1,17 +1,19 @@
 import type { EngineDeps } from '../deps.ts';
+import type { Listed } from '../parse/listed.ts';
 import { operationsIn, type RawOperation } from '../parse/operations.ts';
 import type { Fact } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { customPrompt } from '../prompts/custom.ts';
 import { DECIDE, type DecideInput } from '../prompts/decide.ts';
 import type { Prompt } from '../prompts/prompt.ts';
-import { type DecideGroup, decideGroups } from '../rules/decide-groups.ts';
+import { type DecideGroup, decideGroups, halvesOf } from '../rules/decide-groups.ts';
 import type { TenantSettings } from '../settings.ts';
 import { inSlices } from '../slices.ts';
 import { localIsoOf } from '../text/iso.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { BatchSettings, JsonObject } from '../words.ts';
-import { ask } from './ask.ts';
+import { type Asking, ask } from './ask.ts';
+import { inHalves, isLastOfTurn } from './in-halves.ts';
 import type { Decided, Recalled } from './values.ts';
 
 /**
@@ -31,21 +33,34 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
   const asked: RawOperation[] = [];
   const discards = [...recalled.discards];
   const groups = await inSlices(deps.tools, decideGroups(open, recalled.candidates, limits));
+  const halving = {
+    ask: (group: DecideGroup, step: string) => askOf({ deps, turn, cancel }, { recalled, prompt, group, step }),
+    halve: (group: DecideGroup) => inSlices(deps.tools, halvesOf(group, limits)),
+    isLast: () => isLastOfTurn(deps, turn),
+  };
   for (const [i, group] of groups.entries()) {
-    const question = {
-      step: i === 0 ? 'decide' : `decide:${i + 1}`,
-      prompt,
-      ask: 'Decide what each fact does to the memories.',
-      input: inputOf(recalled, group),
-      shape: operationsIn,
-    };
-    const { items, unread } = await ask({ deps, turn, cancel }, question);
-    asked.push(...items);
-    discards.push(...unread);
+    for (const { items, unread } of await inHalves(halving, group, i === 0 ? 'decide' : `decide:${i + 1}`)) {
+      asked.push(...items);
+      discards.push(...unread);
+    }
   }
   const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
   return { ...recalled, asked, discards, prompts: [...recalled.prompts, used] };
 }
+
+interface Deciding {
+  readonly recalled: Recalled;
+  readonly prompt: Prompt;
+  readonly group: DecideGroup;
+  readonly step: string;
+}
+
+const askOf = (asking: Asking, { recalled, prompt, group, step }: Deciding): Promise<Listed<RawOperation>> =>
+  ask(asking, {
+    ...{ step, prompt, shape: operationsIn },
+    ask: 'Decide what each fact does to the memories.',
+    input: inputOf(recalled, group),
+  });
 
 /** What is stored as it is, and procedures, only ever join what is there; so do all facts where a batch says so. */
 const isByRule = ({ infer, mode, memoryType }: BatchSettings): boolean =>

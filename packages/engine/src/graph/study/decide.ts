@@ -1,10 +1,12 @@
 import { decisionsIn, type RawDecisions } from '../../parse/graph.ts';
 import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../prompts/decide-graph.ts';
 import { type Asking, ask } from '../../steps/ask.ts';
+import { inHalves } from '../../steps/in-halves.ts';
 import { isoOf } from '../../text/iso.ts';
 import type { JsonObject } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 import type { Compared } from './conflicts.ts';
+import { isLastOfStudy, STEP } from './steps.ts';
 import type { Pair } from './values.ts';
 
 /** Shown in one call: enough for a long conversation, and little enough that a model keeps the overview. */
@@ -38,14 +40,62 @@ export async function decide(asking: Asking, compared: Compared): Promise<Decide
   };
   if (doubts.length + pairs.length === 0)
     return { ...compared, ...shown, decisions: { ends: [], pairs: [], unread: [] }, decided: false };
-  const decisions = await ask(asking, {
-    step: 'graph:decide',
-    prompt: DECIDE_GRAPH,
-    ask: 'Decide which relations end, and which pairs are the same.',
-    input: inputOf(compared, shown) as unknown as JsonObject,
-    shape: decisionsIn,
-  });
+  const { deps } = asking;
+  const halving = {
+    ask: (doubtful: Doubtful, step: string) => decisionsOf(asking, { compared, shown, doubtful, step }),
+    halve: async (doubtful: Doubtful) => halvesOf(doubtful),
+    isLast: async () => isLastOfStudy(deps, compared.study),
+  };
+  const answers = await inHalves(halving, { doubts, pairs: [...shown.shownPairs.values()] }, `${STEP}decide`);
+  const decisions = {
+    ends: answers.flatMap(({ ends }) => ends),
+    pairs: answers.flatMap((one) => one.pairs),
+    unread: answers.flatMap(({ unread }) => unread),
+  };
   return { ...compared, ...shown, decisions, decided: true };
+}
+
+/** What one call is asked to decide. */
+type Doubtful = Pick<Compared, 'doubts' | 'pairs'>;
+
+/** null: one doubt is decided as a whole. */
+function halvesOf({ doubts, pairs }: Doubtful): readonly Doubtful[] | null {
+  if (doubts.length + pairs.length < 2) return null;
+  if (doubts.length > 0 && pairs.length > 0)
+    return [
+      { doubts, pairs: [] },
+      { doubts: [], pairs },
+    ];
+  const middle = Math.ceil((doubts.length + pairs.length) / 2);
+  return [
+    { doubts: doubts.slice(0, middle), pairs: pairs.slice(0, middle) },
+    { doubts: doubts.slice(middle), pairs: pairs.slice(middle) },
+  ];
+}
+
+interface Deciding {
+  readonly compared: Compared;
+  readonly shown: Shown;
+  readonly doubtful: Doubtful;
+  readonly step: string;
+}
+
+const decisionsOf = (asking: Asking, { compared, shown, doubtful, step }: Deciding): Promise<RawDecisions> =>
+  ask(asking, {
+    ...{ step, prompt: DECIDE_GRAPH, shape: decisionsIn },
+    ask: 'Decide which relations end, and which pairs are the same.',
+    input: inputOf(compared, shownOf(shown, doubtful)) as unknown as JsonObject,
+  });
+
+/** What is shown of all, under the same ids. */
+function shownOf({ shownRelations, shownTold, shownPairs }: Shown, { doubts, pairs }: Doubtful): Shown {
+  const known = new Set(doubts.flatMap((doubt) => doubt.known.map(({ id }) => id)));
+  const told = new Set(doubts.flatMap((doubt) => [doubt.told, ...doubt.others]));
+  return {
+    shownRelations: new Map([...shownRelations].filter(([, { id }]) => known.has(id))),
+    shownTold: new Map([...shownTold].filter(([, at]) => told.has(at))),
+    shownPairs: new Map([...shownPairs].filter(([, pair]) => pairs.includes(pair))),
+  };
 }
 
 type Shown = Pick<Decided, 'shownRelations' | 'shownTold' | 'shownPairs'>;

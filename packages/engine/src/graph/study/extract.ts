@@ -5,18 +5,17 @@ import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../prompts/extract-gra
 import { idleReason } from '../../rules/junk.ts';
 import { cutIntoParts, type Part } from '../../rules/parts.ts';
 import { inSlices } from '../../slices.ts';
-import { ask } from '../../steps/ask.ts';
+import { type Asking, ask } from '../../steps/ask.ts';
 import { contextOf } from '../../steps/extract/context.ts';
 import { messageShown } from '../../steps/extract/infer.ts';
+import { halvingParts, partLimits } from '../../steps/extract/parts-of-window.ts';
+import { inHalves } from '../../steps/in-halves.ts';
 import type { JsonObject } from '../../words.ts';
 import type { Entity } from '../words.ts';
 import { admitGraph, type FoundGraph } from './admit.ts';
 import { KNOWN_MAX, namedIn } from './read.ts';
-import { STEP } from './steps.ts';
+import { isLastOfStudy, STEP } from './steps.ts';
 import type { Admitted, Read } from './values.ts';
-
-/** What a part repeats of the one before it, in tokens: the last exchange. */
-const OVERLAP_TOKENS = 500;
 
 /** Finds entities and relations: one call, or one for each part of a window that is too long for one; none where nothing was said. */
 export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancellation): Promise<Admitted> {
@@ -25,26 +24,35 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
   if (spoken.every((one) => idleReason(one, whose) !== null))
     return { ...read, mentions: [], told: [], remarks: [], asked: false };
   const known = knownOf(read);
-  const limits = { tokens: deps.settings.partTokens, overlap: OVERLAP_TOKENS, count: deps.tokenizer.count };
+  const halving = {
+    ask: (part: Part, step: string) => readPart({ deps, turn: gathered.turn, cancel }, { read, known, part, step }),
+    halve: halvingParts(deps),
+    isLast: async () => isLastOfStudy(deps, read.study),
+  };
   const found: FoundGraph[] = [];
-  const parts = await inSlices(deps.tools, cutIntoParts(spoken, limits));
-  for (const [i, part] of parts.entries()) {
-    const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
-    const raw = await ask(
-      { deps, turn: gathered.turn, cancel },
-      {
-        step: i === 0 ? `${STEP}extract` : `${STEP}extract:${i + 1}`,
-        prompt: EXTRACT_GRAPH,
-        ask: 'Find the entities and relations.',
-        input: inputOf(read, { part, known, recentMessages: deps.settings.recentMessages }) as unknown as JsonObject,
-        shape: graphIn,
-      },
-    );
-    found.push({ raw, shown });
-  }
+  const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
+  for (const [i, part] of parts.entries())
+    found.push(...(await inHalves(halving, part, i === 0 ? `${STEP}extract` : `${STEP}extract:${i + 1}`)));
   const names = read.around.flatMap((one) => [one.sourceName, one.destinationName]);
   const admitted = await inSlices(deps.tools, admitGraph(found, { known, names }));
   return { ...read, ...admitted, asked: true };
+}
+
+interface Reading {
+  readonly read: Read;
+  readonly known: ReadonlyMap<string, Entity>;
+  readonly part: Part;
+  readonly step: string;
+}
+
+async function readPart(asking: Asking, { read, known, part, step }: Reading): Promise<FoundGraph> {
+  const { recentMessages } = asking.deps.settings;
+  const raw = await ask(asking, {
+    ...{ step, prompt: EXTRACT_GRAPH, shape: graphIn },
+    ask: 'Find the entities and relations.',
+    input: inputOf(read, { part, known, recentMessages }) as unknown as JsonObject,
+  });
+  return { raw, shown: new Map(part.messages.map((message, n) => [`m${n}`, message])) };
 }
 
 /** The owner, and whom the messages or what was said just before name, under the ids of the call. */

@@ -9,6 +9,7 @@ import { retryDelay } from '../../rules/retry-delay.ts';
 import { failureOf } from '../../rules/without-places.ts';
 import { isDoubtful } from '../../steps/doubt.ts';
 import type { LaneId, Millis } from '../../words.ts';
+import { isLastOfStudy } from './steps.ts';
 import { isAway, study } from './study.ts';
 
 /**
@@ -150,7 +151,7 @@ async function giveBack(
 async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Promise<Millis> {
   const { code, message } = error;
   const now = deps.tools.now();
-  const left = error.retryable && claimed.attempts + 1 < deps.settings.maxAttempts;
+  const left = error.retryable && !isLastOfStudy(deps, claimed);
   const retryAt = left ? now + retryDelay(deps, claimed.attempts, error) : null;
   const { kind } = await deps.ledger.graph.fail(claimed, { failure: failureOf(error, now), retryAt });
   const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'parked';

@@ -6,20 +6,18 @@ import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../prompts/ex
 import type { Prompt } from '../../prompts/prompt.ts';
 import { admitting, type Found } from '../../rules/admit.ts';
 import type { Spoken } from '../../rules/messages.ts';
-import { cutIntoParts, type Part, type PartLimits } from '../../rules/parts.ts';
+import { cutIntoParts, type Part } from '../../rules/parts.ts';
 import { clockText } from '../../rules/said-when.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { atOnce, inSlices } from '../../slices.ts';
+import { inSlices } from '../../slices.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { JsonObject } from '../../words.ts';
-import { type Asking, ask, BrokenOffError } from '../ask.ts';
-import { isLastTry } from '../doubt.ts';
+import { type Asking, ask } from '../ask.ts';
+import { inHalves, isLastOfTurn } from '../in-halves.ts';
 import { promptUse } from '../prompt-use.ts';
 import type { Extracted, GatheredTurn } from '../values.ts';
 import { contextOf } from './context.ts';
-
-/** What a part repeats of the one before it, in tokens: the last exchange. */
-const OVERLAP_TOKENS = 500;
+import { halvingParts, partLimits } from './parts-of-window.ts';
 
 /** Finds the facts in what was said: one call, or one for each part of a window that is too long for one. */
 export async function infer(
@@ -30,7 +28,7 @@ export async function infer(
   const { turn, rules } = gathered;
   const prompt = promptOf(rules);
   const found: Found[] = [];
-  const parts = await inSlices(deps.tools, cutIntoParts(spoken, limitsOf(deps, deps.settings.partTokens)));
+  const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
   for (const [i, part] of parts.entries()) {
     const step = i === 0 ? 'extract' : `extract:${i + 1}`;
     found.push(...(await readPart({ deps, turn, cancel, gathered, prompt }, part, step)));
@@ -41,46 +39,23 @@ export async function infer(
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }
 
-const limitsOf = ({ tokenizer }: EngineDeps, tokens: number): PartLimits => ({
-  tokens,
-  overlap: OVERLAP_TOKENS,
-  count: tokenizer.count,
-});
-
 interface Inferring extends Asking {
   readonly gathered: GatheredTurn;
   readonly prompt: Prompt;
 }
 
-/** A model that finds no end in so few tokens finds none in fewer. */
-const HALVED_TOKENS_MIN = 500;
-
-/**
- * What one part tells. Where a batch is alone, and would be parked because the answer breaks off, its parts are read in
- * halves first: their answers are shorter.
- */
-async function readPart(inferring: Inferring, part: Part, step: string): Promise<readonly Found[]> {
+/** What one part tells, or each half of it where its answer breaks off. */
+function readPart(inferring: Inferring, part: Part, step: string): Promise<readonly Found[]> {
   const { deps, turn, gathered, prompt } = inferring;
-  const shown = new Map(part.messages.map((message, n) => [`m${n}`, message]));
-  const input = inputOf(gathered, { part, shown, recentMessages: deps.settings.recentMessages });
-  try {
-    const { items, unread } = await ask(inferring, { step, prompt, ask: 'Find the facts.', input, shape: factsIn });
-    return [{ raw: items, unread, shown }];
-  } catch (error) {
-    if (!(error instanceof BrokenOffError) || turn.batchIds.length > 1 || !(await isLastTry(deps, turn))) throw error;
-    const halves = halvesOf(deps, part);
-    if (halves === null) throw error;
-    const found: Found[] = [];
-    for (const [i, half] of halves.entries()) found.push(...(await readPart(inferring, half, `${step}/${i + 1}`)));
-    return found;
-  }
-}
-
-function halvesOf(deps: EngineDeps, { before, messages }: Part): readonly Part[] | null {
-  const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
-  if (tokens < HALVED_TOKENS_MIN) return null;
-  const halves = atOnce(cutIntoParts(messages, limitsOf(deps, Math.ceil(tokens / 2))));
-  return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
+  const readOne = async (one: Part, as: string): Promise<Found> => {
+    const shown = new Map(one.messages.map((message, n) => [`m${n}`, message]));
+    const input = inputOf(gathered, { part: one, shown, recentMessages: deps.settings.recentMessages });
+    const question = { step: as, prompt, ask: 'Find the facts.', input, shape: factsIn };
+    const { items, unread } = await ask(inferring, question);
+    return { raw: items, unread, shown };
+  };
+  const halving = { ask: readOne, halve: halvingParts(deps), isLast: () => isLastOfTurn(deps, turn) };
+  return inHalves(halving, part, step);
 }
 
 /** The tenant's prompt in place of the product's, or the product's. */

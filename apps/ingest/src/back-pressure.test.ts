@@ -7,6 +7,7 @@ import { ingestBench } from './testing/bench.ts';
 
 const SECOND = 1_000;
 const HOUR_MS = 3_600_000;
+type Engine = Awaited<ReturnType<typeof ingestBench>>['engine'];
 const hello = (userId = 'ann') => ({ user_id: userId, messages: [{ role: 'user', content: 'I moved to Berlin.' }] });
 
 test('while too many batches wait new ones are told to come again; once they are worked off all is well', async () => {
@@ -124,4 +125,70 @@ test('a tenant whose users have been due for too long is told to come again, and
   engine.tools.advance(10 * SECOND);
   await looked();
   expect(() => pressure.check(DEFAULT_TENANT)).not.toThrow();
+});
+
+/** So many users of the tenant wait, each with a batch that is due. */
+async function dueUsers({ deps, tools }: Engine, users: number, priority: 'live' | 'backfill' = 'live'): Promise<void> {
+  for (let i = 0; i < users; i += 1) {
+    const batch = newBatch(tools, { scope: scope({ userId: `${priority} ${i}` }), priority, flush: true });
+    await deps.ledger.batches.append(batch, deps.settings.due);
+  }
+}
+
+const ROOM = { perTenant: 10_000, total: 10_000, lateMs: HOUR_MS };
+
+/** Back pressure of a process whose clock differs from that of the workers by so much, after it has looked. */
+async function pressureOf({ deps, tools }: Engine, aheadMs = 0) {
+  const pressure = backPressure({
+    ...deps,
+    tools: { ...deps.tools, now: () => tools.now() + aheadMs },
+    maxPending: ROOM,
+  });
+  const looked = async (): Promise<void> => {
+    pressure.check(DEFAULT_TENANT);
+    for (let i = 0; i < 4; i += 1) await turn();
+  };
+  await looked();
+  return { looked, check: () => pressure.check(DEFAULT_TENANT) };
+}
+
+test('a process whose clock is ahead by hours calls nobody late who is not, and those who are', async () => {
+  const { engine } = await ingestBench();
+  const { lanes } = engine.deps.ledger;
+  await dueUsers(engine, 60);
+  await lanes.clockSeen(engine.tools.now());
+  const { looked, check } = await pressureOf(engine, 5 * HOUR_MS);
+  expect(check).not.toThrow();
+  engine.tools.advance(HOUR_MS + SECOND);
+  await lanes.clockSeen(engine.tools.now());
+  await looked();
+  expect(check).toThrow('50 users have been due for more than 60 minutes');
+});
+
+test('a worker whose clock is ahead by hours makes nobody late either', async () => {
+  const { engine } = await ingestBench();
+  await dueUsers(engine, 60);
+  await engine.deps.ledger.lanes.clockSeen(engine.tools.now() + 5 * HOUR_MS);
+  const { check } = await pressureOf(engine);
+  expect(check).not.toThrow();
+});
+
+test('time goes on while all workers are away', async () => {
+  const { engine } = await ingestBench();
+  await dueUsers(engine, 60);
+  await engine.deps.ledger.lanes.clockSeen(engine.tools.now());
+  const { looked, check } = await pressureOf(engine, 5 * HOUR_MS);
+  engine.tools.advance(HOUR_MS + SECOND);
+  await looked();
+  expect(check).toThrow('50 users have been due');
+});
+
+test('users who are late are seen behind any number of late backfill', async () => {
+  const { engine } = await ingestBench();
+  await dueUsers(engine, 1_001, 'backfill');
+  engine.tools.advance(SECOND);
+  await dueUsers(engine, 50);
+  engine.tools.advance(HOUR_MS + SECOND);
+  const { check } = await pressureOf(engine);
+  expect(check).toThrow('50 users have been due');
 });

@@ -1,6 +1,7 @@
 import type { Millis, TenantId } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
+import { LATE_USERS, lateTenants } from './late-tenants.ts';
 
 /** How old a count may be… */
 const FRESH_MS = 1_000;
@@ -38,48 +39,6 @@ export function backPressure(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' |
     accepted: (tenant) => {
       of(tenant).grow();
       all.grow();
-    },
-  };
-}
-
-/** So many make a backlog; one or a few may be late for a reason of their own, which is nobody else's business. */
-const LATE_USERS = 50;
-const LATE_LOOKED_AT = 1_000;
-const LOOK_AGAIN_MS = 5_000;
-
-/**
- * Tenants whose work comes in faster than it is done, by how long it has been due: by the oldest that wait. A user whose try
- * failed is due when it is tried again, so that a model that is away makes nobody late. Backfill may be late.
- */
-function lateTenants({ ledger, tools, log, maxPending }: Parameters<typeof backPressure>[0]): {
-  has(tenant: TenantId): boolean;
-} {
-  let late: ReadonlySet<TenantId> = new Set();
-  let lookedAt: Millis = Number.NEGATIVE_INFINITY;
-  let looking = false;
-  const look = async (): Promise<void> => {
-    try {
-      const due = await ledger.lanes.due(tools.now() - maxPending.lateMs, LATE_LOOKED_AT);
-      const byTenant = Map.groupBy(
-        due.filter(({ priority }) => priority === 'live'),
-        ({ tenant }) => tenant,
-      );
-      late = new Set([...byTenant].flatMap(([tenant, lanes]) => (lanes.length >= LATE_USERS ? [tenant] : [])));
-      lookedAt = tools.now();
-    } catch (error) {
-      log.warn({ error: String(error) }, 'could not look who is late; batches are accepted');
-    } finally {
-      looking = false;
-    }
-  };
-  return {
-    has: (tenant) => {
-      const age = Math.abs(tools.now() - lookedAt);
-      if (!looking && age >= LOOK_AGAIN_MS) {
-        looking = true;
-        setImmediate(() => void look());
-      }
-      return age < LOOK_AGAIN_MS + STALE_MS && late.has(tenant);
     },
   };
 }

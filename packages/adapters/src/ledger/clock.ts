@@ -1,3 +1,4 @@
+import type { Millis } from '@slowwave/engine';
 import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from '@slowwave/engine/storing';
 
 export const clockParams = (now: number) => ({ now, ahead: now + CLOCK_AHEAD_MS });
@@ -32,9 +33,12 @@ export const CLOCK_SEEN = `SELECT value FROM meta WHERE key = 'clock_seen'`;
 export const NOTE_CLOCK = `
   INSERT INTO meta (key, value) VALUES ('clock_seen', @shown) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
+export const clockShown = (row: { readonly value: string } | null): Millis | null =>
+  row === null ? null : Number(row.value);
+
 /** The latest that is noted, and whether it is time to note what a clock shows now. */
 export function clockNoted(row: { readonly value: string } | null, now: number): { latest: number; isDue: boolean } {
-  const noted = row === null ? Number.NEGATIVE_INFINITY : Number(row.value);
+  const noted = clockShown(row) ?? Number.NEGATIVE_INFINITY;
   const isDue = now >= noted + CLOCK_NOTED_MS;
   return { latest: isDue ? now : noted, isDue };
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Nudge } from '../ports/schedule.ts';
 import type { LaneId } from '../words.ts';
 import { newNudge, scope, user } from './builders.ts';
-import { heldStudy, toStudy } from './graph-bench.ts';
 import {
   ANN,
   apply,
@@ -126,65 +125,6 @@ export function describeLanes(bench: () => Bench): void {
       await apply(b, turn);
       expect(await b.ledger.lanes.due(b.tools.now() + MINUTE, 10)).toEqual([]);
       expect(await b.ledger.lanes.withWork(null, 10)).toEqual([]);
-    });
-  });
-
-  describe('after a clock that was ahead by a day is right again', () => {
-    const DAY = 24 * 60 * MINUTE;
-
-    it('a lane that took messages meanwhile is due now, and no other', async () => {
-      const b = bench();
-      const right = b.tools.now();
-      await store(b, { scope: scope({ userId: 'bob' }) });
-      b.tools.advance(DAY);
-      await store(b);
-      b.tools.set(right + SECOND);
-      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toEqual([]);
-      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(1);
-      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toMatchObject([{ lane: (await laneOf(b)).id }]);
-      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(0);
-    });
-
-    it('a lane that takes another message is due when it has been idle', async () => {
-      const b = bench();
-      const right = b.tools.now();
-      b.tools.advance(DAY);
-      await store(b);
-      b.tools.set(right + SECOND);
-      expect((await store(b)).nudge).toMatchObject({ dueAt: b.tools.now() + POLICY.idleMs });
-    });
-
-    it('what waits for its next try is due now, where all is', async () => {
-      const b = bench();
-      const turn = await claimedBatch(b);
-      await b.ledger.lanes.release(turn.turn, b.tools.now() + DAY);
-      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: false })).toBe(0);
-      expect(await b.ledger.lanes.clockSetBack(b.tools.now(), { all: true })).toBe(1);
-      expect(await b.ledger.lanes.due(b.tools.now(), 10)).toHaveLength(1);
-    });
-
-    it('it is known until when it was ahead, until what waits for it is hastened', async () => {
-      const { ledger, tools } = bench();
-      const right = tools.now();
-      expect(await ledger.lanes.clockSeen(right)).toBe(right);
-      expect(await ledger.lanes.clockSeen(right + DAY)).toBe(right + DAY);
-      expect(await ledger.lanes.clockSeen(right + SECOND)).toBe(right + DAY);
-      await ledger.lanes.clockSetBack(right + SECOND, { all: true });
-      expect(await ledger.lanes.clockSeen(right + MINUTE)).toBe(right + MINUTE);
-    });
-
-    it('so are studies, and lanes of which the index is to be told once more', async () => {
-      const b = bench();
-      const { lane } = await toStudy(b);
-      const [now, later] = [b.tools.now(), b.tools.now() + DAY];
-      await b.ledger.graph.release(await heldStudy(b, lane), later);
-      const failure = { code: 'model_timeout', message: 'too slow', at: now };
-      await b.ledger.outbox.setAside([{ lane, failures: 1, notBefore: later, failure }]);
-      await b.ledger.lanes.clockSetBack(now, { all: false });
-      expect([await b.ledger.graph.due(now, 10), await b.ledger.outbox.aside(now, 10)]).toEqual([[], []]);
-      await b.ledger.lanes.clockSetBack(now, { all: true });
-      expect(await b.ledger.graph.due(now, 10)).toEqual([lane]);
-      expect(await b.ledger.outbox.aside(now, 10)).toMatchObject([{ lane }]);
     });
   });
 

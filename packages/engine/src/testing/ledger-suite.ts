@@ -17,6 +17,7 @@ import { describeGraphUndos } from './ledger-suite-graph-undos.ts';
 import { describeGraphWalks } from './ledger-suite-graph-walks.ts';
 import { describeKeys } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
+import { describeLateness } from './ledger-suite-lateness.ts';
 import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
@@ -45,6 +46,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeBatches(bench);
     describeClaim(bench);
     describeLanes(bench);
+    describeLateness(bench);
     describePriorities(bench);
     describeFailures(bench);
     describeThoughts(bench);

@@ -46,6 +46,14 @@ export function memoryLanes(state: State): LaneStore {
         .sort(byDue);
       return due.filter((nudge) => after === undefined || byDue(nudge, after) > 0).slice(0, limit);
     },
+    lateTenants: async (dueBefore, lanes) => {
+      const late = busyLanes(state)
+        .filter((lane) => dueOf(lane) < dueBefore)
+        .map((lane) => nudgeOf(state, lane));
+      const live = late.filter(({ priority }) => priority === 'live');
+      const byTenant = Map.groupBy(live, ({ tenant }) => tenant);
+      return [...byTenant].flatMap(([tenant, { length }]) => (length >= lanes ? [tenant] : [])).sort();
+    },
     withWork: async (after, limit) => {
       const rest = busyLanes(state).filter((lane) => after === null || lane.id > after);
       return rest
@@ -69,6 +77,7 @@ export function memoryLanes(state: State): LaneStore {
       if (now >= state.clockSeen + CLOCK_NOTED_MS) state.clockSeen = now;
       return state.clockSeen;
     },
+    clockShown: async () => (state.clockSeen === 0 ? null : state.clockSeen),
     find: async (tenant, owner) => {
       const lane = findLane(state, tenant, owner);
       return lane === null ? null : viewOf(state, lane);

@@ -8,7 +8,7 @@ import type {
   SettingsStore,
   SummaryStore,
 } from '@slowwave/engine';
-import { CLOCK_SEEN, clockNoted, NOTE_CLOCK } from '../../ledger/clock.ts';
+import { CLOCK_SEEN, clockNoted, clockShown, NOTE_CLOCK } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside, retell, setAside, takeUp } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
@@ -51,6 +51,7 @@ export function laneStore({ read, write }: Access): LaneStore {
     fail: (turn, how) => write((sql) => fail(sql, { turn, ...how })),
     release: (turn, dueAt, why) => write((sql) => release(sql, { turn, dueAt, why: why ?? null })),
     due: (now, limit, after) => read((sql) => lanes.dueLanes(sql, { now, limit, after: after ?? null })),
+    lateTenants: (dueBefore, count) => read((sql) => lanes.lateTenants(sql, { dueBefore, lanes: count })),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: (nudge) => write((sql) => raiseLane(sql, nudge)),
     flush: (tenant, owner, now) => write((sql) => flush(sql, { tenant, owner, now })),
@@ -60,6 +61,7 @@ export function laneStore({ read, write }: Access): LaneStore {
       if (isDue) await write((sql) => sql.run(NOTE_CLOCK, { shown: String(now) }));
       return latest;
     },
+    clockShown: async () => clockShown(await read((sql) => sql.get(CLOCK_SEEN, {}))),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

@@ -7,7 +7,7 @@ import type {
   ReviewStore,
   SettingsStore,
 } from '@slowwave/engine';
-import { CLOCK_SEEN, clockNoted } from '../../ledger/clock.ts';
+import { CLOCK_SEEN, clockNoted, clockShown } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
@@ -39,6 +39,7 @@ export function laneStore({ read, write }: Access): LaneStore {
     fail: (turn, how) => write('fail', { turn, ...how }),
     release: (turn, dueAt, why) => write('release', { turn, dueAt, why: why ?? null }),
     due: (now, limit, after) => read((sql) => lanes.dueLanes(sql, { now, limit, after: after ?? null })),
+    lateTenants: (dueBefore, count) => read((sql) => lanes.lateTenants(sql, { dueBefore, lanes: count })),
     withWork: (after, limit) => read((sql) => lanes.lanesWithWork(sql, after, limit)),
     raise: ({ lane, generation }) => write('raiseLane', { lane, generation }),
     flush: (tenant, owner, now) => write('flush', { tenant, owner, now }),
@@ -52,6 +53,7 @@ export function laneStore({ read, write }: Access): LaneStore {
       if (isDue) await write('noteClock', { now });
       return latest;
     },
+    clockShown: async () => clockShown(await read((sql) => sql.get(CLOCK_SEEN, {}))),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
   };

@@ -87,6 +87,8 @@ export interface LaneStore {
    * of a page: so that whoever looks for few at a time has looked at all of them after a while.
    */
   due(now: Millis, limit: number, after?: DueMark): Promise<readonly Nudge[]>;
+  /** Tenants of which at least so many lanes with live work have been due since before then. Backfill is in nobody's count. */
+  lateTenants(dueBefore: Millis, lanes: number): Promise<readonly TenantId[]>;
   /** All lanes with work, due or not: for filling an empty queue. `after` pages by lane id. */
   withWork(after: LaneId | null, limit: number): Promise<readonly Nudge[]>;
   /** The job of this generation ended without the lane moving on: generation + 1. null if the lane has moved on. */
@@ -103,6 +105,8 @@ export interface LaneStore {
    * were last set back.
    */
   clockSeen(now: Millis): Promise<Millis>;
+  /** The same without noting anything; null: no worker has looked yet. For whoever only wants to know what the time is there. */
+  clockShown(): Promise<Millis | null>;
   find(tenant: TenantId, owner: Owner): Promise<Lane | null>;
   get(id: LaneId): Promise<Lane | null>;
 }

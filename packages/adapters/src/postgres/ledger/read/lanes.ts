@@ -2,12 +2,20 @@ import {
   type DueMark,
   type Lane,
   type LaneId,
+  type Millis,
   type Nudge,
   type Owner,
   ofNoSpace,
   type TenantId,
 } from '@slowwave/engine';
-import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
+import {
+  type LaneRow,
+  laneFrom,
+  NUDGE_COLUMNS,
+  type NudgeRow,
+  nudgeFrom,
+  selectLateTenants,
+} from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
 export async function getLane(sql: Sql, id: LaneId): Promise<Lane | null> {
@@ -32,6 +40,10 @@ export async function dueLanes(
   return (await sql.all<NudgeRow>(SELECT_DUE, { now, limit, ...mark })).map(nudgeFrom);
 }
 
+export async function lateTenants(sql: Sql, how: { dueBefore: Millis; lanes: number }): Promise<readonly TenantId[]> {
+  return (await sql.all<{ tenant: TenantId }>(SELECT_LATE, how)).map(({ tenant }) => tenant);
+}
+
 /** By lane id. */
 export async function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): Promise<readonly Nudge[]> {
   return (await sql.all<NudgeRow>(SELECT_WITH_WORK, { after: after ?? '', limit })).map(nudgeFrom);
@@ -45,6 +57,8 @@ const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
   WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
+
+const SELECT_LATE = selectLateTenants({ unpaused: 'NOT paused', behind: 'nudged_backfill' });
 
 const SELECT_OLDEST_DUE = `
   SELECT due_at FROM lanes

@@ -1,7 +1,14 @@
-import type { DueMark, Lane, LaneId, Nudge, Owner, TenantId } from '@slowwave/engine';
+import type { DueMark, Lane, LaneId, Millis, Nudge, Owner, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { clockParams, lanesAhead } from '../../../ledger/clock.ts';
-import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from '../../../ledger/rows/lane.ts';
+import {
+  type LaneRow,
+  laneFrom,
+  NUDGE_COLUMNS,
+  type NudgeRow,
+  nudgeFrom,
+  selectLateTenants,
+} from '../../../ledger/rows/lane.ts';
 import type { Sql } from '../sql.ts';
 
 export function getLane(sql: Sql, id: LaneId): Lane | null {
@@ -26,6 +33,10 @@ export function dueLanes(
   return sql.all<NudgeRow>(SELECT_DUE, { now, limit, ...mark }).map(nudgeFrom);
 }
 
+export function lateTenants(sql: Sql, how: { dueBefore: Millis; lanes: number }): readonly TenantId[] {
+  return sql.all<{ tenant: TenantId }>(SELECT_LATE, how).map(({ tenant }) => tenant);
+}
+
 /** By lane id. */
 export function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): readonly Nudge[] {
   return sql.all<NudgeRow>(SELECT_WITH_WORK, { after: after ?? '', limit }).map(nudgeFrom);
@@ -44,6 +55,8 @@ const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
   WHERE state <> 'idle' AND paused = 0 AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
+
+const SELECT_LATE = selectLateTenants({ unpaused: 'paused = 0', behind: 'nudged_backfill = 1' });
 
 const SELECT_OLDEST_DUE = `
   SELECT due_at FROM lanes

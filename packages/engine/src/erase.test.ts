@@ -4,6 +4,7 @@ import type { ErasureQueue } from './ports/erasing.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import { requestErasure } from './request-erasure.ts';
+import { sweepOutbox } from './sweep-outbox.ts';
 import { takeTurn } from './take-turn.ts';
 import {
   createMemoryIndex,
@@ -102,6 +103,20 @@ describe('erasing a user', () => {
     meanwhile = async () => erase((await request()).id);
     await say('home: Berlin');
     expect(textsInIndex()).toEqual([]);
+  });
+
+  it('tells the index of nothing that was said before it, however short that would stay there', async () => {
+    meanwhile = async () => Promise.reject(new Error('the index is away'));
+    await say('home: Berlin');
+    expect(await ledger.outbox.pending(10)).toHaveLength(1);
+    await request();
+    let told = 0;
+    meanwhile = async () => {
+      told += 1;
+    };
+    await sweepOutbox(bench.deps, NEVER);
+    expect(told).toBe(0);
+    expect(await ledger.outbox.pending(10)).toEqual([]);
   });
 
   it('keeps a model that is still thinking from writing anything', async () => {

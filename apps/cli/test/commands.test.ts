@@ -209,10 +209,18 @@ describe('slowwave beside a server', () => {
     const shown = await run('what-if', '--user', 'eve', '--mode', 'add_only');
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Memories: 0 added, 0 changed') });
     expect(await run('erase', 'eve')).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+    const body = JSON.stringify({ agent_id: 'bot', memory: 'Books flights' });
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    expect((await fetch(`${server.url}/v1/memories`, { method: 'POST', headers, body })).status).toBe(201);
     const erased = await run('erase', 'eve', '--yes', '--json');
     expect(erased.code).toBe(0);
     expect(erased.json()).toMatchObject({ state: 'erased', counts: { batches: 1 } });
     expect((await run('batches', '--user', 'eve', '--json')).json().batches).toEqual([]);
+    expect(await run('erase', 'eve', '--agent', 'bot', '--yes')).toMatchObject({ code: 2 });
+    expect(await run('erase', '--yes')).toMatchObject({ code: 2, err: expect.stringContaining('--agent') });
+    const bot = await run('erase', '--agent', 'bot', '--yes', '--json');
+    expect(bot).toMatchObject({ code: 0 });
+    expect(bot.json()).toMatchObject({ state: 'erased', counts: { memories: 1 } });
     expect((await run('doctor')).code).toBe(0);
   });
 

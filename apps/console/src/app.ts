@@ -3,8 +3,8 @@ import { ceilingsRoutes } from './ceilings.ts';
 import { deleteKey } from './delete-key.ts';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
+import { deleteOwner } from './delete-owner.ts';
 import { deleteReplay } from './delete-replay.ts';
-import { deleteUser } from './delete-user.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { exportUser } from './export-user.ts';
 import { getConsolidation } from './get-consolidation.ts';
@@ -66,7 +66,7 @@ const manageRoutes =
     listUndos(app, deps);
     listReviews(app, deps);
     postReview(app, deps);
-    deleteUser(app, deps);
+    deleteOwner(app, deps);
     getErasure(app, deps);
     exportUser(app, deps);
     postRetentionPreview(app, deps);

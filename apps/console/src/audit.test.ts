@@ -46,6 +46,25 @@ test('an admin sees who did what in the own tenant, and an operator in any', asy
   ]);
 });
 
+test('who erased which agent or run is told of the erasure alone, and who was not let, of which', async () => {
+  const { ask, make, log, engine } = await audited();
+  const acme = await make({ tenant: 'acme' });
+  const anns = await make({ tenant: 'acme', scopes: ['manage'], user_id: 'ann' });
+  const shops = await make({ tenant: 'acme', scopes: ['manage'], app_id: 'shop' });
+  for (const kind of ['agent', 'run']) {
+    for (const key of [anns, shops]) {
+      const refused = await ask(key.secret, `DELETE /v1/${kind}s/ann`);
+      expect(refused).toMatchObject({ status: 403, body: { code: 'key_bound' } });
+    }
+    const subject = { kind, id: 'ann' };
+    expect((await log(acme.secret, '?subject=ann&limit=2')).results).toMatchObject([{ subject }, { subject }]);
+    const { body } = await ask(acme.secret, `DELETE /v1/${kind}s/ann`);
+    await engine.deps.ledger.trail.forgetOwner(body.erasure_id, 100);
+    expect((await log(acme.secret, '?subject=ann')).results).toEqual([]);
+    expect((await log(acme.secret, `?subject=${body.erasure_id}`)).results).toHaveLength(3);
+  }
+});
+
 test('what is refused shows up without a secret, under the id of the key where it is known', async () => {
   const { ask, make, log } = await audited();
   const acme = await make({ tenant: 'acme' });

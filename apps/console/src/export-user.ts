@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ExportLine, UserParams } from '@slowwave/contracts';
+import { ExportLine, OwnerParams } from '@slowwave/contracts';
 import { exportOf, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, notFound, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
@@ -12,7 +12,7 @@ const schema = {
     'One JSON object per line (application/x-ndjson), read while it is sent: the user, batches, messages, memories with ' +
     'all versions, events, consolidations with plans and raw answers, reviews, summaries, and the graph: entities, relations, statements. The last line has the type ' +
     '"end" and how many there were of each: an export without it broke off.',
-  params: UserParams,
+  params: OwnerParams,
   produces: ['application/x-ndjson'],
   response: {
     200: { description: 'The export', content: { 'application/x-ndjson': { schema: ExportLine } } },

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
 const ROUTES = [
+  '/v1/agents/{id}',
+  '/v1/runs/{id}',
   '/v1/audit',
   '/v1/memories',
   '/v1/relations',

@@ -1,4 +1,4 @@
-import { PostRollback, UndoReport, UserParams } from '@slowwave/contracts';
+import { OwnerParams, PostRollback, UndoReport } from '@slowwave/contracts';
 import { isoOf, type Millis, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, problem, requestTenant } from '@slowwave/http';
 import type { ConsoleDeps } from './deps.ts';
@@ -12,7 +12,7 @@ const schema = {
     'All memories of the user are what they were then, by the time they were recorded at (not by when things were said ' +
     'or held): what consolidations, explicit writes and undos did since is undone by further events. Batches that wait ' +
     'are not touched. It can be taken back.',
-  params: UserParams,
+  params: OwnerParams,
   body: PostRollback,
   response: { 200: UndoReport, 202: UndoReport },
 };

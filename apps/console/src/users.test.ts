@@ -22,6 +22,34 @@ test('a user is erased in the background, and the status tells how far it is', a
   expect(JSON.stringify(over)).not.toContain('ann');
 });
 
+test.each([
+  { kind: 'agent', path: '/v1/agents/x%2F1', own: { agentId: 'x/1' }, beside: { userId: 'ann', agentId: 'x/1' } },
+  { kind: 'run', path: '/v1/runs/x%2F1', own: { runId: 'x/1' }, beside: { agentId: 'bot', runId: 'x/1' } },
+])('an erased $kind loses what it owns, and nobody else anything', async ({ kind, path, own, beside }) => {
+  const { app, engine, send } = await consoleBench();
+  const { ledger } = engine.deps;
+  const nobody = { userId: null, agentId: null, runId: null, appId: null };
+  const said = { own: await engine.post(['home: Berlin'], { scope: { ...nobody, ...own } }) };
+  const kept = [
+    await engine.post(['home: Oslo'], { scope: { ...nobody, ...beside } }),
+    await engine.post(['home: Rome'], { userId: 'x/1' }),
+  ];
+  await engine.run();
+  const answer = await send('DELETE', path);
+  expect(answer.statusCode).toBe(202);
+  const { erasure_id, status_url } = answer.json();
+  expect(await ledger.batches.get(DEFAULT_TENANT, said.own)).toBeNull();
+  await eraseOwner({ ...engine.deps, queue, settleMs: 0 })(erasure_id, NEVER);
+  const over = (await app.inject(status_url)).json();
+  expect(over).toMatchObject({ state: 'erased', counts: { batches: 1, memories: 1 } });
+  expect(JSON.stringify(over)).not.toContain('x/1');
+  const { results } = await ledger.overview.owners(DEFAULT_TENANT, { limit: 10, cursor: null });
+  expect(results.map(({ owner }) => owner)).not.toContainEqual({ kind, id: 'x/1' });
+  for (const id of kept) expect(await ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({ state: 'consolidated' });
+  const memories = (await ledger.memories.every(null, 10)).map(({ versions }) => versions.at(-1)?.text);
+  expect(memories.sort()).toEqual(['home: Oslo', 'home: Rome']);
+});
+
 test('an erasure asked for twice is the same one', async () => {
   const { engine, send } = await consoleBench();
   await engine.post(['home: Berlin']);

@@ -210,6 +210,8 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       ['console', `PATCH /v1/memories/${bobs.memory}`, { memory: 'Bob lives in Paris' }],
       ['console', `DELETE /v1/memories/${bobs.memory}`],
       ['console', 'DELETE /v1/users/bob'],
+      ['console', 'DELETE /v1/agents/ann'],
+      ['console', 'DELETE /v1/runs/ann'],
       ['console', 'GET /v1/users/bob/export'],
       ['console', 'GET /v1/settings'],
       ['console', `GET /v1/consolidations/${bobs.consolidation}`],

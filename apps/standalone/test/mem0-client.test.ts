@@ -1,8 +1,8 @@
 import { MemoryClient } from '@slowwave/testkit/mem0';
 import { expect, test } from 'vitest';
-import { post } from './client.ts';
+import { get, post } from './client.ts';
 import { everythingAClientDoes } from './mem0-script.ts';
-import { fourProcesses, standalone } from './setups.ts';
+import { fourProcesses, type Setup, standalone } from './setups.ts';
 
 const WITHIN_MS = 120_000;
 
@@ -16,6 +16,7 @@ test.each([
     try {
       await everythingAClientDoes(`${setup.console}/mem0`);
       await everythingSelfHosted(`${setup.console}/mem0/`);
+      await erasesEntities(setup);
       await isAudited(setup.console);
       await keepsTenantsApart(setup.console);
     } finally {
@@ -24,6 +25,27 @@ test.each([
   },
   WITHIN_MS,
 );
+
+/** Of an agent and a run as of a user: what was said goes with what was remembered of it. */
+async function erasesEntities({ ingest, search, console }: Setup): Promise<void> {
+  for (const kind of ['user', 'agent', 'run']) {
+    const owner = { [`${kind}_id`]: `erin/${kind}` };
+    const messages = [{ role: 'user', content: 'I live in Oslo' }];
+    const { body: batch } = await post(`${ingest}/v1/batches?wait=30000`, { ...owner, messages, flush: true });
+    expect(batch.state).toBe('consolidated');
+    const found = async () => {
+      const { body } = await post(`${search}/v1/search`, { ...owner, query: 'Oslo', include: ['messages'] });
+      return [...body.results, ...body.messages].length;
+    };
+    expect(await found()).toBeGreaterThan(1);
+    const path = `${console}/mem0/v2/entities/${kind}/${encodeURIComponent(`erin/${kind}`)}/`;
+    const deleted = await send('DELETE', path);
+    expect(deleted).toMatchObject({ status: 200, body: { message: expect.stringContaining('deleted') } });
+    expect([kind, await found()]).toEqual([kind, 0]);
+    expect([kind, (await get(`${ingest}/v1/batches/${batch.id}`)).status]).toEqual([kind, 404]);
+  }
+  expect(await send('DELETE', `${console}/mem0/v2/entities/app/shop/`)).toMatchObject({ status: 400 });
+}
 
 /** What a client of mem0 changes is told of once, as the route of ours that does it. */
 async function isAudited(base: string): Promise<void> {

@@ -47,6 +47,8 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/undos': 'manage',
   'console POST /v1/undos/{id}/redo': 'manage',
   'console DELETE /v1/users/{id}': 'manage',
+  'console DELETE /v1/agents/{id}': 'manage',
+  'console DELETE /v1/runs/{id}': 'manage',
   'console GET /v1/users/{id}/export': 'manage',
   'console POST /v1/users/{id}/rollback': 'manage',
   'console GET /v1/erasures/{id}': 'manage',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExternalId } from './common.ts';
 
-export const UserParams = z.strictObject({ id: ExternalId });
+export const OwnerParams = z.strictObject({ id: ExternalId });
 
 export const ErasureState = z.enum(['requested', 'erasing', 'compacting', 'erased']);
 
@@ -13,7 +13,7 @@ export const ErasureView = z
   .object({
     id: z.string(),
     state: ErasureState.describe(
-      'requested: stored, nothing of the user is consolidated or written any more; erasing: rows go; compacting: they ' +
+      'requested: stored, nothing of the owner is consolidated or written any more; erasing: rows go; compacting: they ' +
         'are gone, and files are rewritten; erased: over.',
     ),
     counts: z.record(z.string(), z.number().int()).describe('What was erased so far, by kind.'),

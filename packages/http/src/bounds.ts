@@ -3,10 +3,14 @@ import { type Principal, principalOf } from './principal.ts';
 import { type ProblemError, problem } from './problem.ts';
 import type { App } from './types.ts';
 
+/** Who can own memories; the first of them that a request names is the owner. */
+export const OWNER_KINDS = ['user', 'agent', 'run'] as const;
+type OwnerKind = (typeof OWNER_KINDS)[number];
+
 /** How a route keeps a key for one user or app inside that. A route that says nothing takes no such key. */
 export interface Bounds {
-  /** body, query: they name user_id and app_id. user: the path names the user. found: the route asks mayKnow. */
-  readonly by: 'body' | 'query' | 'user' | 'found';
+  /** body, query: they name user_id and app_id. user, agent, run: the path names that owner. found: the route asks mayKnow. */
+  readonly by: 'body' | 'query' | OwnerKind | 'found';
   /** Whether it can be kept inside one app. */
   readonly apps: boolean;
 }
@@ -44,8 +48,8 @@ interface Named {
   readonly app_id?: unknown;
 }
 
-function namedIn({ body, query, params }: FastifyRequest, by: 'body' | 'query' | 'user'): Named {
-  if (by === 'user') return { user_id: (params as { readonly id?: unknown }).id };
+function namedIn({ body, query, params }: FastifyRequest, by: 'body' | 'query' | OwnerKind): Named {
+  if (by !== 'body' && by !== 'query') return { [`${by}_id`]: (params as { readonly id?: unknown }).id };
   const named = by === 'body' ? body : query;
   return typeof named === 'object' && named !== null ? named : {};
 }

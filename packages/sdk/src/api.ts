@@ -327,7 +327,7 @@ export type EntityNeighbourhood = {
 
 export type Erasure = {
   readonly id: string;
-  /** requested: stored, nothing of the user is consolidated or written any more; erasing: rows go; compacting: they are gone, and files are rewritten; erased: over. */
+  /** requested: stored, nothing of the owner is consolidated or written any more; erasing: rows go; compacting: they are gone, and files are rewritten; erased: over. */
   readonly state: 'requested' | 'erasing' | 'compacting' | 'erased';
   /** What was erased so far, by kind. */
   readonly counts: Readonly<Record<string, number>>;
@@ -1932,6 +1932,16 @@ export interface Operations {
   };
   /** Erase a user. */
   'DELETE /v1/users/{id}': {
+    params: { id: string; };
+    answer: ErasureAccepted;
+  };
+  /** Erase an agent. */
+  'DELETE /v1/agents/{id}': {
+    params: { id: string; };
+    answer: ErasureAccepted;
+  };
+  /** Erase a run. */
+  'DELETE /v1/runs/{id}': {
     params: { id: string; };
     answer: ErasureAccepted;
   };

@@ -2,27 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasureAccepted, ErasureView } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { type Ask, withApi } from '../api/ask.ts';
-import { type Call, type Command, isOffline } from '../command.ts';
+import { type Call, type Command, type Given, isOffline } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 
 export const eraseCommand: Command = {
   name: 'erase',
-  usage: '<user id>',
-  words: [1, 1],
+  usage: '[user id]',
+  words: [0, 1],
   on: 'server or ledger',
-  summary: 'Erase a user: everything they said and everything that was made of it.',
+  summary: 'Erase a user, an agent or a run: everything it owns and everything that was made of it.',
   about: `It cannot be undone, and asks for --yes therefore. A worker does it in the background;
-offline it is only asked for, and done when a worker runs. Backups are not touched.`,
+offline it is only asked for, and done when a worker runs. Backups are not touched, and neither is
+what others own: of an agent or a run goes what was said without a user.`,
   options: {
+    agent: { value: 'ID', about: 'An agent instead of a user…' },
+    run: { value: 'ID', about: '…or a run.' },
     yes: { value: null, about: 'Really.' },
     'no-wait': { value: null, about: 'Do not wait until it is done.' },
   },
   run: (call) => {
     const { given, out } = call;
-    const [user = ''] = given.words;
-    if (!given.flag('yes')) throw new UsageError(`expected --yes: all there is of user ${user} goes for good`, 'erase');
+    const { kind, id } = erasedBy(given);
+    if (!given.flag('yes')) throw new UsageError(`expected --yes: all that ${kind} ${id} owns goes for good`, 'erase');
     return withApi(call, { writes: true }, async (ask) => {
-      const path = `/v1/users/${encodeURIComponent(user)}`;
+      const path = `/v1/${kind}s/${encodeURIComponent(id)}`;
       const accepted = await ask<z.infer<typeof ErasureAccepted>>({ method: 'DELETE', path });
       if (given.flag('no-wait') || isOffline(call)) {
         out.answer(accepted, `Erasure ${accepted.erasure_id} is asked for; a worker does it.`);
@@ -34,6 +37,15 @@ offline it is only asked for, and done when a worker runs. Backups are not touch
     });
   },
 };
+
+/** Exactly one: what is erased by mistake does not come back. */
+function erasedBy(given: Given): { readonly kind: string; readonly id: string } {
+  const [user = null] = given.words;
+  const named = Object.entries({ user, agent: given.text('agent'), run: given.text('run') });
+  const [one, ...more] = named.flatMap(([kind, id]) => (id === null ? [] : [{ kind, id }]));
+  if (one !== undefined && more.length === 0) return one;
+  throw new UsageError('expected one of a user id, --agent, --run', 'erase');
+}
 
 const POLL_MS = 500;
 

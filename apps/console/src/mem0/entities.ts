@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { Ask } from './ask.ts';
 import { everything } from './everything.ts';
 import { PageFields } from './fields.ts';
-import { queryText } from './scope.ts';
 import { mem0Entity, mem0Page } from './views.ts';
 
 const Named = z.strictObject({ type: z.string(), id: z.string() });
@@ -19,18 +18,23 @@ export function entities(app: App, ask: Ask): void {
   });
   for (const path of ['/v1/entities/:type/:id', '/v2/entities/:type/:id']) {
     app.delete(path, { schema: { params: Named } }, async (request) => {
-      await gone(ask, request, request.params);
-      return { message: 'Entity deleted successfully!' };
+      await erase(ask, request, request.params);
+      return { message: `Entity deleted successfully!${STAYS[request.params.type] ?? ''}` };
     });
   }
 }
 
-/** The memories go at once, so that the next read has none; the rest of a user is erased in the background. */
-async function gone(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof Named>): Promise<void> {
+/** At once nothing of it is read any more; its rows go in the background. */
+async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof Named>): Promise<void> {
   if (type === 'app') {
     throw problem('invalid_request', 'an app owns no memories here: delete its users, or their memories with app_id');
   }
   if (type !== 'user' && type !== 'agent' && type !== 'run') throw notFound('kind of entity', type);
-  await ask(request, { method: 'DELETE', path: `/v1/memories${queryText({ [`${type}_id`]: id })}` });
-  if (type === 'user') await ask(request, { method: 'DELETE', path: `/v1/users/${encodeURIComponent(id)}` });
+  await ask(request, { method: 'DELETE', path: `/v1/${type}s/${encodeURIComponent(id)}` });
 }
+
+/** mem0 would delete what only names them as well. */
+const STAYS: Readonly<Record<string, string>> = {
+  agent: ' What users said to it is theirs, and stays.',
+  run: ' What users or agents said in it is theirs, and stays.',
+};

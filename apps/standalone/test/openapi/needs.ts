@@ -15,6 +15,12 @@ type Need = (world: World) => Promise<Needed>;
 const ofMemory: Need = async (world) => ({ params: { id: await world.memory() } });
 const ofConsolidation: Need = async (world) => ({ params: { id: (await world.consolidated()).consolidation } });
 const ofUser: Need = async (world) => ({ params: { id: (await world.consolidated()).user } });
+const ofOwnerOf =
+  (kind: 'agent' | 'run'): Need =>
+  async (world) => {
+    await world.done('POST /v1/memories', { [`${kind}_id`]: `erased-${kind}`, memory: 'Books flights' });
+    return { params: { id: `erased-${kind}` } };
+  };
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
@@ -66,6 +72,8 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   redo: async (world) => ({ params: { id: await world.undo() } }),
   settleReview: async (world) => ({ params: { id: await world.review() } }),
   eraseUser: ofUser,
+  eraseAgent: ofOwnerOf('agent'),
+  eraseRun: ofOwnerOf('run'),
   exportUser: ofUser,
   rollbackUser: ofUser,
   getErasure: async (world) => {

@@ -45,7 +45,7 @@ export interface EngineBench {
 export interface PostOptions {
   readonly userId?: string;
   readonly priority?: Priority;
-  /** Other ids of the scope. */
+  /** Other ids of the scope, or other ones. */
   readonly scope?: Partial<Scope>;
   readonly settings?: Partial<BatchSettings>;
   readonly at?: Millis;

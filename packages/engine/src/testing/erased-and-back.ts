@@ -5,13 +5,14 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { SearchIndex, ShownPoint } from '../ports/search-index.ts';
 import { requestErasure } from '../request-erasure.ts';
 import { takeTurn } from '../take-turn.ts';
-import { DEFAULT_TENANT, type LaneId, type Owner } from '../words.ts';
+import { DEFAULT_TENANT, type LaneId, type Owner, type OwnerKind, type Scope } from '../words.ts';
+import { scope } from './builders.ts';
 import { watchedDeps } from './dying-deps.ts';
 import { type EngineBench, engineBench, NEVER } from './engine-bench.ts';
 import { type FakeChat, fakeChat, fakeEmbedder } from './fake-models.ts';
 import { echoExtract, keyedDecide } from './scripts.ts';
 
-/** Stores that all cases share: each case has a user of its own. */
+/** Stores that all cases share: each case has an owner of its own. */
 export interface ErasedAndBackStores {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
@@ -23,6 +24,9 @@ export const ERASED_AND_BACK_SPACE = { dimensions: 64, fingerprint: 'fake-64' } 
 /** More calls of ports than a turn makes: the cases end with the turn's last call. */
 const CALLS_MAX = 80;
 
+/** Calls are tried with each of them in turn. */
+const KINDS: readonly OwnerKind[] = ['user', 'agent', 'run'];
+
 /** How far the erasure and the new user's life are by the time the erased user's turn goes on. */
 const MEANWHILE = [
   'is erased and posts again',
@@ -30,7 +34,7 @@ const MEANWHILE = [
 ] as const;
 type Meanwhile = (typeof MEANWHILE)[number];
 
-/** What holds when a user is erased and the same id posts at once, at every step of a turn that is under way. */
+/** What holds when an owner is erased and the same id posts at once, at every step of a turn that is under way. */
 export function describeErasedAndBack(stores: () => ErasedAndBackStores, { everyNth = 1 } = {}): void {
   // One for all cases: its ids are counted, and what it stores is shared.
   let made: EngineBench | null = null;
@@ -41,7 +45,7 @@ export function describeErasedAndBack(stores: () => ErasedAndBackStores, { every
   };
   const kinds = MEANWHILE.flatMap((meanwhile) => (['before', 'after'] as const).map((when) => ({ meanwhile, when })));
   for (const [i, { meanwhile, when }] of kinds.entries()) {
-    it(`a user who ${meanwhile} ${when} any call of a turn meets nothing of who had the id before`, {
+    it(`an owner who ${meanwhile} ${when} any call of a turn meets nothing of who had the id before`, {
       timeout: 240_000,
     }, async () => {
       const met: string[] = [];
@@ -68,11 +72,12 @@ interface Case {
 
 /** One erasure at one call of the erased user's turn. Answers with that call, or null where the turn had none left. */
 async function tryAt(bench: EngineBench, { nth, when, meanwhile }: Case): Promise<string | null> {
-  const life = await formerLife(bench, `user-${nth}-${when}-${MEANWHILE.indexOf(meanwhile)}`);
+  const kind = KINDS[nth % KINDS.length] ?? 'user';
+  const life = await formerLife(bench, { kind, id: `owner-${nth}-${when}-${MEANWHILE.indexOf(meanwhile)}` });
   const erasure = { id: '' };
   const act = async (): Promise<void> => {
     erasure.id = (await requestErasure(bench.deps, DEFAULT_TENANT, life.owner)).id;
-    await bench.post(['home: in Oslo'], { userId: life.owner.id });
+    await bench.post(['home: in Oslo'], { scope: aloneIn(life.owner) });
     if (meanwhile === MEANWHILE[0]) return;
     await consolidateAnew(life);
     await erase(life, erasure.id);
@@ -96,17 +101,18 @@ interface Life {
   readonly secret: string;
 }
 
-/** A user with a memory, and with a batch that is about to be consolidated. */
-async function formerLife(bench: EngineBench, userId: string): Promise<Life> {
-  const secret = `secret-of-${userId}`;
-  await bench.post([`home: ${secret} in Berlin`], { userId });
+/** An owner with a memory, and with a batch that is about to be consolidated. */
+async function formerLife(bench: EngineBench, owner: Owner): Promise<Life> {
+  const secret = `secret-of-${owner.id}`;
+  await bench.post([`home: ${secret} in Berlin`], { scope: aloneIn(owner) });
   await bench.run();
-  await bench.post([`home: ${secret} in Rome`], { userId });
-  const owner: Owner = { kind: 'user', id: userId };
+  await bench.post([`home: ${secret} in Rome`], { scope: aloneIn(owner) });
   const lane = await bench.deps.ledger.lanes.find(DEFAULT_TENANT, owner);
-  if (lane === null) throw new Error(`expected a lane of ${userId}`);
+  if (lane === null) throw new Error(`expected a lane of ${owner.id}`);
   return { bench, owner, lane: lane.id, secret };
 }
+
+const aloneIn = ({ kind, id }: Owner): Scope => scope({ [`${kind}Id`]: id });
 
 const scripted = (): FakeChat =>
   fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide((text) => text.split(':')[0] ?? text) });
@@ -167,14 +173,14 @@ async function expectOnlyAnew(life: Life, when: string): Promise<void> {
   const fresh = await ledger.lanes.find(DEFAULT_TENANT, owner);
   if (fresh === null) throw new Error('expected a lane of the new user');
   expect(fresh.id).not.toBe(lane);
-  const scope = { userId: owner.id, agentId: null, runId: null, appId: null };
   const page = { limit: 100, cursor: null };
-  const { results: memories } = await ledger.memories.list(DEFAULT_TENANT, scope, bench.tools.now(), page);
+  const { results: memories } = await ledger.memories.list(DEFAULT_TENANT, aloneIn(owner), bench.tools.now(), page);
   expect(
     memories.map(({ versions }) => versions.map(({ text }) => text)),
     when,
   ).toEqual([['home: in Oslo']]);
-  const { results: batches } = await ledger.batches.list(DEFAULT_TENANT, { userId: owner.id }, page);
+  const { results } = await ledger.batches.list(DEFAULT_TENANT, {}, page); // newest first
+  const batches = results.filter((batch) => batch.lane === fresh.id);
   expect(
     batches.map(({ state }) => state),
     when,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Erasure } from '../ports/ledger/erasures.ts';
-import type { LaneId } from '../words.ts';
+import type { LaneId, Owner } from '../words.ts';
 import { added, deleted, home, newPlan, scope, storedAnswer, user } from './builders.ts';
 import {
   ALL,
@@ -22,10 +22,10 @@ import {
 
 const FINGERPRINT = 'suite';
 
-const request = (bench: Bench, owner = ANN): Promise<Erasure> =>
+const request = (bench: Bench, owner: Owner = ANN): Promise<Erasure> =>
   bench.ledger.erasures.request(TENANT, owner, {
     id: bench.tools.id('ers'),
-    ownerHash: `hash of ${owner.id}`,
+    ownerHash: `hash of ${owner.kind === 'user' ? '' : `${owner.kind} `}${owner.id}`,
     now: bench.tools.now(),
   });
 
@@ -39,9 +39,12 @@ async function eraseAll(bench: Bench, id: string, limit = 2): Promise<number> {
 }
 
 /** A consolidated batch with an answer, a plan, a memory, and its vector; then a parked one, and one that waits. */
-async function aLife(bench: Bench, owner = ANN): Promise<{ batchId: string; memoryId: string; lane: LaneId }> {
-  const given = { scope: scope({ userId: owner.id }) };
-  const { batch } = await store(bench, { ...given, idempotency: { key: `key of ${owner.id}`, bodyHash: 'h' } });
+async function aLife(bench: Bench, owner: Owner = ANN): Promise<{ batchId: string; memoryId: string; lane: LaneId }> {
+  const given = { scope: scope({ [`${owner.kind}Id`]: owner.id }) };
+  const { batch } = await store(bench, {
+    ...given,
+    idempotency: { key: `key of ${owner.kind} ${owner.id}`, bodyHash: 'h' },
+  });
   const turn = await nextTurn(bench, { owner });
   const { ledger, tools } = bench;
   await ledger.thoughts.storeAnswer(turn, storedAnswer(tools));
@@ -106,6 +109,27 @@ export function describeErasures(bench: () => Bench): void {
       await ledger.erasures.forgetOwner(id);
       expect(await ledger.lanes.get(ann.lane)).toBeNull();
     });
+
+    it.each(['agent', 'run'] as const)(
+      'of a %s takes what it owns, and nothing of who named it or has its id',
+      async (kind) => {
+        const b = bench();
+        const owner = { kind, id: 'ann' };
+        const [gone, kept] = [await aLife(b, owner), await aLife(b)];
+        const { batch: named } = await store(b, { scope: scope({ userId: 'ann', agentId: 'ann', runId: 'ann' }) });
+        const { id } = await request(b, owner);
+        expect(await b.ledger.batches.get(TENANT, gone.batchId)).toBeNull();
+        await eraseAll(b, id);
+        await b.ledger.erasures.forgetOwner(id);
+        const counts = { batches: 2, memories: 1, consolidations: 1 };
+        expect(await b.ledger.erasures.get(TENANT, id)).toMatchObject({ owner: null, counts });
+        expect(await b.ledger.lanes.get(gone.lane)).toBeNull();
+        expect(await b.ledger.memories.get(TENANT, gone.memoryId)).toBeNull();
+        expect(await b.ledger.memories.get(TENANT, kept.memoryId)).not.toBeNull();
+        expect((await batchOf(b, kept.batchId)).state).toBe('consolidated');
+        expect((await batchOf(b, named.id)).scope).toMatchObject({ agentId: 'ann', runId: 'ann' });
+      },
+    );
 
     it('counts what it took, and goes through its states', async () => {
       const b = bench();

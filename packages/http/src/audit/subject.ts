@@ -1,5 +1,6 @@
 import { ExternalId } from '@slowwave/contracts';
 import type { FastifyRequest } from 'fastify';
+import { OWNER_KINDS } from '../bounds.ts';
 import type { Subject } from './entry.ts';
 
 /** For routes that make something: that is what the entry is about. */
@@ -12,16 +13,14 @@ export function subjectOf(request: FastifyRequest): Subject | null {
   const { subject, params, body, query, routeOptions } = request;
   if (subject !== null) return subject;
   const { by } = routeOptions.config.bounds ?? {};
-  if (by === 'user') return ownerOf('user', fieldOf(params, 'id'));
+  if (by === undefined || by === 'found') return thingOf(fieldOf(params, 'id'));
   if (by === 'body' || by === 'query') return ownerIn(by === 'body' ? body : query);
-  return thingOf(fieldOf(params, 'id'));
+  return ownerOf(by, fieldOf(params, 'id'));
 }
-
-const OWNERS = ['user', 'agent', 'run'] as const;
 
 /** The first given is the owner. */
 function ownerIn(named: unknown): Subject | null {
-  for (const kind of OWNERS) {
+  for (const kind of OWNER_KINDS) {
     const id = fieldOf(named, `${kind}_id`);
     if (id !== undefined) return ownerOf(kind, id);
   }

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_TENANT, type LaneId, type Ledger } from '@slowwave/engine';
 import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine/testing';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';
 import { eraseMarked, filesWithMarker, subjectsInTrail, twoLives } from './erased-life.ts';
@@ -39,6 +42,44 @@ describe('an erasure in PostgreSQL', () => {
     const rows = await shared.sql("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'slowwave'");
     const erased = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table));
     expect([...new Set([...erased, ...KEPT, 'lanes'])].sort()).toEqual(rows.map(({ name }) => name).sort());
+  });
+
+  describe('of an owner whose index is told of them at the same moment', () => {
+    const failure = { code: 'index_refused', message: 'expected a vector', at: 1 };
+
+    it.each([
+      [
+        'setting their lane aside',
+        (ledger: Ledger, lane: LaneId) => ledger.outbox.setAside([{ lane, failures: 1, notBefore: 1, failure }]),
+      ],
+      ['telling of all of their lane again', (ledger: Ledger, lane: LaneId) => ledger.outbox.retell(lane)],
+    ])('%s waits until it is known that they go, and leaves nothing', async (_what, tell) => {
+      await shared.empty();
+      const ledger = await shared.open();
+      const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, 1);
+      const other = new Client({ connectionString: shared.url });
+      await other.connect();
+      // As the request of an erasure does, and ended half-way.
+      try {
+        await other.query('BEGIN');
+        await other.query('SELECT * FROM slowwave.lanes WHERE id = $1 FOR NO KEY UPDATE', [lane]);
+        let done = false;
+        const telling = tell(ledger, lane).finally(() => {
+          done = true;
+        });
+        while (!done && !(await isWaiting())) await sleep(5);
+        expect(done).toBe(false);
+        await other.query("UPDATE slowwave.lanes SET erasure = 'era_1' WHERE id = $1", [lane]);
+        await other.query('COMMIT');
+        await telling;
+      } finally {
+        await other.end();
+      }
+      expect(await ledger.outbox.countAside()).toBe(0);
+    });
+
+    const isWaiting = async (): Promise<boolean> =>
+      (await shared.sql('SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1')).length > 0;
   });
 
   describe('erased and back at once', () => {

@@ -10,7 +10,7 @@ import type {
 } from '@slowwave/engine';
 import { CLOCK_SEEN, clockNoted, clockShown, NOTE_CLOCK } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
-import { countAside, lanesAside, retell, setAside, takeUp } from '../../ledger/set-aside.ts';
+import { countAside, lanesAside, takeUp } from '../../ledger/set-aside.ts';
 import type { Access } from './access.ts';
 import type { AppendGroups } from './append-groups.ts';
 import * as batches from './read/batches.ts';
@@ -25,7 +25,7 @@ import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
 import { flush, replay } from './write/flush.ts';
 import { clockSetBack, raiseLane } from './write/lanes.ts';
-import { clearOutbox, refillOutbox, refillSpeech } from './write/outbox.ts';
+import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
 import { putCeilings, putSettings } from './write/settings.ts';
@@ -113,7 +113,7 @@ export function settingsStore({ read, write }: Access): SettingsStore {
 export function outboxStore({ read, write }: Access): OutboxStore {
   return {
     ofLane: (lane, limit) => read((sql) => outbox.entriesOfLane(sql, lane, limit)),
-    setAside: (lanes) => write((sql) => runScript(sql, setAside(lanes))),
+    setAside: (lanes) => write((sql) => setLanesAside(sql, lanes)),
     takeUp: (lanes) => write((sql) => runScript(sql, takeUp(lanes))),
     aside: (until, limit) => read((sql) => runScript(sql, lanesAside({ until, limit }))),
     countAside: () => read((sql) => runScript(sql, countAside())),
@@ -126,7 +126,7 @@ export function outboxStore({ read, write }: Access): OutboxStore {
       await inSlices((after) => write((sql) => refillSpeech(sql, { after, limit: REFILL_SLICE })));
       return filled;
     },
-    retell: (lane) => write((sql) => runScript(sql, retell(lane))),
+    retell: (lane) => write((sql) => retellLane(sql, lane)),
     refilling: () => read(outbox.isRefilling),
   };
 }

@@ -1,7 +1,10 @@
-import type { TenantId, Told } from '@slowwave/engine';
+import type { LaneId, SetAside, TenantId, Told } from '@slowwave/engine';
+import { retell, setAside } from '../../../ledger/set-aside.ts';
 import { LOST, NOTE_TOLD, UNTOLD } from '../../../ledger/speech.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { tellOfBatches } from './batch-ends.ts';
+import { lockLanes } from './lanes.ts';
 
 /**
  * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
@@ -20,6 +23,18 @@ export async function clearOutbox(
     rows.map((row) => row.id),
     now,
   );
+}
+
+/** Both look whether a lane is being erased: until they are written, it is not. */
+export async function setLanesAside(sql: Sql, lanes: readonly SetAside[]): Promise<void> {
+  const ids = lanes.map(({ lane }) => lane);
+  await lockLanes(sql, ids);
+  await runScript(sql, setAside(lanes));
+}
+
+export async function retellLane(sql: Sql, lane: LaneId): Promise<void> {
+  await lockLanes(sql, [lane]);
+  await runScript(sql, retell(lane));
 }
 
 /** Applied batches whose consolidation has nothing left to tell become what apply said. */

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lockFolder, requireSameQueue } from './lock-folder.ts';
@@ -49,5 +52,38 @@ test('processes on one queue share a folder, also one that nobody has worked yet
   await expect(requireSameQueue(`${folder.path}/new`, OURS)).resolves.toBeUndefined();
   const lock = await lockFolder(folder.path, OURS);
   await expect(requireSameQueue(folder.path, OURS)).resolves.toBeUndefined();
+  await lock.close();
+});
+
+test.each([
+  ['redis://localhost:6379', 'redis://127.0.0.1:6379'],
+  ['redis://localhost', 'redis://[::1]:6379/0'],
+  ['redis://user:secret@127.0.0.1:6379/0?family=4&db=0', 'redis://127.0.0.1?db=0&family=4'],
+  ['rediss://LOCALHOST.:6379/3', 'redis://localhost/3'],
+  ['redis://queue.invalid:6379', 'redis://QUEUE.invalid/'],
+])('%s and %s are one queue', async (theirs, ours) => {
+  const lock = await lockFolder(folder.path, theirs);
+  await expect(requireSameQueue(folder.path, ours)).resolves.toBeUndefined();
+  await lock.close();
+});
+
+test.each([
+  ['redis://localhost/1', 'redis://localhost/2'],
+  ['redis://localhost:6379', 'redis://localhost:6380'],
+  ['redis://one.invalid', 'redis://two.invalid'],
+  ['postgres://localhost:6379/0', 'redis://localhost:6379/0'],
+])('%s and %s are two queues', async (theirs, ours) => {
+  const lock = await lockFolder(folder.path, theirs);
+  await expect(requireSameQueue(folder.path, ours)).rejects.toThrow('a queue on another server');
+  await lock.close();
+});
+
+test('what says which queue it is has no password, and one that an earlier release said is known', async () => {
+  const url = 'redis://user:secret@127.0.0.1:6379';
+  const lock = await lockFolder(folder.path, url);
+  const file = join(folder.path, 'standalone.queue');
+  expect(await readFile(file, 'utf8')).toBe('redis localhost 6379/0');
+  await writeFile(file, createHash('sha256').update(url).digest('hex'));
+  await expect(requireSameQueue(folder.path, url)).resolves.toBeUndefined();
   await lock.close();
 });

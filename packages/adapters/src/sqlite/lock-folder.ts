@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '@slowwave/engine/storing';
 import { heldBy, holdFile } from './hold-file.ts';
+import { earlierNameOf, IN_PROCESS, namesOf, type QueueServer } from './queue-names.ts';
 
 export interface Lock {
   close(): Promise<void>;
@@ -12,15 +12,12 @@ const LOCK_FILE = 'standalone.lock';
 /** Beside the lock: which queue its holder works from. */
 const QUEUE_FILE = 'standalone.queue';
 
-/** Where the queue of a process is; null: in the process itself. */
-export type QueueServer = string | null;
-
 /** Claims a data folder for this process; throws when another living process has it. A crash leaves nothing locked. */
 export async function lockFolder(folder: string, queue: QueueServer = null): Promise<Lock> {
   await mkdir(folder, { recursive: true });
   const held = holdFile(join(folder, LOCK_FILE));
   if ('close' in held) {
-    await writeFile(join(folder, QUEUE_FILE), nameOf(queue));
+    await writeFile(join(folder, QUEUE_FILE), (await namesOf(queue)).join('\n'));
     return { close: async () => held.close() };
   }
   throw new EngineError(
@@ -39,18 +36,13 @@ export async function requireSameQueue(folder: string, queue: string): Promise<v
   const lock = join(folder, LOCK_FILE);
   const holder = heldBy(lock);
   if (holder === null) return;
-  const theirs = await readFile(join(folder, QUEUE_FILE), 'utf8').catch(() => IN_PROCESS);
-  if (theirs === nameOf(queue)) return;
-  const where = theirs === IN_PROCESS ? 'a queue of its own, in that process' : 'a queue on another server';
+  const theirs = (await readFile(join(folder, QUEUE_FILE), 'utf8').catch(() => IN_PROCESS)).split('\n');
+  const ours = [...(await namesOf(queue)), earlierNameOf(queue)];
+  if (ours.some((name) => theirs.includes(name))) return;
+  const where = theirs.includes(IN_PROCESS) ? 'a queue of its own, in that process' : 'a queue on another server';
   throw new EngineError(
     `the data folder ${folder} is worked by process ${holder}, which has ${where}: two queues on one ledger would work every ` +
       'turn twice. Stop that process, start it with the REDIS_URL of this one, or choose another folder with SLOWWAVE_DATA_DIR',
     { code: 'ledger_unavailable', retryable: false },
   );
 }
-
-const IN_PROCESS = 'in process';
-
-/** The URL may hold a password. */
-const nameOf = (queue: QueueServer): string =>
-  queue === null ? IN_PROCESS : createHash('sha256').update(queue).digest('hex');

@@ -110,6 +110,31 @@ describe('an answer to an extract call is understood', () => {
     expect(facts(`${one}${two}`)?.value.items).toHaveLength(FACTS_MAX);
   });
 
+  it.each([
+    ['behind one that can', `${TWO}\n{"facts":[null,{"note":5}]}`],
+    ['before one that can', `{"facts":[null,{"note":5}]}\n${TWO}`],
+    ['beside it in a list', `[${TWO},{"facts":[null,{"note":5}]}]`],
+    ['under another name around it', `{"answer":${TWO},"more":{"results":[null,{"note":5}]}}`],
+  ])('with an object in which nothing can be read %s: its entries are told of', (_name, text) => {
+    expect(texts(text)).toEqual(BOTH);
+    expect(facts(text)?.complete).toBe(true);
+    expect(facts(text)?.value.unread).toEqual(
+      ['null', '{"note":5}'].map((entry) => ({ text: entry, reason: 'cannot be read as a fact' })),
+    );
+  });
+
+  it('with an object in which nothing can be read, and an empty one: that is no answer', () => {
+    expect(facts('{"facts":[]}\n{"facts":[null]}')).toBeNull();
+  });
+
+  it('with what can be read inside of what cannot: that alone was meant', () => {
+    expect(facts(`{"facts":[{"result":${TWO}}]}`)?.value).toMatchObject({ items: [{}, {}], unread: [] });
+  });
+
+  it('that broke off behind a whole object, where nothing could be read: more was to come', () => {
+    expect(facts('{"facts":["User likes hiking"]}\n{"facts":[null,{"te')?.complete).toBe(false);
+  });
+
   it('that broke off behind a whole object: more was to come', () => {
     const reading = facts('{"facts":["User likes hiking"]}\n{"facts":["User lives in Oslo","User ow');
     expect(reading?.value.items.map(({ text }) => text)).toEqual(['User likes hiking', 'User lives in Oslo']);
@@ -181,6 +206,14 @@ describe('an answer to a decide call is understood', () => {
     const [one, other] = ['{"fact":"f0","event":"ADD"}', '{"fact":"f1","event":"NONE","id":"0"}'];
     const answer = `{"operations":[${one}]}\n{"operations":[${one},${other}]}`;
     expect(operations(answer)?.map(({ fact }) => fact)).toEqual(['f0', 'f1']);
+  });
+
+  it('in two objects, with the entries told of that cannot be read in one of them', () => {
+    const answer = '{"operations":[{"fact":"f0","event":"ADD"}]}\n{"operations":["UPDATE f1"]}';
+    expect(readAnswer(answer, operationsIn)?.value).toMatchObject({
+      items: [{ fact: 'f0' }],
+      unread: [{ text: 'UPDATE f1', reason: 'cannot be read as an operation' }],
+    });
   });
 
   it('as one operation in the place of a list, or alone', () => {

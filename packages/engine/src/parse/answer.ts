@@ -11,7 +11,10 @@ export interface Reading<T> {
   readonly complete: boolean;
 }
 
-/** What is wanted of the JSON in an answer; null where there is nothing of it. Of several values a list has the items of all. */
+/**
+ * What is wanted of the JSON in an answer; null where there is nothing of it. Of several values a list has the items of all.
+ * One that is not `usable` has entries of which nothing can be made: no answer, but told of beside one.
+ */
 export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
 
 /**
@@ -50,8 +53,11 @@ function wholeOf<T>(found: readonly Shaped<T>[], shape: Shape<T>): Reading<T> | 
   const [first, ...more] = found;
   if (first === undefined) return null;
   const value = more.length === 0 ? first.value : shape(first.json, ...more.map(({ json }) => json));
-  return value === null ? null : { value, complete: true };
+  return value === null || !isUsable(value) ? null : { value, complete: true };
 }
+
+const isUsable = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || !('usable' in value) || value.usable === true;
 
 /** The text without what models put around their answers. */
 const bare = (text: string): string => withoutThinking(text.replace(/<\|[^|>]*\|>/gu, ' '));
@@ -122,6 +128,13 @@ const LOOKED_AT_MAX = 1_000;
 interface Inner {
   readonly value: Json;
   readonly keyed: Json;
+  /** Where it stands in entries of which nothing can be made. */
+  readonly inside?: Barren<unknown>;
+}
+
+/** Such entries. What is found inside of them after all is what was meant. */
+interface Barren<T> extends Shaped<T> {
+  isRead: boolean;
 }
 
 /** A value with what is wanted of it. */
@@ -130,20 +143,34 @@ interface Shaped<T> {
   readonly value: T;
 }
 
-/** The outermost values in which `shape` finds what it wants. */
+/** The outermost values in which `shape` finds what it wants, then those in which it finds what cannot be read. */
 function shapedIn<T>(whole: Json, shape: Shape<T>): Shaped<T>[] {
-  const found: Shaped<T>[] = [];
+  const sifted: Sifted<T> = { found: [], barren: [] };
   let level: readonly Inner[] = [{ value: whole, keyed: whole }];
   for (let depth = 0; depth < WRAPPED_MAX && level.length > 0; depth += 1) {
-    const inside: Inner[] = [];
-    for (const { value, keyed } of level.slice(0, LOOKED_AT_MAX)) {
-      const shaped = shape(keyed);
-      if (shaped !== null) found.push({ json: keyed, value: shaped });
-      else inside.push(...innerOf(value));
-    }
-    level = inside;
+    level = level.slice(0, LOOKED_AT_MAX).flatMap((inner) => sift(inner, shape, sifted));
   }
-  return found;
+  return [...sifted.found, ...sifted.barren.filter(({ isRead }) => !isRead)];
+}
+
+interface Sifted<T> {
+  readonly found: Shaped<T>[];
+  readonly barren: Barren<T>[];
+}
+
+/** Looks at one value; where it is not what is wanted, at what is inside of it next. */
+function sift<T>({ value, keyed, inside }: Inner, shape: Shape<T>, { found, barren }: Sifted<T>): readonly Inner[] {
+  const shaped = shape(keyed);
+  if (shaped !== null && isUsable(shaped)) {
+    found.push({ json: keyed, value: shaped });
+    if (inside !== undefined) inside.isRead = true;
+    return [];
+  }
+  if (shaped === null || inside !== undefined)
+    return innerOf(value).map((inner) => ({ ...inner, ...(inside && { inside }) }));
+  const own = { json: keyed, value: shaped, isRead: false };
+  barren.push(own);
+  return innerOf(value).map((inner) => ({ ...inner, inside: own }));
 }
 
 function innerOf(value: Json): readonly Inner[] {

@@ -41,7 +41,7 @@ const SOLE_TEXT_KEYS = ['fact', 'memory', 'statement', 'facts'];
 const LABEL_KEYS = ['name', 'key', 'attribute', 'property', 'field'];
 
 /**
- * The facts of answers to an extract call; null when they hold none and no empty list of them. The same words from the same
+ * The facts of answers to an extract call; null when they hold no list of them. The same words from the same
  * messages count once; said in another message they may mean a return to what held before.
  */
 export function factsIn(...values: readonly Json[]): Listed<RawFact> | null {
@@ -51,7 +51,7 @@ export function factsIn(...values: readonly Json[]): Listed<RawFact> | null {
   });
   if (lists.length === 0) return null;
   const read = listed(lists, { what: ['a fact', 'facts'], max: FACTS_MAX, read: ({ item }) => factOf(item) });
-  return read.usable ? { ...read, items: eachOnce(read.items) } : null;
+  return { ...read, items: eachOnce(read.items) };
 }
 
 function factItemsIn(value: Json): readonly Item[] | null {

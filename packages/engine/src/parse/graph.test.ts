@@ -21,6 +21,11 @@ describe('an answer about a graph is understood', () => {
     expect(read?.entities.map(({ name }) => name)).toEqual(['Ana', 'Bob']);
   });
 
+  it('in two objects, with the entries told of that cannot be read in one of them', () => {
+    const read = graph('{"entities":[null],"relations":[5]}\n{"entities":["Bob"],"relations":[]}');
+    expect(read).toMatchObject({ entities: [{ name: 'Bob' }], unread: [{ text: 'null' }, { text: '5' }] });
+  });
+
   it('up to as many entries of each kind as one answer may have', () => {
     const entities = Array.from({ length: 50_000 }, (_, i) => `Person ${i}`);
     const read = graph(JSON.stringify({ entities, relations: [] }));

@@ -34,6 +34,8 @@ export interface RawGraph {
   readonly unread: readonly Discard[];
 }
 
+type Usable = Pick<Listed<unknown>, 'usable'>;
+
 /** Entities, relations or decisions of one answer; a study keeps fewer. What comes after them is put aside. */
 const GRAPH_ITEMS_MAX = 1_000;
 
@@ -44,12 +46,13 @@ const SOURCE_KEYS = ['source', 'subject', 'from_entity', 'head'];
 const DESTINATION_KEYS = ['destination', 'target', 'object', 'to_entity', 'tail'];
 const RELATIONSHIP_KEYS = ['relationship', 'relation', 'predicate', 'type'];
 
-/** Entities and relations of answers to an extract_graph call; null when they hold neither list, or nothing but what cannot be read. */
-export function graphIn(...values: readonly Json[]): RawGraph | null {
+/** Entities and relations of answers to an extract_graph call; null when they hold neither list. */
+export function graphIn(...values: readonly Json[]): (RawGraph & Usable) | null {
   const relations = readUnder(values, RELATION_KEYS, { what: ['a relation', 'relations'], read: relationOf });
   const entities = readUnder(values, ENTITY_KEYS, { what: ['an entity', 'entities'], read: entityOf });
-  if (!relations.usable && !entities.usable) return null;
+  if (!relations.isThere && !entities.isThere) return null;
   return {
+    usable: relations.usable || entities.usable,
     entities: entities.items,
     relations: relations.items,
     unread: [...entities.unread, ...relations.unread],
@@ -60,13 +63,13 @@ function readUnder<T>(
   values: readonly Json[],
   keys: readonly string[],
   { what, read }: { readonly what: readonly [one: string, many: string]; readonly read: (item: Json) => T | null },
-): Listed<T> {
+): Listed<T> & { readonly isThere: boolean } {
   const lists = values.flatMap((value) => {
     const list = isObject(value) ? listUnder(value, keys) : null;
     return list === null ? [] : [list];
   });
   const all = listed(lists, { what, max: GRAPH_ITEMS_MAX, read: ({ item }) => read(item) });
-  return { ...all, usable: lists.length > 0 && all.usable };
+  return { ...all, usable: lists.length > 0 && all.usable, isThere: lists.length > 0 };
 }
 
 function entityOf(item: Json): RawEntity | null {
@@ -113,12 +116,17 @@ export interface RawDecisions {
   readonly unread: readonly Discard[];
 }
 
-/** The decisions of answers to a decide_graph call; null when they hold none of its lists, or nothing but what cannot be read. */
-export function decisionsIn(...values: readonly Json[]): RawDecisions | null {
+/** The decisions of answers to a decide_graph call; null when they hold none of its lists. */
+export function decisionsIn(...values: readonly Json[]): (RawDecisions & Usable) | null {
   const ends = readUnder(values, ['ends', 'ended'], { what: ['a decision', 'decisions'], read: endOf });
   const pairs = readUnder(values, ['pairs', 'same'], { what: ['a decision', 'decisions'], read: pairOf });
-  if (!ends.usable && !pairs.usable) return null;
-  return { ends: ends.items, pairs: pairs.items, unread: [...ends.unread, ...pairs.unread] };
+  if (!ends.isThere && !pairs.isThere) return null;
+  return {
+    usable: ends.usable || pairs.usable,
+    ends: ends.items,
+    pairs: pairs.items,
+    unread: [...ends.unread, ...pairs.unread],
+  };
 }
 
 function endOf(item: Json): RawDecisions['ends'][number] | null {

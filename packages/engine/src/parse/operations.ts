@@ -36,7 +36,7 @@ const EVENTS: Readonly<Record<string, EventKind>> = {
  */
 export const OPERATIONS_MAX = 3_000;
 
-/** The operations of answers to a decide call; null when they hold none and no empty list of them. What is there twice counts once. */
+/** The operations of answers to a decide call; null when they hold no list of them. What is there twice counts once. */
 export function operationsIn(...values: readonly Json[]): Listed<RawOperation> | null {
   const lists = values.flatMap((value) => {
     const items = itemsIn(value);
@@ -45,7 +45,6 @@ export function operationsIn(...values: readonly Json[]): Listed<RawOperation> |
   if (lists.length === 0) return null;
   const read = ({ key, item }: Item): RawOperation | null => (isObject(item) ? operationOf(item, key) : null);
   const all = listed(lists, { what: ['an operation', 'operations'], max: OPERATIONS_MAX, read });
-  if (!all.usable) return null;
   if (lists.length === 1) return all;
   return { ...all, items: [...new Map(all.items.map((one) => [JSON.stringify(one), one])).values()] };
 }

@@ -80,7 +80,15 @@ export interface HeldOperation {
   /** null for DELETE. */
   readonly details: VersionDetails | null;
   readonly sourceIds: readonly string[];
+  /** Facts of the same plan that only repeat what it says: they confirm it once it is approved. Missing: none. */
+  readonly repeats?: readonly HeldRepeat[];
 }
+
+/** A fact that only repeats what waits, and waits with it. */
+export type HeldRepeat = Pick<
+  HeldOperation,
+  'fact' | 'after' | 'reason' | 'saidAt' | 'validFrom' | 'details' | 'sourceIds'
+>;
 
 /** How a fact ended. Every fact has exactly one. */
 export interface FactOutcome {

@@ -111,7 +111,10 @@ async function benchAfter({ known, said, wishes }: Told, review: readonly Review
 async function lives(bench: EngineBench): Promise<readonly string[]> {
   const memories = await bench.memories();
   const versions = memories.map((memory) =>
-    inOrder(memory).map(({ text, saidAt, validFrom, invalidAt }) => [text, saidAt, validFrom, invalidAt]),
+    inOrder(memory).map(({ text, saidAt, validFrom, invalidAt, details }) => [
+      ...[text, saidAt, validFrom, invalidAt],
+      details.sourceIds.toSorted(),
+    ]),
   );
   return versions.map((life) => JSON.stringify(life)).sort();
 }

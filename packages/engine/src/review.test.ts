@@ -61,6 +61,45 @@ describe('an operation that waits for a person', () => {
     expect(await b.engine.live()).toEqual(['lives: in Bergen']);
   });
 
+  it('is confirmed by what only repeats it, with its sources, once it is approved', async () => {
+    const b = await reviewBench(['ADD', 'UPDATE']);
+    for (const said of [
+      ['pet: a cat', 'Pet: a cat.', 'pet: a  cat'],
+      ['pet: a dog', 'pet: a dog!'],
+    ]) {
+      await b.said(...said);
+      expect(await b.waiting()).toHaveLength(1);
+      await b.approve((await b.waiting())[0]?.id);
+    }
+    const [memory] = await b.engine.memories();
+    expect(memory).toMatchObject({ confirmations: 3, revision: 5 });
+    expect(memory?.versions.map(({ text, details }) => [text, details.sourceIds.length])).toEqual([
+      ['pet: a cat', 3],
+      ['pet: a dog', 2],
+    ]);
+    const { results } = await b.engine.deps.ledger.memories.history(DEFAULT_TENANT, memory?.id ?? '', ALL);
+    expect(results.map(({ kind, actor, factId }) => [kind, actor, factId])).toEqual([
+      ['ADD', 'review', 'f0'],
+      ['NONE', 'review', 'f1'],
+      ['NONE', 'review', 'f2'],
+      ['UPDATE', 'review', 'f0'],
+      ['NONE', 'review', 'f1'],
+    ]);
+  });
+
+  it('takes with it what repeats it where it is rejected, or undone after it was approved', async () => {
+    const b = await reviewBench(['ADD']);
+    await b.said('pet: a cat', 'Pet: a cat.');
+    await b.reviews.reject(DEFAULT_TENANT, (await b.waiting())[0]?.id ?? '');
+    expect(await b.engine.memories()).toEqual([]);
+    await b.said('pet: a dog', 'pet: a dog!');
+    const [review] = await b.waiting();
+    await b.approve(review?.id);
+    await undoer(b.engine.deps).undo(DEFAULT_TENANT, review?.consolidationId ?? '', { cascade: false, dryRun: false });
+    expect(await b.engine.live()).toEqual([]);
+    expect((await b.engine.memories())[0]?.confirmations).toBe(0);
+  });
+
   it('is found by a search once it is approved', async () => {
     const b = await reviewBench(['ADD']);
     await b.said('pet: a cat');

@@ -1,7 +1,7 @@
 import type { EngineDeps } from './deps.ts';
 import type { Review, Settlement } from './ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from './ports/reviewer.ts';
-import { deletedAt, evolve, newestOrNull } from './rules/evolve.ts';
+import { deletedAt, evolve, liveVersion, newestOrNull } from './rules/evolve.ts';
 import { previousOf } from './rules/guard/holds-at.ts';
 import { inEffect } from './rules/in-effect.ts';
 import { blockedHash, tombstoneOf } from './rules/tombstone.ts';
@@ -62,10 +62,13 @@ async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | 
   if (note !== null) return { state: 'stale', note, now };
   const event = eventOf(deps, review, memory);
   const { lane, owner, scope } = review;
+  const home = { tenant, lane, owner, scope };
+  const made = evolve(home, memory, [event]);
+  const repeats = repeatsOf(deps, review, made);
   const change = {
-    memory: evolve({ tenant, lane, owner, scope }, memory, [event]),
+    memory: repeats.length === 0 ? made : evolve(home, made, repeats),
     expectedRevision: memory?.revision ?? 0,
-    events: [event],
+    events: [event, ...repeats],
   };
   return { state: 'approved', change, tombstones: tombstoneOf(tools, event), now };
 }
@@ -144,6 +147,28 @@ function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, 
     details,
     sourceIds,
   };
+}
+
+/** The facts that waited with it because they say the same: each confirms it, as it would have had nothing waited. */
+function repeatsOf(
+  { tools }: ReviewDeps,
+  { operation, consolidationId }: Review,
+  made: Memory,
+): readonly MemoryEvent[] {
+  const previous = liveVersion(made)?.text ?? null;
+  return (operation.repeats ?? []).map(({ fact, after, ...said }, i) => ({
+    id: tools.id('evt'),
+    memoryId: made.id,
+    revision: made.revision + 1 + i,
+    kind: 'NONE',
+    actor: 'review',
+    consolidationId,
+    factId: fact,
+    previous,
+    recordedAt: tools.now(),
+    text: after,
+    ...said,
+  }));
 }
 
 async function over(deps: ReviewDeps, before: Review, settlement: Settlement): Promise<ReviewResult> {

@@ -179,6 +179,7 @@ export class Bench {
     this.#changed.add(changeKey(fact.id, event.memoryId));
     if (change.kind === 'NONE') {
       this.#joined.add(fact.id);
+      this.#repeat(fact, change, event);
       return;
     }
     const held: HeldOperation = {
@@ -198,6 +199,23 @@ export class Bench {
     };
     this.held.push(held);
     pushTo(this.#heldOf, fact.id, held);
+  }
+
+  /** What only repeats something that waits confirms it once it is there: the last that says so, else the last of its memory. */
+  #repeat(
+    { id: fact }: Fact,
+    { reason }: Change,
+    { memoryId, text, saidAt, validFrom, details, sourceIds }: MemoryEvent,
+  ): void {
+    const words = normaliseText(text ?? '');
+    const isSaid = (held: HeldOperation): boolean =>
+      held.memoryId === memoryId && held.after !== null && normaliseText(held.after) === words;
+    const said = this.held.findLastIndex(isSaid);
+    const at = said === -1 ? this.held.findLastIndex((held) => held.memoryId === memoryId) : said;
+    const held = this.held[at];
+    if (held === undefined) return;
+    const repeat = { fact, after: text, reason, saidAt, validFrom, details, sourceIds };
+    this.held[at] = { ...held, repeats: [...(held.repeats ?? []), repeat] };
   }
 
   #record({ reason, decidedBy }: Change, event: DecidedEvent, after: Memory): void {

@@ -48,6 +48,7 @@ export const sourceView = (message: Message, isSource: boolean): z.infer<typeof 
   name: message.name,
   content: textOf(typeof message.content === 'string' ? message.content : [...message.content]),
   said_at: isoOf(message.saidAt.at),
+  ...(message.clock !== undefined && { utc_offset: message.clock.offset }),
   is_source: isSource,
 });
 

@@ -23,6 +23,12 @@ const CATEGORY_MAX = 64;
 const Categories = z.array(z.string().min(1).max(CATEGORY_MAX)).max(CATEGORIES_MAX).describe('The one that fits best.');
 const MemoryText = z.string().max(MEMORY_TEXT_MAX).regex(/\S/u, 'must not be blank');
 
+export const UtcOffset = z
+  .number()
+  .int()
+  .optional()
+  .describe('Minutes that the speaker’s clock was ahead of UTC, where known.');
+
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
@@ -33,7 +39,7 @@ export const MemoryView = ScopeView.extend({
   pinned: z.boolean().optional().describe('No policy forgets it. Not told by searches.'),
   said_at: z.string(),
   valid_from: z.string(),
-  utc_offset: z.number().int().optional().describe('Minutes that the speaker’s clock was ahead of UTC, where known.'),
+  utc_offset: UtcOffset,
   invalid_at: z.string().nullable(),
   expires_at: z.string().nullable(),
   confirmations: z.number().int(),
@@ -68,6 +74,7 @@ export const SourceView = z
     name: z.string().nullable(),
     content: z.string(),
     said_at: z.string(),
+    utc_offset: UtcOffset,
     is_source: z.boolean().describe('false for a neighbour asked for with before or after.'),
   })
   .meta({ id: 'Source' });

@@ -43,7 +43,14 @@ export const PostRecall = z
   .meta({ id: 'PostRecall', examples: QUESTIONS });
 export type PostRecall = z.infer<typeof PostRecall>;
 
-const CitedMemory = MemoryView.pick({ id: true, memory: true, version: true, valid_from: true, invalid_at: true })
+const CitedMemory = MemoryView.pick({
+  id: true,
+  memory: true,
+  version: true,
+  valid_from: true,
+  utc_offset: true,
+  invalid_at: true,
+})
   .extend({ kind: z.literal('memory'), message_ids: z.array(z.string()).describe('The messages it came from.') })
   .meta({ id: 'CitedMemory' });
 const CitedMessage = SourceView.omit({ is_source: true })

@@ -142,6 +142,8 @@ export type CitedMemory = {
   readonly memory: string;
   readonly version: number;
   readonly valid_from: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly kind: 'memory';
   /** The messages it came from. */
@@ -157,6 +159,8 @@ export type CitedMessage = {
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   readonly kind: 'message';
 };
 
@@ -541,6 +545,8 @@ export type MessageHit = {
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   readonly score: number;
   readonly scores?: Scores | undefined;
 };
@@ -1436,6 +1442,8 @@ export type Source = {
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
+  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  readonly utc_offset?: number | undefined;
   /** false for a neighbour asked for with before or after. */
   readonly is_source: boolean;
 };

@@ -1,13 +1,16 @@
-import type { Citation, MessageHit, PostRecall, PostSearch, SearchHit } from '@slowwave/contracts';
+import type { Citation, MemoryView, MessageHit, PostRecall, PostSearch, SearchHit } from '@slowwave/contracts';
 import {
   EngineError,
   type Filter,
   isWorthReading,
   type LaneId,
   type Library,
+  localIsoOf,
+  type Millis,
   ownerOf,
   type Readable,
   scopeOf,
+  shownIsoOf,
   type TenantId,
 } from '@slowwave/engine';
 import type { z } from 'zod';
@@ -23,6 +26,8 @@ type CitationView = z.infer<typeof Citation>;
 /** The memories and messages of one owner, to be searched and read; it keeps what it has handed out, to be cited. */
 export interface OwnLibrary extends Library {
   citationOf(key: string): CitationView | null;
+  /** Of what was said last of all that was handed out: where its speaker is, in minutes ahead of UTC; null: nothing says. */
+  lastClock(): { readonly at: Millis; readonly offset: number } | null;
   /** Why searches found less than there may be, each reason once. */
   missing(): readonly string[];
   /** Whether the owner still lives the life that was read: what was read of one who is erased meanwhile is nobody's to see. */
@@ -42,6 +47,7 @@ interface Whose {
 export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel }: Whose): OwnLibrary {
   const handedOut = new Map<string, CitationView>();
   const missing = new Set<string>();
+  let last: Clock = null;
   const keep = (citation: CitationView): Readable => {
     const readable = readableOf(citation);
     handedOut.set(readable.key, citation);
@@ -55,6 +61,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel 
         },
       );
       for (const reason of found.degraded ?? []) missing.add(reason);
+      last = [...found.results, ...(found.messages ?? [])].reduce(laterClock, last);
       return [...found.results.map(citedMemory), ...(found.messages ?? []).map(citedMessage)].map(keep);
     },
     around: async (ids) => {
@@ -65,8 +72,11 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel 
       const messages = [...near.values()]
         .flat()
         .filter((message) => message.saidAt.at <= until && isWorthReading(message));
-      return messages.map((message) => keep(citedMessage(sourceView(message, true))));
+      const views = messages.map((message) => sourceView(message, true));
+      last = views.reduce(laterClock, last);
+      return views.map((view) => keep(citedMessage(view)));
     },
+    lastClock: () => last,
     citationOf: (key) => handedOut.get(key) ?? null,
     missing: () => [...missing],
     stands: async () => lane === (await livingLane(deps, { tenant, body })),
@@ -93,19 +103,35 @@ const searchBody = (
   include: messagesInIndex === 'off' ? ['sources'] : ['sources', 'messages'],
 });
 
-const citedMemory = ({ id, memory, version, valid_from, invalid_at, sources = [] }: z.infer<typeof SearchHit>) => ({
+type Clock = ReturnType<OwnLibrary['lastClock']>;
+
+function laterClock(last: Clock, { said_at, utc_offset }: Pick<MemoryView, 'said_at' | 'utc_offset'>): Clock {
+  const at = Date.parse(said_at);
+  return utc_offset === undefined || (last !== null && last.at >= at) ? last : { at, offset: utc_offset };
+}
+
+const citedMemory = ({
+  id,
+  memory,
+  version,
+  valid_from,
+  utc_offset,
+  invalid_at,
+  sources = [],
+}: z.infer<typeof SearchHit>) => ({
   kind: 'memory' as const,
   id,
   memory,
   version,
   valid_from,
+  ...(utc_offset !== undefined && { utc_offset }),
   invalid_at,
   message_ids: sources.map(({ message_id }) => message_id),
 });
 
 type MessageView = Omit<z.infer<typeof MessageHit>, 'user_id' | 'agent_id' | 'run_id' | 'app_id' | 'score' | 'scores'>;
 
-const citedMessage = ({ message_id, batch_id, id, role, name, content, said_at }: MessageView) => ({
+const citedMessage = ({ message_id, batch_id, id, role, name, content, said_at, utc_offset }: MessageView) => ({
   kind: 'message' as const,
   message_id,
   batch_id,
@@ -114,13 +140,16 @@ const citedMessage = ({ message_id, batch_id, id, role, name, content, said_at }
   name,
   content,
   said_at,
+  ...(utc_offset !== undefined && { utc_offset }),
 });
 
 function readableOf(of: CitationView): Readable {
   if (of.kind === 'message') {
-    const { kind, message_id: key, content, role, said_at: date } = of;
+    const { kind, message_id: key, content, role } = of;
+    const date = localIsoOf(Date.parse(of.said_at), of.utc_offset);
     return { kind, key, text: content, role, date, messageIds: [key] };
   }
-  const { kind, id: key, memory: text, valid_from: date, message_ids: messageIds } = of;
+  const { kind, id: key, memory: text, message_ids: messageIds } = of;
+  const date = shownIsoOf(Date.parse(of.valid_from), of.utc_offset);
   return { kind, key, text, role: null, date, messageIds };
 }

@@ -74,6 +74,44 @@ test('whatever the model searches for, it sees one owner alone', async () => {
   expect(JSON.stringify(read.map(({ memories, messages }) => [memories, messages]))).not.toContain('Rome');
 });
 
+const lastRead = (chat: { calls: readonly { user: string }[] }) =>
+  JSON.parse(chat.calls.at(-1)?.user.split('\n').at(-1) ?? '');
+
+test('the day that a model is shown is that of who speaks, and so are the dates of what was found', async () => {
+  const { ask, chat, engine } = await bench((_input, nth) => (nth % 2 === 1 ? { around: ['0'] } : { answer: null }));
+  const said = Date.parse('2026-02-28T15:30:00Z');
+  await engine.post([{ content: 'Ann moved to Osaka', at: said, clock: { at: said, offset: 540 } }]);
+  await engine.run();
+  const osaka = { query: 'Ann moved to Osaka', as_of: '2026-02-28T16:00:00Z' };
+  await ask(osaka);
+  const { now, memories, messages } = lastRead(chat);
+  expect(now).toBe('2026-03-01T01:00:00+09:00');
+  const dates = [...memories, ...messages].filter(({ text, content }) => (text ?? content) === 'Ann moved to Osaka');
+  expect(dates.length).toBeGreaterThan(0);
+  expect(new Set(dates.map(({ date }) => date))).toEqual(new Set(['2026-03-01T00:30:00+09:00']));
+  await ask({ ...osaka, as_of: '2026-02-28T17:00:00-03:00' });
+  expect(lastRead(chat).now).toBe('2026-02-28T17:00:00-03:00');
+});
+
+test('where nothing says where somebody is it is the day of the tenant, summer time included', async () => {
+  const { ask, chat, engine } = await bench(() => ({ answer: null }));
+  const { ledger } = engine.deps;
+  const zone = { ...(await ledger.settings.get(DEFAULT_TENANT)), timezone: 'Europe/Oslo' };
+  await ledger.settings.put(DEFAULT_TENANT, zone);
+  for (const [asOf, now] of [
+    ['2026-01-31T23:30:00Z', '2026-02-01T00:30:00+01:00'],
+    ['2026-06-30T22:30:00Z', '2026-07-01T00:30:00+02:00'],
+  ]) {
+    await ask({ as_of: asOf });
+    expect(lastRead(chat).now).toBe(now);
+  }
+  const winter = Date.parse('2026-01-31T12:00:00Z');
+  await engine.post([{ content: 'Ann lives in Berlin now', at: winter, clock: { at: winter, offset: 60 } }]);
+  await engine.run();
+  await ask({ as_of: '2026-06-30T22:30:00Z' });
+  expect(lastRead(chat).now).toBe('2026-07-01T00:30:00+02:00');
+});
+
 test('what was not stored is not read around a memory as if it had been said', async () => {
   const { ask, chat, engine } = await bench((_input, nth) => (nth === 1 ? { around: ['0'] } : { answer: null }));
   await engine.post(['[dropped: email]', 'Ann lives in Berlin too']);

@@ -1,11 +1,20 @@
 import type { PostRecall, RecallResult } from '@slowwave/contracts';
-import { type Filter, inquire, isoOf, ownerOf, scopeOf, type TenantId } from '@slowwave/engine';
+import {
+  type Filter,
+  inquire,
+  localIsoOf,
+  ownerOf,
+  scopeOf,
+  type TenantId,
+  writtenOffset,
+  zoneClock,
+} from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
 import { livingLane } from '../search.ts';
-import { libraryOf } from './library.ts';
+import { libraryOf, type OwnLibrary } from './library.ts';
 
 interface Asked {
   readonly tenant: TenantId;
@@ -36,11 +45,11 @@ async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadli
   const lane = await livingLane(deps, { tenant, body });
   const library = libraryOf(deps, { tenant, body, where, lane, cancel: signal });
   const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal };
-  const now = isoOf(deps.tools.now());
+  const { timezone } = await deps.ledger.settings.get(tenant);
   const inquired = await inquire({
     question: body.query,
     library,
-    thinking: reader && { reader, tokensMax: body.max_tokens, now: body.as_of ?? now },
+    thinking: reader && { reader, tokensMax: body.max_tokens, now: () => nowShown(deps, { body, timezone, library }) },
     stepsMax: body.max_steps,
   });
   if (!(await library.stands())) throw erasedMeanwhile();
@@ -54,6 +63,25 @@ async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadli
     ...(remarks.length > 0 && { remarks: [...remarks] }),
     ...(degraded.length > 0 && { degraded }),
   };
+}
+
+interface Now {
+  readonly body: PostRecall;
+  readonly timezone: string | null;
+  readonly library: Pick<OwnLibrary, 'lastClock'>;
+}
+
+/**
+ * The moment that is asked about, as the owner's clock shows it: as it was given with an offset, else where the owner last
+ * spoke, else in the tenant's time zone. Who spoke by that zone's clock is still there after it was put forward for summer.
+ */
+function nowShown({ tools }: Pick<SearchDeps, 'tools'>, { body: { as_of }, timezone, library }: Now): string {
+  if (as_of !== undefined && writtenOffset(as_of) !== null) return as_of;
+  const at = as_of === undefined ? tools.now() : Date.parse(as_of);
+  const zone = timezone === null ? null : zoneClock(timezone);
+  const last = library.lastClock();
+  const isInZone = zone !== null && (last === null || zone(last.at) === last.offset);
+  return localIsoOf(at, isInZone ? zone(at) : last?.offset);
 }
 
 const erasedMeanwhile = () =>

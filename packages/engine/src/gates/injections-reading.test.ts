@@ -46,7 +46,7 @@ async function recalled(answer: Script, { question = 'tea?', shelf = [] as reado
   const { deps } = await engineBench({ chat });
   const library = libraryOf(shelf);
   const reader = { deps, tenant: DEFAULT_TENANT, owner: OWNER, cancel: NEVER };
-  const thinking = { reader, tokensMax: 40_000, now: WHEN };
+  const thinking = { reader, tokensMax: 40_000, now: () => WHEN };
   return { chat, library, told: await inquire({ question, library, thinking, stepsMax: 3 }) };
 }
 

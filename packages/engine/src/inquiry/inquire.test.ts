@@ -40,7 +40,7 @@ async function bench(script: Script, { tokensMax = 10_000, stepsMax = 3, repair 
   const { deps } = await engineBench({ chat });
   const library = libraryOf(SHELF);
   const reader = { deps, tenant: DEFAULT_TENANT, owner: { kind: 'user', id: 'ann' } as const, cancel: NEVER };
-  const thinking = { reader, tokensMax, now: '2026-04-01T00:00:00.000Z' };
+  const thinking = { reader, tokensMax, now: () => '2026-04-01T00:00:00.000Z' };
   const ask = (question = 'where does ann live') => inquire({ question, library, thinking, stepsMax });
   return {
     chat,

@@ -1,3 +1,4 @@
+import { millisOf } from '../text/iso.ts';
 import { estimateTokens } from '../text/tokens.ts';
 
 /** A memory or message that can be read and cited. */
@@ -8,7 +9,7 @@ export interface Readable {
   readonly text: string;
   /** Who said it; of messages alone. */
   readonly role: string | null;
-  /** When it began to hold, or was said, as ISO 8601. */
+  /** When it began to hold, or was said, as ISO 8601: local time where it was said. */
   readonly date: string;
   /** The messages behind it, or itself: what can be read around. */
   readonly messageIds: readonly string[];
@@ -26,6 +27,8 @@ export interface Note {
 export const NOTE_TOKENS_MAX = 400;
 /** What an entry costs beside its text. */
 const FRAME_TOKENS = 30;
+
+const timeOf = ({ of }: Note): number => millisOf(of.date) ?? 0;
 
 /** What was read so far, each once, under short ids that stay the same. */
 export function notebook() {
@@ -53,7 +56,7 @@ export function notebook() {
         room -= cost;
         return true;
       });
-      return chosen.sort((a, b) => (a.of.date < b.of.date ? -1 : Number(a.of.date > b.of.date)));
+      return chosen.sort((a, b) => timeOf(a) - timeOf(b));
     },
     best: (count: number): readonly Note[] =>
       [...notes.values()]

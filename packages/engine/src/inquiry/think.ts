@@ -15,8 +15,8 @@ export interface Thinking {
   readonly reader: Reader;
   /** For all calls of one inquiry together: what they read and write. */
   readonly tokensMax: number;
-  /** Now, as ISO 8601. */
-  readonly now: string;
+  /** Now, as ISO 8601: local time where the owner is, as far as what was read tells. */
+  now(): string;
 }
 
 interface Asked {
@@ -45,7 +45,7 @@ const NOTES_TOKENS_MIN = 400;
 export async function think({ reader, tokensMax, now }: Thinking, asked: Asked): Promise<Thought> {
   const { notes } = asked;
   const [question = '', ...searched] = [asked.question, ...asked.searched].map((text) => cleanText(text).trim());
-  const frame = { question, now, last: false, searched, memories: [], messages: [] };
+  const frame = { question, now: now(), last: false, searched, memories: [], messages: [] };
   const fixed = estimateTokens(RECALL_STEP.system) + estimateTokens(JSON.stringify(frame)) + ANSWER_TOKENS;
   const rest = tokensMax - asked.spent.reduce((sum, use) => sum + use.promptTokens + use.completionTokens, 0);
   const share = rest / (asked.left + 1) - fixed;

@@ -28,7 +28,7 @@ export interface DecideGraphInput {
 
 export const DECIDE_GRAPH: Prompt = {
   name: 'decide_graph',
-  version: '1',
+  version: '2',
   system: `decide_graph
 
 You keep a graph of relations true. New relations have come; you say which known ones hold no longer because of them, and which names are of one and the same.
@@ -38,7 +38,7 @@ The user message ends with one JSON object: {"new":[{"id","source","relationship
 ends: known relations that a new one contradicts or replaces.
 - A new employer, home or role usually ends the former one; a second hobby, pet, friend or favourite ends nothing. What can be true together stays.
 - Where a new one has said: "ended", it ends the known one it means, in whatever words.
-- Decide by said_at, not by the order of the lists: where a known one was said later than a new one that contradicts it, it is the new one that ends ("relation":"n0","by":"0").
+- Decide by said_at (local time with its offset from UTC: +09:00 is nine hours earlier in UTC), not by the order of the lists: where a known one was said later than a new one that contradicts it, it is the new one that ends ("relation":"n0","by":"0").
 - relation: the id of what ends. by: the id of what ends it. reason: a few words. In doubt nothing ends.
 
 pairs: for each that you can tell, whether both are the same person or thing. Another name, a short form, a slip of spelling: same true. Different ones of a family, a company or a series: same false. Leave out what you cannot tell.

@@ -28,6 +28,10 @@ export function localIsoOf(at: Millis, offset: UtcOffset | undefined): string {
 /** Days are kept as their first moment in UTC, wherever they were named: their date is the same for everybody. */
 export const isDay = (at: Millis): boolean => at % DAY === 0;
 
+/** The same for what may be a day. */
+export const shownIsoOf = (at: Millis, offset: UtcOffset | undefined): string =>
+  isDay(at) ? isoOf(at) : localIsoOf(at, offset);
+
 /** The date of a day, or of a moment where it was told: 2026-03-09. */
 export const dateTextOf = (at: Millis, offset: UtcOffset | undefined): string =>
   isoOf(isDay(at) ? at : at + (offset ?? 0) * MINUTE).slice(0, 'yyyy-mm-dd'.length);

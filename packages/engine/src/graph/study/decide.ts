@@ -1,9 +1,10 @@
 import { decisionsIn, type RawDecisions } from '../../parse/graph.ts';
 import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../prompts/decide-graph.ts';
+import { lastSaid } from '../../rules/said-when.ts';
 import { type Asking, ask } from '../../steps/ask.ts';
 import { inHalves } from '../../steps/in-halves.ts';
-import { isoOf } from '../../text/iso.ts';
-import type { JsonObject } from '../../words.ts';
+import { localIsoOf, shownIsoOf } from '../../text/iso.ts';
+import type { JsonObject, UtcOffset } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 import type { Compared } from './conflicts.ts';
 import { isLastOfStudy, STEP } from './steps.ts';
@@ -101,6 +102,7 @@ function shownOf({ shownRelations, shownTold, shownPairs }: Shown, { doubts, pai
 type Shown = Pick<Decided, 'shownRelations' | 'shownTold' | 'shownPairs'>;
 
 function inputOf(compared: Compared, { shownRelations, shownTold, shownPairs }: Shown): DecideGraphInput {
+  const offset = offsetOf(compared);
   return {
     new: [...shownTold].flatMap(([id, at]) => newShown(compared, id, at) ?? []),
     known: [...shownRelations].map(([id, one]) => ({
@@ -108,8 +110,8 @@ function inputOf(compared: Compared, { shownRelations, shownTold, shownPairs }: 
       source: one.sourceName,
       relationship: one.relationship,
       destination: one.destinationName,
-      said_at: isoOf(one.saidAt.at),
-      from: isoOf(one.validFrom),
+      said_at: localIsoOf(one.saidAt.at, offset),
+      from: shownIsoOf(one.validFrom, offset),
     })),
     pairs: [...shownPairs].map(([id, { mention, other }]) => ({
       id,
@@ -119,20 +121,22 @@ function inputOf(compared: Compared, { shownRelations, shownTold, shownPairs }: 
   };
 }
 
-function newShown(
-  { told, mentions }: Compared,
-  id: string,
-  at: number,
-): (ShownRelation & { said: 'holds' | 'ended' }) | null {
+/** All times are shown by the clock of who speaks now: relations do not keep the one they were said by. */
+const offsetOf = ({ spoken }: Compared): UtcOffset | undefined =>
+  spoken.length === 0 ? undefined : lastSaid(spoken.map(({ message }) => message)).clock?.offset;
+
+function newShown(compared: Compared, id: string, at: number): (ShownRelation & { said: 'holds' | 'ended' }) | null {
+  const { told, mentions } = compared;
   const one = told[at];
+  const offset = offsetOf(compared);
   if (one === undefined || one.said === 'denied') return null;
   return {
     id,
     source: mentions[one.source]?.name ?? '',
     relationship: one.relationship,
     destination: mentions[one.destination]?.name ?? '',
-    said_at: isoOf(one.saidAt.at),
-    from: isoOf(one.validFrom),
+    said_at: localIsoOf(one.saidAt.at, offset),
+    from: shownIsoOf(one.validFrom, offset),
     said: one.said,
   };
 }

@@ -7,6 +7,8 @@ const WHOLE = { facts: [{ text: 'lives: in Oslo' }, { text: 'pet: a cat' }] };
 const HALF = new CutOff('{"facts":[{"text":"lives: in Oslo"},{"text":"pet: a c');
 const EMPTY_HALF = new CutOff('{"facts":[{"text":"li');
 const MAX_ATTEMPTS = 3;
+/** As many characters as an answer may have. */
+const FULL = JSON.stringify(WHOLE).padEnd(1_000_000);
 
 describe('an answer', () => {
   it('that cannot be used is kept under a name of its own, and its repair under the question’s', async () => {
@@ -80,6 +82,15 @@ describe('an answer', () => {
     await bench.run();
     expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
     expect(calls()).toEqual(['extract_facts', 'repair_output', 'repair_output']);
+  });
+
+  it('that is longer than any model writes is neither read nor kept, and is asked for again', async () => {
+    const { bench, stored } = await asked([`${FULL} `, FULL], []);
+    const [first] = await bench.run();
+    expect(first?.kind).toBe('later');
+    expect(await stored()).toEqual([['extract', FULL]]);
+    expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
+    expect(await bench.deps.ledger.overview.usage(DEFAULT_TENANT)).toMatchObject({ calls: 2, failedCalls: 1 });
   });
 
   it('that never came counts as a failed call', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { engineBench, fakeChat } from '../testing/index.ts';
-import type { JsonObject } from '../words.ts';
+import type { JsonObject, TenantId } from '../words.ts';
 
 const FACTS = 400;
 const factsOf = (verb: string) => Array.from({ length: FACTS }, (_, i) => ({ text: `User ${verb} thing ${i}` }));
@@ -47,3 +47,38 @@ it.each<[string, (facts: number, input: JsonObject) => JsonObject]>([
     expect(await rests(decide)).toBeGreaterThan(7 * FACTS);
   },
 );
+
+it('an answer of hundreds of facts comes to stores and models in slices: what a call brings comes in one piece', async () => {
+  const chat = fakeChat({
+    extract_facts: () => ({ facts: factsOf('owns') }),
+    decide_operations: () => ({ operations: [] }),
+  });
+  const bench = await engineBench({ chat });
+  const { index, embedder, ledger } = bench.deps;
+  const largest = new Map<string, number>();
+  const told: Told = (name, given) => void largest.set(name, Math.max(largest.get(name) ?? 0, given));
+  Object.assign(index, {
+    search: counted(told, 'search', index.search),
+    upsert: counted(told, 'upsert', index.upsert),
+  });
+  Object.assign(embedder, { embed: counted(told, 'embed', embedder.embed) });
+  const { many } = ledger.memories;
+  Object.assign(ledger.memories, {
+    many: (tenant: TenantId, ids: readonly string[]) =>
+      counted(told, 'many', (some: readonly string[]) => many(tenant, some))(ids),
+  });
+  await bench.post(['I own things']);
+  await bench.run();
+  expect(await bench.live()).not.toEqual([]);
+  expect(Object.fromEntries(largest)).toEqual({ embed: 256, search: 64, many: 64, upsert: 200 });
+});
+
+type Told = (name: string, given: number) => void;
+
+/** The same call, which tells how many things it was given. */
+const counted =
+  <One, Rest extends unknown[], T>(told: Told, name: string, call: (given: readonly One[], ...rest: Rest) => T) =>
+  (given: readonly One[], ...rest: Rest): T => {
+    told(name, given.length);
+    return call(given, ...rest);
+  };

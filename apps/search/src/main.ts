@@ -1,8 +1,14 @@
-import { readServiceConfig } from '@slowwave/adapters/config';
+import { readServiceConfig, refuseArguments } from '@slowwave/adapters/config';
 import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
 import { compose } from './compose.ts';
 
 const PORT = 7072;
 
-await serve(() => compose(readServiceConfig(PORT, { queue: false })), { ending: closeThreads });
+await serve(
+  () => {
+    refuseArguments(process.argv.slice(2));
+    return compose(readServiceConfig(PORT, { queue: false }));
+  },
+  { ending: closeThreads },
+);

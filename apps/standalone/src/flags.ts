@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { SETTINGS } from '@slowwave/adapters/config';
+import { flagOf, SETTINGS } from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
 const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
@@ -7,13 +7,6 @@ const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), n
 /** What only the command line honours is none of a server's options. */
 function isOurs({ name }: { readonly name: string }): boolean {
   return name !== 'SLOWWAVE_URL';
-}
-
-function flagOf(name: string): string {
-  return name
-    .replace(/^SLOWWAVE_/, '')
-    .toLowerCase()
-    .replaceAll('_', '-');
 }
 
 /** A command line that says something else than flags of settings. */

@@ -34,8 +34,8 @@ afterEach(async () => {
 });
 
 /** A start that is expected to end by itself. */
-async function startAndEnd(args: readonly string[], settings = env()) {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
+async function startAndEnd(args: readonly string[], settings = env(), main = MAIN) {
+  const child = spawn(process.execPath, [main, ...args], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = await ended;
@@ -130,6 +130,14 @@ describe('what it is told', () => {
     expect(code).toBe(2);
     expect(err).toContain("Unknown option '--prot'");
     expect(err).toContain('--port');
+  });
+
+  it.each(['ingest', 'worker', 'search', 'console'])('%s takes no options, and says how it is told', async (app) => {
+    const main = fileURLToPath(new URL(`../../${app}/src/main.ts`, import.meta.url));
+    const { code, err } = await startAndEnd(['--data-dir', folder.path], env(), main);
+    expect(code).toBe(2);
+    expect(err).toContain('expected no arguments, got --data-dir');
+    expect(err).toContain('set SLOWWAVE_DATA_DIR');
   });
 
   it('bad settings are refused with 2, all at once', async () => {

@@ -1,4 +1,4 @@
-import { readServiceConfig } from '@slowwave/adapters/config';
+import { readServiceConfig, refuseArguments } from '@slowwave/adapters/config';
 import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
 import { compose } from './compose.ts';
@@ -7,4 +7,10 @@ import { giveWay } from './give-way.ts';
 const PORT = 7074;
 
 giveWay();
-await serve(() => compose(readServiceConfig(PORT)), { ending: closeThreads });
+await serve(
+  () => {
+    refuseArguments(process.argv.slice(2));
+    return compose(readServiceConfig(PORT));
+  },
+  { ending: closeThreads },
+);

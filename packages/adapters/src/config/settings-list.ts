@@ -16,6 +16,13 @@ export const SETTINGS: readonly SettingNote[] = Object.entries(ENVIRONMENT.shape
   usual: usualOf(schema),
 }));
 
+/** A setting as an option of a command line: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
+export const flagOf = (name: string): string =>
+  name
+    .replace(/^SLOWWAVE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+
 function usualOf(schema: z.ZodType): string | null {
   const { success, data } = schema.safeParse(undefined);
   return success && data !== undefined ? String(data) : null;

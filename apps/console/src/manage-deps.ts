@@ -6,6 +6,7 @@ import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
 import { examine, graphWriter, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import type { ConsoleDeps } from './deps.ts';
+import { fewPreviews } from './few-previews.ts';
 import { replayLane } from './replay-lane.ts';
 
 /** The manage routes' dependencies over an open engine. */
@@ -29,7 +30,7 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     reviewer: reviewer(prompt),
     undoer: undoer(deps),
     images,
-    preview: (batch, cancel) => preview(deps, batch, cancel),
+    preview: fewPreviews((batch, cancel) => preview(deps, batch, cancel)),
     examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge }),

@@ -61,3 +61,36 @@ test('many previews at once do not all find the same room in a budget', async ()
   await send('PUT', '/v1/settings', {});
   expect((await send('POST', '/v1/consolidations/preview', batch)).statusCode).toBe(200);
 });
+
+test('who hangs up leaves the line: a preview that nobody waits for is not made', async () => {
+  const { app, engine, send } = await consoleBench();
+  const { chat } = engine.deps;
+  const { ask } = chat;
+  const go = Promise.withResolvers<void>();
+  let held = 0;
+  Object.assign(chat, {
+    ask: async (...call: Parameters<typeof ask>) => {
+      held += 1;
+      await go.promise;
+      return ask(...call);
+    },
+  });
+  const first = Array.from({ length: 4 }, () => send('POST', '/v1/consolidations/preview', batch));
+  await expect.poll(() => held).toBe(4);
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/consolidations/preview`;
+  const closed = new AbortController();
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(batch);
+  const waiting = fetch(url, { method: 'POST', headers, body, signal: closed.signal });
+  const arrived = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
+  await expect.poll(arrived).toBe(1);
+  for (let turns = 0; turns < 1_000; turns += 1) await new Promise(setImmediate); // it stands in line
+  closed.abort();
+  await expect(waiting).rejects.toThrow();
+  await expect.poll(arrived).toBe(0);
+  go.resolve();
+  expect((await Promise.all(first)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  expect((await send('POST', '/v1/consolidations/preview', batch)).statusCode).toBe(200);
+  expect(held).toBe(5);
+  await app.close();
+});

@@ -47,6 +47,10 @@ describe('a preview', () => {
     const plan = await preview(bench.deps, batch, NEVER);
     expect(plan.operations).toMatchObject([{ event: 'ADD', before: null, after: 'pet: a cat' }]);
     expect(await bench.memories()).toEqual([]);
+    const { lanes, overview } = bench.deps.ledger;
+    expect(await lanes.find(DEFAULT_TENANT, { kind: 'user', id: 'ann' })).toBeNull();
+    expect((await overview.owners(DEFAULT_TENANT, { limit: 1, cursor: null })).results).toEqual([]);
+    expect((await overview.usage(DEFAULT_TENANT)).calls).toBe(1);
   });
 
   it('is counted like a consolidation, answered or not', async () => {

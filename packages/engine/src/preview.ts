@@ -6,7 +6,7 @@ import type { SummaryCall } from './ports/ledger/summaries.ts';
 import type { StoredAnswer, ThoughtStore } from './ports/ledger/thoughts.ts';
 import type { Cancellation } from './ports/tools.ts';
 import { saidWhen } from './rules/said-when.ts';
-import { afford } from './steps/afford.ts';
+import { accountOf, afford } from './steps/afford.ts';
 import { decide } from './steps/decide.ts';
 import { extract } from './steps/extract.ts';
 import { judge } from './steps/judge.ts';
@@ -27,7 +27,8 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
   const watch = stopwatch(deps.tools, () => {});
   const rules = await deps.ledger.settings.get(batch.tenant);
   const turn = await turnOf(deps, batch);
-  if (turn.settings.infer) await afford(deps, { tenant: turn.tenant, lane: turn.lane, rules });
+  const { tenant } = turn;
+  if (turn.settings.infer) await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
   const gathered = { turn, rules, ...context, ...newIn(batch) };
@@ -68,10 +69,10 @@ function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
 }
 
 /** Thoughts that are kept for as long as the preview takes; of its calls the ledger learns what they have used. */
-function forgetful({ ledger, tools }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
+function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
   const answers: StoredAnswer[] = [];
   const count = async (call: SummaryCall): Promise<void> =>
-    ledger.summaries.countCall(await ledger.memories.laneOf(tenant, owner, tools.now()), call);
+    ledger.summaries.countCall(await accountOf({ ledger }, tenant, owner), call);
   return {
     ...ledger.thoughts,
     answer: async () => null,

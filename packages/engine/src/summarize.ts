@@ -65,7 +65,7 @@ async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): P
   const lane = await deps.ledger.lanes.get(id);
   if (lane === null) return DEFAULT_SETTINGS;
   const rules = await deps.ledger.settings.get(lane.tenant);
-  await afford(deps, { tenant: lane.tenant, lane: id, rules });
+  await afford(deps, { tenant: lane.tenant, account: { lane: id }, rules });
   return rules;
 }
 
@@ -119,4 +119,4 @@ async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAns
 }
 
 const count = ({ deps, refresh }: Refreshing, called: SummaryCall): Promise<void> =>
-  deps.ledger.summaries.countCall(refresh.lane, called);
+  deps.ledger.summaries.countCall({ lane: refresh.lane }, called);

@@ -15,6 +15,7 @@ import {
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
+import { fewPreviews } from '../few-previews.ts';
 
 const BROKEN: Script = () => 'no JSON at all';
 /** "home: Berlin" is about "home". */
@@ -65,7 +66,7 @@ export async function consoleBench({
     tenantModels: ['scripted'],
     ceilings,
     images: false,
-    preview: (batch, cancel) => preview(withCeilings, batch, cancel),
+    preview: fewPreviews((batch, cancel) => preview(withCeilings, batch, cancel)),
     examine: (how) => examine(engine.deps, how),
     newSecret,
     webhooks: { check: urlPolicy(['127.0.0.1']).check, newSecret: newWebhookSecret },

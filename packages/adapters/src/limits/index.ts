@@ -5,4 +5,4 @@ export { limitedEmbedder } from './limited-embedder.ts';
 export { memoryLimiter } from './memory-limiter.ts';
 export { postgresLimiter } from './postgres-limiter.ts';
 export { redisLimiter } from './redis-limiter.ts';
-export { slots, slottedChat, slottedEmbedder } from './slots.ts';
+export { slots, slotsOfEach, slottedChat, slottedEmbedder } from './slots.ts';

@@ -1,6 +1,6 @@
 import type { ChatAnswer, ChatCall, ChatModel } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { slots, slottedChat } from './slots.ts';
+import { slots, slotsOfEach, slottedChat } from './slots.ts';
 
 const CALL: ChatCall = { name: 'extract_facts', system: '', user: '{}', schema: {} };
 const ANSWER: ChatAnswer = {
@@ -69,4 +69,30 @@ test('who is cancelled while waiting leaves the line, and nobody loses a place b
   expect(asked).toHaveLength(2);
   asked[1]?.resolve(ANSWER);
   expect(await third).toEqual(ANSWER);
+});
+
+test('work of one name waits for its own kind alone, and who is cancelled in the line is not worked for', async () => {
+  const inPlace = slotsOfEach(1);
+  const first = Promise.withResolvers<string>();
+  const begun: string[] = [];
+  const work =
+    (name: string, of: Promise<string> | string = name) =>
+    async () => {
+      begun.push(name);
+      return of;
+    };
+  const stop = new AbortController();
+  const [a1, a2, a3] = [
+    inPlace('a', never, work('a1', first.promise)),
+    inPlace('a', stop.signal, work('a2')),
+    inPlace('a', never, work('a3')),
+  ];
+  expect(await inPlace('b', never, work('b1'))).toBe('b1');
+  stop.abort();
+  await expect(a2).rejects.toMatchObject({ code: 'cancelled' });
+  first.reject(new Error('broken'));
+  await expect(a1).rejects.toThrow('broken');
+  expect(await a3).toBe('a3');
+  expect(await inPlace('a', never, work('a4'))).toBe('a4');
+  expect(begun).toEqual(['a1', 'b1', 'a3', 'a4']);
 });

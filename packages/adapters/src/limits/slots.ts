@@ -1,6 +1,6 @@
 import { type Cancellation, type ChatModel, type Embedder, EngineError } from '@slowwave/engine';
 
-/** Places for calls that are under way at a time; whoever finds none free waits in line. */
+/** Places for work that is under way at a time; whoever finds none free waits in line. */
 interface Slots {
   take(cancel: Cancellation): Promise<void>;
   /** Once for each that was taken. */
@@ -23,32 +23,43 @@ export function slots(count: number): Slots {
   };
 }
 
+/** Work of each name has so many places of its own. Whoever is cancelled in the line leaves it. */
+export function slotsOfEach(count: number) {
+  const places = new Map<string, { readonly slots: Slots; users: number }>();
+  return async <T>(name: string, cancel: Cancellation, work: () => Promise<T>): Promise<T> => {
+    const place = places.get(name) ?? { slots: slots(count), users: 0 };
+    places.set(name, place);
+    place.users += 1;
+    try {
+      return await inPlace(place.slots, cancel, work);
+    } finally {
+      place.users -= 1;
+      if (place.users === 0) places.delete(name);
+    }
+  };
+}
+
 /** A chat model that is asked no more often at a time than there are places, by all that share them. */
 export const slottedChat = (chat: ChatModel, places: Slots): ChatModel => ({
   name: chat.name,
-  ask: async (call, cancel) => {
-    await places.take(cancel);
-    try {
-      return await chat.ask(call, cancel);
-    } finally {
-      places.giveBack();
-    }
-  },
+  ask: (call, cancel) => inPlace(places, cancel, () => chat.ask(call, cancel)),
 });
 
 /** The same of an embedder. */
 export const slottedEmbedder = (embedder: Embedder, places: Slots): Embedder => ({
   fingerprint: embedder.fingerprint,
   dimensions: embedder.dimensions,
-  embed: async (texts, cancel) => {
-    await places.take(cancel);
-    try {
-      return await embedder.embed(texts, cancel);
-    } finally {
-      places.giveBack();
-    }
-  },
+  embed: (texts, cancel) => inPlace(places, cancel, () => embedder.embed(texts, cancel)),
 });
+
+async function inPlace<T>(places: Slots, cancel: Cancellation, work: () => Promise<T>): Promise<T> {
+  await places.take(cancel);
+  try {
+    return await work();
+  } finally {
+    places.giveBack();
+  }
+}
 
 /** Resolves when a place is handed over; rejects, and leaves the line, when the work is cancelled before. */
 function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
@@ -68,7 +79,7 @@ function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
 }
 
 const cancelled = (): EngineError =>
-  new EngineError('cancelled while it waited for other calls of the model to end', {
+  new EngineError('cancelled while it waited for others to end', {
     code: 'cancelled',
     retryable: true,
   });

@@ -1,13 +1,14 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { type Reading, readAnswer } from '../parse/answer.ts';
+import type { Account } from '../ports/ledger/summaries.ts';
 import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import { afford, type Purse } from '../steps/afford.ts';
+import { accountOf, afford, type Purse } from '../steps/afford.ts';
 import { callOf, type Question, repairCall } from '../steps/ask.ts';
 import { callModel, unanswered } from '../steps/call-model.ts';
-import type { LaneId, Owner, TenantId } from '../words.ts';
+import type { Owner, TenantId } from '../words.ts';
 
 /** Who asks a model while memories are read, outside of any consolidation. */
 export interface Reader {
@@ -40,18 +41,15 @@ export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 
 }
 
 interface Payer extends Reader {
-  readonly lane: LaneId;
+  readonly account: Account;
   readonly prices: TenantSettings['prices'];
 }
 
 async function payerOf(reader: Reader): Promise<Payer> {
   const { deps, tenant, owner } = reader;
-  const [lane, rules] = await Promise.all([
-    deps.ledger.memories.laneOf(tenant, owner, deps.tools.now()),
-    deps.ledger.settings.get(tenant),
-  ]);
-  await afford(deps, { tenant, lane, rules });
-  return { ...reader, lane, prices: rules.prices };
+  const [account, rules] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.get(tenant)]);
+  await afford(deps, { tenant, account, rules });
+  return { ...reader, account, prices: rules.prices };
 }
 
 function usable<T>({ text }: ChatAnswer, shape: Question<T>['shape']): Reading<T> | null {
@@ -59,15 +57,15 @@ function usable<T>({ text }: ChatAnswer, shape: Question<T>['shape']): Reading<T
   return reading?.complete === true ? reading : null;
 }
 
-async function call({ deps, lane, prices, cancel }: Payer, chatCall: ChatCall): Promise<ChatAnswer> {
+async function call({ deps, account, prices, cancel }: Payer, chatCall: ChatCall): Promise<ChatAnswer> {
   const count = deps.ledger.summaries.countCall;
   try {
     const answer = await callModel({ deps, turn: null, prices, cancel }, chatCall);
     const { model, usage } = answer;
-    await count(lane, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
+    await count(account, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
     return answer;
   } catch (error) {
-    if (wasAsked(error, cancel)) await count(lane, { ...unanswered(deps, chatCall, error), failed: true });
+    if (wasAsked(error, cancel)) await count(account, { ...unanswered(deps, chatCall, error), failed: true });
     throw error;
   }
 }

@@ -69,6 +69,13 @@ test('what is missing is searched for, and the answer cites what was read', asyn
   expect(inputs()[1].messages).toMatchObject([{ id: 'm0', content: 'Bob brings the dog' }]);
 });
 
+test('a question about somebody unknown is counted, and makes nobody known', async () => {
+  const { ask, deps } = await bench(() => ({ answer: 'With Bob.', cites: ['0'] }));
+  await ask();
+  expect((await deps.ledger.overview.usage(DEFAULT_TENANT)).calls).toBe(1);
+  expect(await deps.ledger.lanes.find(DEFAULT_TENANT, { kind: 'user', id: 'ann' })).toBeNull();
+});
+
 test('the conversation around a memory is read where a step asks for it', async () => {
   const { ask, inputs } = await bench((_input, nth) =>
     nth === 1 ? { around: ['0', '77'], queries: null } : { answer: 'Yes.', cites: ['[m0]'] },

@@ -147,8 +147,8 @@ export function describeSummaries(bench: () => Bench): void {
     const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now() };
     const usage = { promptTokens: 100, completionTokens: 10 };
     const nothing = { promptTokens: 0, completionTokens: 0 };
-    await b.ledger.summaries.countCall(lane, { ...call, failed: false, usage });
-    await b.ledger.summaries.countCall(lane, { ...call, failed: true, usage: nothing });
+    await b.ledger.summaries.countCall({ lane }, { ...call, failed: false, usage });
+    await b.ledger.summaries.countCall({ lane }, { ...call, failed: true, usage: nothing });
     expect(await b.ledger.overview.usage(TENANT)).toEqual({ calls: 2, failedCalls: 1, ...usage });
   });
 }

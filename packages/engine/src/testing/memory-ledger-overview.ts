@@ -1,4 +1,5 @@
 import type { BatchCounts, OverviewStore, OwnerSummary, UsageTotals } from '../ports/ledger/overview.ts';
+import type { Account } from '../ports/ledger/summaries.ts';
 import { payerOf, spaceIn } from '../replays/space.ts';
 import { dayOf } from '../rules/budget.ts';
 import { liveVersion } from '../rules/evolve.ts';
@@ -28,9 +29,7 @@ export function memoryOverview(state: State): OverviewStore {
     },
     usage: async (tenant) => totals(state.calls.filter((call) => payerOf(call.tenant) === tenant)),
     usageOfDay: async (of, at) => {
-      const mine = state.calls.filter((call) =>
-        'lane' in of ? call.lane === of.lane : payerOf(call.tenant) === of.tenant,
-      );
+      const mine = state.calls.filter((call) => isOf(call, of));
       const today = mine.filter((call) => dayOf(call.at) === dayOf(at));
       const byModel = [...Map.groupBy(today, (call) => call.model)].map(([model, calls]) => ({
         model,
@@ -69,6 +68,11 @@ function batchCounts(state: State, tenant: TenantId): BatchCounts {
 }
 
 const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;
+
+function isOf({ tenant, lane }: CallRow, of: { readonly tenant: TenantId } | Account): boolean {
+  if ('tenant' in of) return payerOf(tenant) === of.tenant;
+  return 'lane' in of ? lane === of.lane : lane === null && tenant === of.strangersOf;
+}
 
 function totals(calls: readonly CallRow[]): UsageTotals {
   return {

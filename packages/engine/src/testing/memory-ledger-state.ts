@@ -73,7 +73,8 @@ export interface OutboxRow extends OutboxEntry {
 /** One model call that was paid for. */
 export interface CallRow {
   readonly tenant: TenantId;
-  readonly lane: LaneId;
+  /** null: of an owner who has none. */
+  readonly lane: LaneId | null;
   readonly consolidationId: string;
   readonly model: string;
   readonly failed: boolean;

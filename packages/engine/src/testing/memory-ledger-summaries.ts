@@ -1,4 +1,4 @@
-import type { RefreshedSummary, SummaryBasis, SummaryStore } from '../ports/ledger/summaries.ts';
+import type { Account, RefreshedSummary, SummaryBasis, SummaryCall, SummaryStore } from '../ports/ledger/summaries.ts';
 import type { SummaryRefresh } from '../ports/schedule.ts';
 import { liveVersion } from '../rules/evolve.ts';
 import type { LaneId, Message, Scope } from '../words.ts';
@@ -14,11 +14,19 @@ export function memorySummaries(state: State): SummaryStore {
     },
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
-    countCall: async (lane, call) => {
-      state.calls.push({ ...call, tenant: rowOf(state.lanes, lane).tenant, lane, consolidationId: '' });
-    },
+    countCall: async (account, call) => countCall(state, account, call),
     forget: async (lane) => forgetSummaries(state, lane),
   };
+}
+
+/** Of an owner who was erased meanwhile nothing is counted any more. */
+function countCall(state: State, account: Account, call: SummaryCall): void {
+  if ('strangersOf' in account) {
+    state.calls.push({ ...call, tenant: account.strangersOf, lane: null, consolidationId: '' });
+    return;
+  }
+  const lane = state.lanes.get(account.lane);
+  if (lane !== undefined) state.calls.push({ ...call, tenant: lane.tenant, lane: lane.id, consolidationId: '' });
 }
 
 /** The summary of a scope; an empty one where nobody has asked for it before. */

@@ -72,7 +72,7 @@ export function summaryStore({ snapshot, write }: Access): SummaryStore {
     due: (turn, every) => snapshot((sql) => dueSummary(sql, turn, every)),
     read: (refresh, how) => snapshot((sql) => readSummary(sql, refresh, how)),
     store: (refresh, refreshed) => write((sql) => storeSummary(sql, { refresh, refreshed })),
-    countCall: (lane, call) => write((sql) => countSummaryCall(sql, { lane, call })),
+    countCall: (account, call) => write((sql) => countSummaryCall(sql, { account, call })),
     forget: (lane) => write((sql) => forgetSummariesOf(sql, lane)),
   };
 }

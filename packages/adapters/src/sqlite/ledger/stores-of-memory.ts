@@ -37,7 +37,7 @@ export function summaryStore({ read, write }: Access): SummaryStore {
     due: (turn, every) => read((sql) => dueSummary(sql, turn, every)),
     read: (refresh, how) => read((sql) => readSummary(sql, { refresh, ...how })),
     store: (refresh, refreshed) => write('storeSummary', { refresh, refreshed }),
-    countCall: (lane, call) => write('countSummaryCall', { lane, call }),
+    countCall: (account, call) => write('countSummaryCall', { account, call }),
     forget: (lane) => write('forgetSummaries', { lane }),
   };
 }

@@ -21,7 +21,7 @@ import { settle } from './settle.ts';
 export async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
   const deps = studying(given, claimed);
   const rules = await deps.ledger.settings.get(claimed.tenant);
-  await afford(deps, { tenant: claimed.tenant, lane: claimed.lane, rules });
+  await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, rules });
   const found = await read(deps, claimed, cancel);
   const admitted = await extractGraph(deps, found, cancel);
   const linked = await link(deps, admitted, cancel);

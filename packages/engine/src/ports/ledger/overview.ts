@@ -1,5 +1,6 @@
-import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
+import type { Millis, Owner, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
+import type { Account } from './summaries.ts';
 
 /** accepted = pending + consolidating + consolidated + empty + parked + undone + erased, always. */
 export interface BatchCounts {
@@ -41,8 +42,8 @@ export interface OverviewStore {
   /** With what its shadow spaces have used. */
   usage(tenant: TenantId): Promise<UsageTotals>;
   usageOf(consolidationId: string): Promise<UsageTotals>;
-  /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one lane. Ordered by model. */
-  usageOfDay(of: { tenant: TenantId } | { lane: LaneId }, at: Millis): Promise<readonly UsageOfModel[]>;
+  /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one account. Ordered by model. */
+  usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
   owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   /** How many memories and batches, and how much of graphs, the index is still to be told of. */

@@ -1,4 +1,4 @@
-import type { LaneId, Message } from '../../words.ts';
+import type { LaneId, Message, TenantId } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Turn } from './lanes.ts';
 import type { ModelCall } from './thoughts.ts';
@@ -25,7 +25,10 @@ export interface RefreshedSummary {
   readonly revision: number;
 }
 
-/** One model call for a summary. It belongs to no consolidation. */
+/** Whom a call is counted to: a lane, or all of a tenant's owners together who have none. */
+export type Account = { readonly lane: LaneId } | { readonly strangersOf: TenantId };
+
+/** One model call that belongs to no consolidation: for a summary, a preview, a question. */
 export interface SummaryCall extends ModelCall {
   readonly failed: boolean;
 }
@@ -41,7 +44,7 @@ export interface SummaryStore {
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
   /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
-  countCall(lane: LaneId, call: SummaryCall): Promise<void>;
+  countCall(account: Account, call: SummaryCall): Promise<void>;
   /** What a lane's summaries tell may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
   forget(lane: LaneId): Promise<void>;
 }

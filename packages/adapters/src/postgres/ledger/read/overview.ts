@@ -1,9 +1,9 @@
 import {
+  type Account,
   type BatchCounts,
   type BatchState,
   DAY_MS,
   dayOf,
-  type LaneId,
   type Millis,
   type OwnerSummary,
   ofNoSpace,
@@ -47,12 +47,14 @@ export async function usageOfConsolidation(sql: Sql, id: string): Promise<UsageT
 /** The use of models on the day of a moment. */
 export async function usageOfDay(
   sql: Sql,
-  of: { tenant: TenantId } | { lane: LaneId },
+  of: { readonly tenant: TenantId } | Account,
   at: Millis,
 ): Promise<readonly UsageOfModel[]> {
   const day = dayOf(at);
   if ('tenant' in of) return sql.all<UsageOfModel>(USAGE_OF_TENANT, { tenant: of.tenant, day });
-  return sql.all<UsageOfModel>(USAGE_OF_LANE, { lane: of.lane, from: day * DAY_MS, to: (day + 1) * DAY_MS });
+  const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
+  if ('lane' in of) return sql.all<UsageOfModel>(USAGE_OF_LANE, { lane: of.lane, ...times });
+  return sql.all<UsageOfModel>(USAGE_OF_STRANGERS, { tenant: of.strangersOf, ...times });
 }
 
 /** Reads an index alone, and no more of it than asked for. */
@@ -93,10 +95,14 @@ const SUM_USAGE = `
     coalesce(sum(completion_tokens), 0)::bigint AS "completionTokens"
   FROM usage WHERE consolidation_id = @id`;
 
-const USAGE_OF_LANE = `
+const usageWhere = (whose: string): string => `
   SELECT model, count(*) AS calls, count(*) FILTER (WHERE failed) AS "failedCalls",
     sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
-  FROM usage WHERE lane = @lane AND at >= @from AND at < @to GROUP BY model ORDER BY model COLLATE "C"`;
+  FROM usage WHERE ${whose} AND at >= @from AND at < @to GROUP BY model ORDER BY model COLLATE "C"`;
+
+const USAGE_OF_LANE = usageWhere('lane = @lane');
+/** The same index has them, those of all tenants together. */
+const USAGE_OF_STRANGERS = usageWhere("lane = '' AND tenant = @tenant");
 
 const USAGE_OF_TENANT = `
   SELECT model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",

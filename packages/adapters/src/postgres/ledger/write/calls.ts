@@ -2,6 +2,9 @@ import { dayOf, type LaneId, payerOf, type SummaryCall, type TenantId } from '@s
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
+/** In the place of a lane, for calls of owners who have none. */
+export const NO_LANE = '' as LaneId;
+
 export interface Caller {
   readonly tenant: TenantId;
   readonly lane: LaneId;

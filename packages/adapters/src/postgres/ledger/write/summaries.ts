@@ -1,6 +1,6 @@
-import type { LaneId, RefreshedSummary, SummaryCall, SummaryRefresh, TenantId } from '@slowwave/engine';
+import type { Account, LaneId, RefreshedSummary, SummaryCall, SummaryRefresh, TenantId } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
-import { countCall } from './calls.ts';
+import { countCall, NO_LANE } from './calls.ts';
 import { lockLane } from './lanes.ts';
 
 /** Takes the place of the summary it was made from, and of no other. */
@@ -14,7 +14,14 @@ export async function storeSummary(
 }
 
 /** Counts a call that belongs to no consolidation. */
-export async function countSummaryCall(sql: Sql, { lane, call }: { lane: LaneId; call: SummaryCall }): Promise<void> {
+export async function countSummaryCall(
+  sql: Sql,
+  { account, call }: { account: Account; call: SummaryCall },
+): Promise<void> {
+  if ('strangersOf' in account) {
+    return countCall(sql, { tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call);
+  }
+  const { lane } = account;
   const row = await sql.get<{ tenant: TenantId }>('SELECT tenant FROM lanes WHERE id = @lane', { lane });
   if (row === null) return; // erased in the meantime, and its usage with it
   await countCall(sql, { tenant: row.tenant, lane, consolidationId: '' }, call);

@@ -1,7 +1,7 @@
 import type {
+  Account,
   BatchCounts,
   BatchState,
-  LaneId,
   Millis,
   OwnerSummary,
   Page,
@@ -39,10 +39,12 @@ export const usageOfConsolidation = (sql: Sql, id: string): UsageTotals =>
   sql.get<UsageTotals>(SUM_USAGE, { id }) ?? NO_USAGE;
 
 /** The use of models on the day of a moment. */
-export function usageOfDay(sql: Sql, of: { tenant: TenantId } | { lane: LaneId }, at: Millis): readonly UsageOfModel[] {
+export function usageOfDay(sql: Sql, of: { readonly tenant: TenantId } | Account, at: Millis): readonly UsageOfModel[] {
   const day = dayOf(at);
   if ('tenant' in of) return sql.all<UsageOfModel>(USAGE_OF_TENANT, { tenant: of.tenant, day });
-  return sql.all<UsageOfModel>(USAGE_OF_LANE, { lane: of.lane, from: day * DAY_MS, to: (day + 1) * DAY_MS });
+  const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
+  if ('lane' in of) return sql.all<UsageOfModel>(USAGE_OF_LANE, { lane: of.lane, ...times });
+  return sql.all<UsageOfModel>(USAGE_OF_STRANGERS, { tenant: of.strangersOf, ...times });
 }
 
 /** Reads an index alone, and no more of it than asked for. */
@@ -79,10 +81,14 @@ const SUM_USAGE = `
     coalesce(sum(prompt_tokens), 0) AS promptTokens, coalesce(sum(completion_tokens), 0) AS completionTokens
   FROM usage WHERE consolidation_id = @id`;
 
-const USAGE_OF_LANE = `
+const usageWhere = (whose: string): string => `
   SELECT model, count(*) AS calls, sum(failed) AS failedCalls, sum(prompt_tokens) AS promptTokens,
     sum(completion_tokens) AS completionTokens
-  FROM usage WHERE lane = @lane AND at >= @from AND at < @to GROUP BY model ORDER BY model`;
+  FROM usage WHERE ${whose} AND at >= @from AND at < @to GROUP BY model ORDER BY model`;
+
+const USAGE_OF_LANE = usageWhere('lane = @lane');
+/** The same index has them, those of all tenants together. */
+const USAGE_OF_STRANGERS = usageWhere("lane = '' AND tenant = @tenant");
 
 const USAGE_OF_TENANT = `
   SELECT model, calls, failed_calls AS failedCalls, prompt_tokens AS promptTokens,

@@ -3,6 +3,9 @@ import { dayOf, payerOf } from '@slowwave/engine/storing';
 import type { Sql } from '../sql.ts';
 import { count } from './counters.ts';
 
+/** In the place of a lane, for calls of owners who have none. */
+export const NO_LANE = '' as LaneId;
+
 export interface Caller {
   readonly tenant: TenantId;
   readonly lane: LaneId;

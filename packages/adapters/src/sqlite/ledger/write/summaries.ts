@@ -1,6 +1,6 @@
-import type { LaneId, RefreshedSummary, SummaryCall, SummaryRefresh } from '@slowwave/engine';
+import type { Account, LaneId, RefreshedSummary, SummaryCall, SummaryRefresh } from '@slowwave/engine';
 import type { Sql } from '../sql.ts';
-import { countCall } from './calls.ts';
+import { countCall, NO_LANE } from './calls.ts';
 import { loadLane } from './lanes.ts';
 
 /** Takes the place of the summary it was made from, and of no other. */
@@ -14,7 +14,12 @@ export function storeSummary(
 }
 
 /** Counts a call that belongs to no consolidation. */
-export function countSummaryCall(sql: Sql, { lane, call }: { lane: LaneId; call: SummaryCall }): void {
+export function countSummaryCall(sql: Sql, { account, call }: { account: Account; call: SummaryCall }): void {
+  if ('strangersOf' in account) {
+    countCall(sql, { tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call);
+    return;
+  }
+  const { lane } = account;
   const tenant = loadLane(sql, lane)?.tenant;
   if (tenant === undefined) return; // erased in the meantime, and its usage with it
   countCall(sql, { tenant, lane, consolidationId: '' }, call);

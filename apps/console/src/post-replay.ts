@@ -3,7 +3,6 @@ import { type BatchState, type ReplayFilter, startReplay, type TenantId, type Wh
 import {
   type App,
   concerns,
-  countMore,
   idempotencyOf,
   isOperator,
   KeyHeader,
@@ -39,7 +38,6 @@ export function postReplay(app: App, deps: ConsoleDeps): void {
     const tenant = requestTenant(request) as TenantId;
     const changes = changesOf(request.body);
     const filter = filterOf(request.body.filter, changes);
-    countMore(request, (filter.ids?.length ?? 1) - 1);
     refuseUnknownModel(deps, changes);
     if (!isOperator(principalOf(request))) refuseForbiddenModel(deps, changes);
     if (request.body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));

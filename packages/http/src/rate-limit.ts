@@ -23,7 +23,7 @@ const counted = new WeakMap<FastifyRequest, Bucket>();
  */
 export function countMore(request: FastifyRequest, requests: number): void {
   const bucket = counted.get(request);
-  if (bucket !== undefined) bucket.left -= requests;
+  if (bucket !== undefined) bucket.left -= Math.max(0, requests);
 }
 
 /** So many requests a second of each key that was given out, in each process. The operator's own is not counted. */

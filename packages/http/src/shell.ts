@@ -17,6 +17,7 @@ import { requestId } from './request-id.ts';
 import { registerRouteTable } from './route-table.ts';
 import type { App, Arrival, ShellOptions } from './types.ts';
 import { validator } from './validation.ts';
+import { registerWork } from './work.ts';
 
 /**
  * Generous for a large transcript, short for a trickling attacker. Node.js looks every half a minute unless told otherwise,
@@ -41,7 +42,10 @@ export async function createShell(options: ShellOptions): Promise<App> {
   app.decorateRequest('subject', null);
   if (options.audit != null) registerAudit(app, options.audit);
   const login = registerAuth(app, options.auth, options.log);
-  if (options.keyRate !== null) registerRateLimit(app, options.keyRate);
+  if (options.keyRate !== null) {
+    registerWork(app);
+    registerRateLimit(app, options.keyRate);
+  }
   registerBounds(app);
   registerErrors(app, options.log, allowed);
   await app.register(login);

@@ -1,4 +1,4 @@
-import { type KeyCheck, needScope } from '@slowwave/http';
+import { type App, type KeyCheck, needScope, type Routes } from '@slowwave/http';
 import { testShell } from '@slowwave/http/testing';
 import { expect, test } from 'vitest';
 import type { Ask } from './ask.ts';
@@ -26,8 +26,11 @@ async function bench(pages: number) {
   };
   const { app } = await testShell({ auth: { apiKey: null, keys }, keyRate: 1 });
   needScope(app, 'any');
-  severalMemories(app, ask);
-  listMemories(app, ask);
+  const mem0: Routes = async (rooms) => {
+    severalMemories(rooms as App, ask);
+    listMemories(rooms as App, ask);
+  };
+  await app.register(mem0, { prefix: '/mem0' });
   return (method: 'PUT' | 'DELETE' | 'POST', url: string, payload: object) =>
     app.inject({ method, url, payload, headers: { authorization: 'Bearer one' } });
 }
@@ -37,9 +40,9 @@ const changes = { memories: memories.map((one) => ({ ...one, text: 'Tea' })) };
 const filters = { user_id: 'ann' };
 
 test.each([
-  { of: 'changes of several memories', method: 'PUT', url: '/v1/batch', payload: changes },
-  { of: 'deletions of several memories', method: 'DELETE', url: '/v1/batch', payload: { memories } },
-  { of: 'the pages of a list', method: 'POST', url: '/v3/memories', payload: { filters } },
+  { of: 'changes of several memories', method: 'PUT', url: '/mem0/v1/batch', payload: changes },
+  { of: 'deletions of several memories', method: 'DELETE', url: '/mem0/v1/batch', payload: { memories } },
+  { of: 'the pages of a list', method: 'POST', url: '/mem0/v3/memories', payload: { filters } },
 ] as const)('$of count as many requests of the key as there are', async ({ method, url, payload }) => {
   const send = await bench(SOME);
   const done = await send(method, url, payload);

@@ -31,6 +31,7 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
       method: 'DELETE',
       path: `/v1/memories${query}`,
     });
+    countMore(request, deleted - 1);
     return { message: `Memories deleted successfully! (${deleted})` };
   });
 }
@@ -38,14 +39,12 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
 /** Several memories at once, each by its id. */
 export function severalMemories(app: App, ask: Ask): void {
   app.put('/v1/batch', { schema: { body: Changes } }, async (request) => {
-    countMore(request, request.body.memories.length - 1);
     for (const { memory_id, text } of request.body.memories) {
       await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body: { memory: text } });
     }
     return { message: `Successfully updated ${request.body.memories.length} memories` };
   });
   app.delete('/v1/batch', { schema: { body: Deletions } }, async (request) => {
-    countMore(request, request.body.memories.length - 1);
     for (const { memory_id } of request.body.memories)
       await ask(request, { method: 'DELETE', path: memoryPath(memory_id) });
     return { message: `Successfully deleted ${request.body.memories.length} memories` };

@@ -28,7 +28,7 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     writer: memoryWriter(prompt),
     graphWriter: graphWriter(prompt),
     reviewer: reviewer(prompt),
-    undoer: undoer(deps),
+    undoer: undoer(prompt),
     images,
     preview: fewPreviews((batch, cancel) => preview(deps, batch, cancel)),
     examine: (how) => examine(deps, how),

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { adoptIndex } from '../adopt-index.ts';
 import { examine } from '../doctor/examine.ts';
+import { EngineError } from '../errors.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { rebuildIndex } from '../rebuild-index.ts';
@@ -105,7 +106,7 @@ describe('the graph in the index', () => {
         },
       ],
     });
-    expect(await projectGraphNow(bench.deps, lane, 'not told')).toBe(true);
+    expect(await projectGraphNow(bench.deps, lane, 'not told')).toBe('fully');
     expect(texts('relations')).toEqual(['Ana likes tea', 'Ana lives in Oslo (over)']);
     expect(texts('entities').filter((text) => text.startsWith('An'))).toEqual(['Ana, Anita']);
     expect(await findings()).toEqual([]);
@@ -129,10 +130,25 @@ describe('the graph in the index', () => {
       throw new Error('the disk is full');
     };
     const failing = { ...bench.deps, index: { ...bench.deps.index, upsert: away } };
-    expect(await projectGraphNow(failing, lane, 'not told')).toBe(false);
+    expect(await projectGraphNow(failing, lane, 'not told')).toBe('later');
     expect(await ledger.graph.untoldOf(lane, 100)).toEqual(tellings);
     await sweep();
     expect(texts('relations')).toEqual(['Ana likes tea']);
+  });
+
+  test('is found by its words while the embedder does not answer, and by its meaning once it was swept', async () => {
+    const { lane } = await say('Ana > likes > tea');
+    const late = () => Promise.reject(new EngineError('too late', { code: 'model_timeout', retryable: true }));
+    const hurried = { ...bench.deps, embedder: { ...bench.deps.embedder, embed: late } };
+    expect(await projectGraphNow(hurried, lane, 'not told')).toBe('words');
+    const isByMeaning = () =>
+      [...points('relations'), ...points('entities')].map(({ vector }) => Math.hypot(...vector) > 0);
+    expect([texts('relations'), texts('entities')]).toEqual([['Ana likes tea'], ['Ana', 'tea']]);
+    expect(isByMeaning()).toEqual([false, false, false]);
+    await sweep();
+    expect(isByMeaning()).toEqual([true, true, true]);
+    expect(await ledger.thoughts.refusedTexts(bench.deps.embedder.fingerprint)).toBe(0);
+    expect(await findings()).toEqual([]);
   });
 
   test('is not told of a lane that is being erased, and what was on its way is taken back', async () => {

@@ -1,7 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
+import { asEngineError } from '../errors.ts';
 import type { GraphTelling, ToldOfGraph } from '../ports/ledger/graph.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { embedTexts } from '../steps/embed.ts';
+import { embedTexts, withoutVectors } from '../steps/embed.ts';
+import type { Searchable } from '../steps/project-now.ts';
 import type { LaneId } from '../words.ts';
 import { type GraphPoints, pointsOfGraph, vectorTextsOfGraph } from './points.ts';
 
@@ -9,6 +11,8 @@ export type ProjectGraphDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' 
 
 /** Entities and relations told to the index in one go. */
 const SLICE = 200;
+/** Told by their words at most: a lane with more has been waiting for the embedder before. */
+const BY_WORDS_MAX = 1_000;
 const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /**
@@ -28,23 +32,39 @@ export async function projectGraph(
 }
 
 /**
- * Tells the index of everything in a lane's graph that it does not know yet, and waits to have it found. False when it could
- * not be told: it is swept later. `otherwise` is what is logged then.
+ * Tells the index of everything in a lane's graph that it does not know yet, and waits to have it found; for the embedder no
+ * longer than that of its deps does: without vectors it tells the words. `otherwise` is what is logged where that is needed.
  */
 export async function projectGraphNow(
   deps: ProjectGraphDeps & Pick<EngineDeps, 'log'>,
   lane: LaneId,
   otherwise: string,
-): Promise<boolean> {
+): Promise<Searchable> {
   try {
     for (let told = SLICE; told >= SLICE; ) {
       const tellings = await deps.ledger.graph.untoldOf(lane, SLICE);
       await projectGraph(deps, tellings, NEVER);
       told = tellings.length;
     }
-    return true;
+    return 'fully';
   } catch (error) {
-    deps.log.warn({ error: String(error) }, otherwise);
+    const isTold = asEngineError(error).code !== 'index_unavailable' && (await toldByWords(deps, lane));
+    const searchable = isTold ? 'words' : 'later';
+    deps.log.warn({ error: String(error), searchable }, otherwise);
+    return searchable;
+  }
+}
+
+/** The ledger is not told of it: the sweep tells it once more, with vectors. */
+async function toldByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolean> {
+  try {
+    const tellings = await deps.ledger.graph.untoldOf(lane, BY_WORDS_MAX);
+    for (let from = 0; from < tellings.length; from += SLICE) {
+      const slice = tellings.slice(from, from + SLICE);
+      await tell(deps, lane, await pointsInLane(withoutVectors(deps), { lane, tellings: slice }, NEVER));
+    }
+    return tellings.length < BY_WORDS_MAX;
+  } catch {
     return false;
   }
 }

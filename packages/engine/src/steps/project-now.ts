@@ -29,33 +29,31 @@ type NowDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
  * of its deps does: without vectors it tells the words. `otherwise` is what is logged where that fails as well.
  */
 export async function projectNow(deps: NowDeps, changed: Changed, otherwise: string): Promise<Searchable> {
-  const { memoryIds, consolidationIds = [] } = changed;
   try {
-    const byWords = await tellMemories(deps, memoryIds);
-    for (const ids of slices(consolidationIds, CONSOLIDATIONS))
-      await project(deps, { entries: [], batches: await deps.ledger.speech.untoldOf(ids) }, NEVER);
-    return byWords ? 'words' : 'fully';
+    return (await tell(deps, changed)) ? 'words' : 'fully';
   } catch (error) {
-    const isTold = asEngineError(error).code !== 'index_unavailable' && (await toldByWords(deps, memoryIds));
-    const searchable = isTold && consolidationIds.length === 0 ? 'words' : 'later';
+    const isTold = asEngineError(error).code !== 'index_unavailable' && (await toldByWords(deps, changed));
+    const searchable = isTold ? 'words' : 'later';
     deps.log.warn({ error: String(error), searchable }, otherwise);
     return searchable;
   }
 }
 
-/** Answers whether some of them are found by words alone. */
-async function tellMemories(deps: ProjectDeps, memoryIds: readonly string[]): Promise<boolean> {
+/** Answers whether some of the memories are found by words alone. */
+async function tell(deps: ProjectDeps, { memoryIds, consolidationIds = [] }: Changed): Promise<boolean> {
   let some = false;
   for (const ids of slices(memoryIds, SLICE)) {
     const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
     some ||= byWords;
   }
+  for (const ids of slices(consolidationIds, CONSOLIDATIONS))
+    await project(deps, { entries: [], batches: await deps.ledger.speech.untoldOf(ids) }, NEVER);
   return some;
 }
 
-async function toldByWords(deps: ProjectDeps, memoryIds: readonly string[]): Promise<boolean> {
+async function toldByWords(deps: ProjectDeps, changed: Changed): Promise<boolean> {
   try {
-    await tellMemories(byWordsAlone(deps), memoryIds);
+    await tell(byWordsAlone(deps), changed);
     return true;
   } catch {
     return false;

@@ -42,8 +42,8 @@ export async function carryOut(
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
   const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
   const otherwise = 'taken back, but not in the index yet';
-  const isTold = (await projectNow(deps, changed, otherwise)) !== 'later';
-  return { kind: 'done', report, searchable: (await projectGraphNow(deps, lane, otherwise)) && isTold };
+  const told = [await projectNow(deps, changed, otherwise), await projectGraphNow(deps, lane, otherwise)];
+  return { kind: 'done', report, searchable: !told.includes('later') };
 }
 
 function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {

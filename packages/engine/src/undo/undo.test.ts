@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { EngineError } from '../errors.ts';
 import type { UndoResult } from '../ports/undoer.ts';
 import { extract } from '../steps/extract.ts';
 import { recall } from '../steps/recall.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import { added, engineBench, home, NEVER } from '../testing/index.ts';
 import { expectTrue } from '../testing/ledger-truths.ts';
 import { done, undoBench } from '../testing/undo-bench.ts';
@@ -36,6 +38,30 @@ describe('undoing a consolidation', () => {
     expect(await b.hash()).toBe(after);
     expect(await b.found('cat')).toContain('pet: cat');
     await expectTrue(b.engine.deps.ledger);
+  });
+
+  it('is found by its words, what was said included, while the embedder does not answer', async () => {
+    const b = await undoBench();
+    await b.say('home: Oslo');
+    const second = await b.say('pet: cat');
+    const late = () => Promise.reject(new EngineError('too late', { code: 'model_timeout', retryable: true }));
+    const { deps } = b.engine;
+    // What was embedded before is not known any more, as after retention.
+    const thoughts = { ...deps.ledger.thoughts, vectors: async () => new Map() };
+    const hurried = undoer({
+      ...deps,
+      ledger: { ...deps.ledger, thoughts },
+      embedder: { ...deps.embedder, embed: late },
+    });
+    const taken = await hurried.undo(TENANT, second, ONCE);
+    expect(taken).toMatchObject({ kind: 'done', searchable: true });
+    expect(await b.found('cat')).not.toContain('pet: cat');
+    const redone = await hurried.redo(TENANT, done(taken).undo?.id ?? '', { dryRun: false });
+    expect(redone).toMatchObject({ kind: 'done', searchable: true });
+    expect((await deps.ledger.speech.untold(10)).length).toBeGreaterThan(0);
+    while ((await sweepOutbox(deps, NEVER)) > 0);
+    expect(await b.found('cat')).toContain('pet: cat');
+    expect(await deps.ledger.speech.untold(10)).toEqual([]);
   });
 
   it('names what depends on it first, and changes nothing', async () => {

@@ -43,7 +43,7 @@ interface Change {
   readonly statements: readonly Statement[];
 }
 
-/** Writes a change and waits to have it found. 'unprojected': it is stored, and told to the index later. */
+/** Writes a change and waits to have it found, by its words where the embedder does not answer. 'unprojected': it is stored, and told to the index later. */
 export async function written(
   deps: GraphWriteDeps,
   {
@@ -55,5 +55,5 @@ export async function written(
   const { kind } = await deps.ledger.graph.write(tenant, lane, { ...change, now: deps.tools.now() });
   if (kind === 'conflict') return 'conflict';
   const searchable = await projectGraphNow(deps, lane, 'a graph was changed, but that is not searchable yet');
-  return searchable ? 'written' : 'unprojected';
+  return searchable === 'later' ? 'unprojected' : 'written';
 }

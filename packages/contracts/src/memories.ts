@@ -21,7 +21,14 @@ const CATEGORIES_MAX = 1;
 const CATEGORY_MAX = 64;
 
 const Categories = z.array(z.string().min(1).max(CATEGORY_MAX)).max(CATEGORIES_MAX).describe('The one that fits best.');
-const MemoryText = z.string().max(MEMORY_TEXT_MAX).regex(/\S/u, 'must not be blank');
+const MemoryText = z
+  .string()
+  .max(MEMORY_TEXT_MAX)
+  .regex(/\S/u, 'must not be blank')
+  .refine(
+    (text) => text.isWellFormed(),
+    'expected whole characters, got half of a surrogate pair; cut texts between characters',
+  );
 
 export const UtcOffset = z
   .number()

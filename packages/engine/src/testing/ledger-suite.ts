@@ -15,6 +15,7 @@ import { describeGraphNames } from './ledger-suite-graph-names.ts';
 import { describeGraphStudies } from './ledger-suite-graph-studies.ts';
 import { describeGraphUndos } from './ledger-suite-graph-undos.ts';
 import { describeGraphWalks } from './ledger-suite-graph-walks.ts';
+import { describeHardTexts } from './ledger-suite-hard-texts.ts';
 import { describeKeys } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeLateness } from './ledger-suite-lateness.ts';
@@ -59,6 +60,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeKeys(bench);
     describeOutbox(bench);
     describeMemories(bench);
+    describeHardTexts(bench);
     describeFilters(bench);
     describeSources(bench);
     describeLookups(bench);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SearchIndex } from '../ports/search-index.ts';
 import { shownPart } from '../rules/shown-part.ts';
 import { DEFAULT_TENANT } from '../words.ts';
+import { HARD_TEXTS } from './hard-texts.ts';
 import { ask, found, foundBy, NOON, OTHER_TENANT, point, SUITE_SPACE } from './search-index-suite-points.ts';
 
 const MARKER = { ledgerId: 'led_1', fingerprint: SUITE_SPACE.fingerprint };
@@ -23,6 +24,12 @@ export function describeStoring(index: () => SearchIndex): void {
       await index().upsert([given]);
       const hits = await ask(index());
       expect(hits.map((hit) => hit.point)).toEqual([shownPart(given)]);
+    });
+
+    test.each(HARD_TEXTS)('a point comes back whose text and metadata have %s', async (_what, text) => {
+      const given = point({ memoryId: 'm', text, metadata: { note: text, list: [text] } });
+      await index().upsert([given]);
+      expect((await ask(index())).map((hit) => hit.point)).toEqual([shownPart(given)]);
     });
 
     test('the same point written again is still one point', async () => {

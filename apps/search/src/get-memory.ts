@@ -1,5 +1,5 @@
 import { MemoryView } from '@slowwave/contracts';
-import { deletedAt, liveVersion, memoryView } from '@slowwave/engine';
+import { deletedAt, liveVersion, memoryView, shownVersion } from '@slowwave/engine';
 import { type App, type Bounds, IdParams, problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
@@ -8,17 +8,18 @@ const schema = {
   operationId: 'getMemory',
   tags: ['memories'],
   summary: 'One memory',
+  description: 'What it says now, as a search shows it: a change that is to come is in its history until then.',
   params: IdParams,
   response: { 200: MemoryView },
 };
 
 const bounds: Bounds = { by: 'found', apps: true };
 
-export function getMemory(app: App, { ledger }: SearchDeps): void {
+export function getMemory(app: App, { ledger, tools }: SearchDeps): void {
   app.get('/v1/memories/:id', { schema, config: { bounds } }, async (request) => {
     const { id } = request.params;
     const memory = await existing(ledger, request, id);
-    if (liveVersion(memory) !== null) return memoryView(memory);
+    if (liveVersion(memory) !== null) return memoryView(memory, shownVersion(memory, tools.now()));
     const what = deletedAt(memory) === null ? 'undone' : 'deleted';
     throw problem('not_found', `memory ${id} was ${what}; its life is at /v1/memories/${id}/history`);
   });

@@ -1,5 +1,5 @@
 import { ListMemoriesQuery, MemoryList } from '@slowwave/contracts';
-import { memoryView, scopeOf, type TenantId } from '@slowwave/engine';
+import { type Memory, memoryView, scopeOf, shownVersion, type TenantId } from '@slowwave/engine';
 import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { filterIn } from './filters.ts';
@@ -8,7 +8,9 @@ const schema = {
   operationId: 'listMemories',
   tags: ['memories'],
   summary: "An owner's memories, newest first",
-  description: 'The owner is the first given of user_id, agent_id, run_id; the other ids only filter.',
+  description:
+    'The owner is the first given of user_id, agent_id, run_id; the other ids only filter. Each memory as it is now, as a ' +
+    'search shows it; filters are held against what was said last.',
   querystring: ListMemoriesQuery,
   response: { 200: MemoryList },
 };
@@ -24,6 +26,6 @@ export function listMemories(app: App, { ledger, tools }: SearchDeps): void {
       where === null
         ? await ledger.memories.list(tenant, scope, now, page)
         : await ledger.filtered.list(tenant, { scope, now, where }, page);
-    return listed(memories, memoryView);
+    return listed(memories, (memory: Memory) => memoryView(memory, shownVersion(memory, now)));
   });
 }

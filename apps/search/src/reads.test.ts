@@ -1,6 +1,9 @@
-import { DEFAULT_TENANT } from '@slowwave/engine';
+import { DEFAULT_TENANT, type Memory, sweepOutbox } from '@slowwave/engine';
+import { NEVER, updated } from '@slowwave/engine/testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
+
+const DAY_MS = 86_400_000;
 
 test('the memories of an owner are listed newest first, page by page', async () => {
   const { app, engine, remember } = await searchBench();
@@ -25,6 +28,41 @@ test('one memory is shown as it holds, and no longer once it was deleted', async
   const gone = await app.inject(`/v1/memories/${id}`);
   expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' });
   expect(gone.json().detail).toContain(`/v1/memories/${id}/history`);
+});
+
+test('of a change that is to come a list, a search and the memory itself show the same version at any moment', async () => {
+  const { app, engine, search, remember } = await searchBench();
+  const { deps, tools } = engine;
+  const id = await remember('Ann lives in Berlin');
+  const monday = tools.now() + 3 * DAY_MS;
+  const memory = (await deps.ledger.memories.get(DEFAULT_TENANT, id)) as Memory;
+  tools.advance(1_000);
+  const change = updated(tools, memory, { text: 'Ann lives in Paris', validFrom: monday });
+  await deps.ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: tools.now() });
+  await sweepOutbox(deps, NEVER);
+  const shown = async () => {
+    const found = (await search({ query: 'where does Ann live?', user_id: 'ann' })).json().results;
+    const listed = (await app.inject('/v1/memories?user_id=ann')).json().results;
+    const ones = [...found, ...listed, (await app.inject(`/v1/memories/${id}`)).json()];
+    return ones.map((one) => [one.memory, one.version, one.valid_from, one.invalid_at]);
+  };
+  const [began, changes] = [memory.createdAt, monday].map((at) => new Date(at).toISOString());
+  expect(await shown()).toEqual(Array(3).fill(['Ann lives in Berlin', 1, began, changes]));
+  tools.set(monday - 1);
+  expect(await shown()).toEqual(Array(3).fill(['Ann lives in Berlin', 1, began, changes]));
+  tools.set(monday);
+  expect(await shown()).toEqual(Array(3).fill(['Ann lives in Paris', 2, changes, null]));
+});
+
+test('what is to come is shown at once where nothing held before, by a list as by a search', async () => {
+  const { app, engine, writer, search } = await searchBench();
+  const given = { metadata: {}, category: null, immutable: false, expiresAt: null };
+  const scope = { userId: 'ann', agentId: null, runId: null, appId: null };
+  const validFrom = engine.tools.now() + DAY_MS;
+  await writer.add(DEFAULT_TENANT, { ...given, scope, text: 'Ann moves to Oslo', validFrom });
+  const found = (await search({ query: 'where does Ann move?', user_id: 'ann' })).json().results;
+  const listed = (await app.inject('/v1/memories?user_id=ann')).json().results;
+  expect([...found, ...listed].map(({ memory }) => memory)).toEqual(['Ann moves to Oslo', 'Ann moves to Oslo']);
 });
 
 test('the life of a memory is told from its first event, even after it was deleted', async () => {

@@ -139,7 +139,13 @@ export const PatchMemory = z
     immutable: z.boolean().optional(),
     pinned: z.boolean().optional(),
     expires_at: Moment.nullable().optional(),
-    version: z.int().min(1).optional().describe('Only change it if this is still the current version.'),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'Only change it if this is still the version that was said last; of a change to come: that of its history.',
+      ),
   })
   .refine((patch) => Object.keys(patch).some((key) => key !== 'version'), { message: 'nothing to change was given' })
   .meta({ id: 'PatchMemory', examples: PATCHES });

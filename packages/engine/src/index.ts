@@ -153,7 +153,7 @@ export { replayPriority } from './rules/replay-priority.ts';
 export { fromTheFuture } from './rules/said-when.ts';
 export { scan } from './rules/scan.ts';
 export { shownPart } from './rules/shown-part.ts';
-export { foundVersions } from './rules/standing.ts';
+export { foundVersions, shownVersion } from './rules/standing.ts';
 export { UNDONE_NOTE } from './rules/undone.ts';
 export { type Sighted, saysAt, visible } from './rules/visible.ts';
 export {

@@ -564,7 +564,7 @@ export type PatchMemory = {
   readonly immutable?: boolean | undefined;
   readonly pinned?: boolean | undefined;
   readonly expires_at?: string | null | undefined;
-  /** Only change it if this is still the current version. */
+  /** Only change it if this is still the version that was said last; of a change to come: that of its history. */
   readonly version?: number | undefined;
 };
 

@@ -4,7 +4,8 @@ import { added, deleted, home, updated } from '../testing/builders.ts';
 import { fixedTools, MORNING } from '../testing/fixed-tools.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { NOTHING_SAID } from './context.ts';
-import { pointsOf } from './standing.ts';
+import { liveVersion } from './evolve.ts';
+import { pointsOf, shownVersion } from './standing.ts';
 import { visible } from './visible.ts';
 
 const DAY = 86_400_000;
@@ -25,6 +26,7 @@ function shownAt(memory: Memory, at: number): string[] {
       .map(({ text }) => text);
   const now = seenBy({ kind: 'live', now: at });
   expect(seenBy({ kind: 'as_of', at })).toEqual(now);
+  if (liveVersion(memory) !== null) expect(now).toEqual([shownVersion(memory, at).text]);
   return now;
 }
 

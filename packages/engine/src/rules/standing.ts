@@ -1,9 +1,10 @@
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
-import type { Memory, MemoryVersion } from '../words.ts';
+import type { Memory, MemoryVersion, Millis } from '../words.ts';
 import { contextOf, type SaidById } from './context.ts';
-import { deletedAt, inOrder } from './evolve.ts';
+import { deletedAt, inOrder, newest } from './evolve.ts';
 import { isRemoved } from './removed.ts';
+import { saysAt } from './visible.ts';
 
 /** What points are made with beside their memory. */
 export interface Making {
@@ -25,6 +26,15 @@ export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly I
     terms: terms(version.text),
     ...contextOf(version, said),
   }));
+}
+
+/** What a memory that is not deleted says at a moment, as a search at that moment shows it. */
+export function shownVersion(memory: Memory, at: Millis): MemoryVersion {
+  const sight = sightOf(memory, false);
+  return (
+    foundVersions(memory).find((version) => saysAt({ ...sight(version), invalidAt: version.invalidAt }, at)) ??
+    newest(memory)
+  );
 }
 
 type Sight = Pick<IndexPoint, 'live'> & Partial<Pick<IndexPoint, 'shownFrom'>>;

@@ -2,13 +2,12 @@ import type { MemoryView } from '@slowwave/contracts';
 import { newest } from '../rules/evolve.ts';
 import { isPinned } from '../rules/pinned.ts';
 import { isoOf } from '../text/iso.ts';
-import type { Memory } from '../words.ts';
+import type { Memory, MemoryVersion } from '../words.ts';
 import { isoOrNull } from './moments.ts';
 import { scopeView } from './scope.ts';
 
-/** A memory as the API shows it: its newest version by said_at. */
-export function memoryView(memory: Memory): MemoryView {
-  const version = newest(memory);
+/** A memory as the API shows it: by what was said last, where nothing else is given. */
+export function memoryView(memory: Memory, version: MemoryVersion = newest(memory)): MemoryView {
   const { details } = version;
   return {
     id: memory.id,

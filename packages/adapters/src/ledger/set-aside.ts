@@ -1,5 +1,5 @@
 import type { LaneId, SetAside } from '@slowwave/engine';
-import { all, first, insert, run, type Script, type Table } from './graph/script.ts';
+import { all, first, insert, run, type Script, type Table } from './script.ts';
 import { LOST } from './speech.ts';
 
 /** Lanes whose changes could not be told to the index, with when each is tried again. */
@@ -67,7 +67,7 @@ const rowOf = ({ lane, failures, notBefore, failure: { code, message, at } }: Se
 
 const UNTOLD_LANES: Table<keyof Row> = {
   name: 'untold_lanes',
-  columns: { lane: 'text', failures: 'integer', not_before: 'integer', code: 'text', message: 'text', at: 'integer' },
+  columns: { lane: 'text', failures: 'bigint', not_before: 'bigint', code: 'text', message: 'text', at: 'bigint' },
   onConflict: `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
     code = excluded.code, message = excluded.message, at = excluded.at`,
 };

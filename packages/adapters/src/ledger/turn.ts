@@ -1,7 +1,7 @@
 import type { LaneId, MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
-import { first, type Script } from './graph/script.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
+import { first, type Script } from './script.ts';
 
 /** A batch that waits, as far as its place in a window goes. */
 export interface WaitingBatch {

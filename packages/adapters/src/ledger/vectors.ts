@@ -1,4 +1,4 @@
-import { first, type Script } from './graph/script.ts';
+import { first, type Script } from './script.ts';
 
 /** A vector as it is kept; no bytes: the model refuses the text for good. */
 export const bytesOf = (vector: Float32Array | null): Buffer =>

@@ -1,6 +1,6 @@
 import type { Around, KeptRelation, LaneId } from '@slowwave/engine';
+import { all, type Script } from '../script.ts';
 import { shownRelations } from './rows.ts';
-import { all, type Script } from './script.ts';
 
 /** Enough to tell which relations come first. */
 interface Weighed {
@@ -24,7 +24,7 @@ export function* aroundEach(lane: LaneId, { entities, at, limit }: Around): Scri
 export function* aroundAtOnce(lane: LaneId, { entities, at, limit }: Around): Script<readonly KeptRelation[]> {
   const params = { lane, limit, entities: [...new Set(entities)], ...(typeof at === 'number' ? { at } : {}) };
   const text = ENDS.map(
-    (end) => `SELECT w.* FROM jsonb_array_elements_text(@entities::jsonb) AS e (id)
+    (end) => `SELECT w.* FROM unnest(@entities::text[]) AS e (id)
       CROSS JOIN LATERAL (${weighed(end, 'e.id', at)}) AS w`,
   );
   return yield* heaviest(yield* all<Weighed>(text.join(' UNION ALL '), params), limit);

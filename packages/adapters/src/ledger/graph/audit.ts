@@ -1,7 +1,7 @@
 import type { Following, LaneId, Suspects } from '@slowwave/engine';
 import { graphOf, sameFollowing, sameRelation } from '@slowwave/engine/storing';
+import { all, type Script } from '../script.ts';
 import { type EntityRow, type RelationRow, type StatementRow, settledFrom, statementFrom } from './rows.ts';
-import { all, type Script } from './script.ts';
 
 /** How many ids are named beside a count. */
 const EXAMPLES_MAX = 5;

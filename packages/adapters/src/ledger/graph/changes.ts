@@ -1,8 +1,8 @@
 import type { GraphChange, LaneId, Statement, TenantId, Undo, Undoing } from '@slowwave/engine';
 import { endsOf, normaliseText, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
+import { all, first, insert, run, type Script, type Table } from '../script.ts';
 import { type Folding, refold } from './refold.ts';
 import { type StatementRow, statementFrom } from './rows.ts';
-import { all, first, insert, run, type Script, type Table } from './script.ts';
 
 /** Explicit statements of a lane that stands; the caller holds its lock. */
 export function* writeGraph(input: {
@@ -113,11 +113,11 @@ const STATEMENTS: Table<keyof ReturnType<typeof columnsOf> | 'tenant' | 'lane' |
     source: 'text',
     relationship: 'text',
     destination: 'text',
-    single: 'integer',
-    recorded_at: 'integer',
+    single: 'bigint',
+    recorded_at: 'bigint',
     consolidation_id: 'text',
-    undos_before: 'integer',
-    counts: 'integer',
+    undos_before: 'bigint',
+    counts: 'bigint',
     statement: 'text',
   },
   onConflict: '',

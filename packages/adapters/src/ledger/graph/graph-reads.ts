@@ -1,7 +1,7 @@
 import type { Around, GraphStore, KeptRelation, LaneId } from '@slowwave/engine';
+import type { Script } from '../script.ts';
 import { listEntities, listRelations } from './lists.ts';
 import * as reads from './reads.ts';
-import type { Script } from './script.ts';
 import { countStudies, dueStudies, holdsStudy, viewStudy } from './studies.ts';
 import { everyOfGraph, untoldGraph } from './tellings.ts';
 

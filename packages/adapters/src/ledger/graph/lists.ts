@@ -1,6 +1,7 @@
 import type { Around, Entity, KeptRelation, Owner, Page, Paged, TenantId } from '@slowwave/engine';
 import { pageOf, readCursor } from '../cursor.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
+import { all, type Script } from '../script.ts';
 import { heldAt } from './around.ts';
 import {
   type EntityRow,
@@ -12,7 +13,6 @@ import {
   SHOWN,
   shownRelations,
 } from './rows.ts';
-import { all, type Script } from './script.ts';
 
 interface Listing<Filter> {
   readonly tenant: TenantId;

@@ -1,7 +1,7 @@
 import type { LaneId, Standing } from '@slowwave/engine';
 import { endsOf, standingOf } from '@slowwave/engine/storing';
+import { all, run, type Script } from '../script.ts';
 import { type StatementRow, statementFrom } from './rows.ts';
-import { all, run, type Script } from './script.ts';
 
 /** An entity that stands for another one than it did. */
 export interface Moved {

@@ -11,6 +11,7 @@ import type {
 } from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
 import type { OwnerColumns } from '../rows/scope.ts';
+import { all, first, type Script } from '../script.ts';
 import { mergedInto } from './merges.ts';
 import {
   type EntityRow,
@@ -23,7 +24,6 @@ import {
   shownRelations,
   statementFrom,
 } from './rows.ts';
-import { all, first, type Script } from './script.ts';
 
 type OwnedEntity = EntityRow & OwnerColumns;
 

@@ -1,9 +1,9 @@
 import type { Following, LaneId } from '@slowwave/engine';
 import { aliasesOf, normaliseText, settleEntities } from '@slowwave/engine/storing';
+import { all, insert, run, type Script, type Table } from '../script.ts';
 import { type Moved, mergedInto } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { type EntityRow, type StatementRow, statementFrom } from './rows.ts';
-import { all, insert, run, type Script, type Table } from './script.ts';
 
 /** An entity as it was before the change. */
 interface Before extends Following {

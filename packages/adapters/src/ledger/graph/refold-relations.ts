@@ -1,9 +1,9 @@
 import type { LaneId, SettledRelation, Statement } from '@slowwave/engine';
 import { foldRelations, settleRelations } from '@slowwave/engine/storing';
+import { all, insert, type Script, type Table } from '../script.ts';
 import { type Moved, mergedInto, standingsOf } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { type RelationRow, relationColumns, type StatementRow, settledFrom, statementFrom } from './rows.ts';
-import { all, insert, type Script, type Table } from './script.ts';
 
 /**
  * What is folded together: all that a source has of a relationship, or with one destination only. Destinations know
@@ -172,20 +172,20 @@ const RELATIONS: Table<keyof RelationRow | 'untold_at'> = {
     source: 'text',
     relationship: 'text',
     destination: 'text',
-    valid_from: 'integer',
-    invalid_at: 'integer',
+    valid_from: 'bigint',
+    invalid_at: 'bigint',
     ended_by: 'text',
-    said_at: 'integer',
-    said_seq: 'integer',
-    confirmations: 'integer',
+    said_at: 'bigint',
+    said_seq: 'bigint',
+    confirmations: 'bigint',
     message_ids: 'text',
     memory_ids: 'text',
     quote: 'text',
-    revision: 'integer',
-    counts: 'integer',
-    recorded_at: 'integer',
-    updated_at: 'integer',
-    untold_at: 'integer',
+    revision: 'bigint',
+    counts: 'bigint',
+    recorded_at: 'bigint',
+    updated_at: 'bigint',
+    untold_at: 'bigint',
   },
   onConflict: `ON CONFLICT (id) DO UPDATE SET ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')},
     untold_at = coalesce(graph_relations.untold_at, excluded.untold_at)`,

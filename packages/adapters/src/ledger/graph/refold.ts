@@ -1,9 +1,9 @@
 import type { LaneId, Statement, TenantId } from '@slowwave/engine';
 import { endsOf } from '@slowwave/engine/storing';
+import type { Script } from '../script.ts';
 import { type Moved, moveMerged } from './merges.ts';
 import { refoldEntities } from './refold-entities.ts';
 import { refoldRelations } from './refold-relations.ts';
-import type { Script } from './script.ts';
 
 /** Whose graph it is, and when it changes. */
 export interface Folding {

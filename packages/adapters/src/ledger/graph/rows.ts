@@ -9,7 +9,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
-import { all, type Script, type Value } from './script.ts';
+import { all, type Script, type Value } from '../script.ts';
 
 export interface EntityRow {
   readonly id: string;

@@ -12,8 +12,8 @@ import type {
 } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
+import { all, first, insert, run, type Script, type Table } from '../script.ts';
 import { changeGraph } from './changes.ts';
-import { all, first, insert, run, type Script, type Table } from './script.ts';
 
 /** The study that an applied consolidation asks for. */
 export function* openStudy(of: { tenant: TenantId; lane: LaneId; id: string; now: Millis }): Script<void> {
@@ -206,7 +206,7 @@ const PROPOSALS: Table<'lane' | 'source' | 'destination' | 'likeness' | 'consoli
     destination: 'text',
     likeness: 'real',
     consolidation_id: 'text',
-    recorded_at: 'integer',
+    recorded_at: 'bigint',
   },
   onConflict: '',
 };

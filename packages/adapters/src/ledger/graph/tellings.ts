@@ -1,8 +1,8 @@
 import type { GraphTelling, LaneId, ToldOfGraph } from '@slowwave/engine';
 import type { OwnerColumns } from '../rows/scope.ts';
+import { all, run, type Script } from '../script.ts';
 import { notAside } from '../speech.ts';
 import { type EntityRow, entityFrom, SELECT_ENTITIES, SHOWN, shownRelations } from './rows.ts';
-import { all, run, type Script } from './script.ts';
 
 type Kind = GraphTelling['kind'];
 

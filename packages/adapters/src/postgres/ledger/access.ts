@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import type { Access as Scripts } from '../../ledger/access.ts';
 import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
+import { runScript } from './script.ts';
 import { type Sql, sqlOf } from './sql.ts';
 
 /** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
@@ -19,7 +21,7 @@ export interface Access {
   write<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-export function accessOf(pool: Pool, place: string): Access {
+export function accessOf(pool: Pool, place: string): Access & { readonly scripts: Scripts } {
   const run = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
     try {
       return await repeatedly(() => withClient(pool, use));
@@ -29,10 +31,18 @@ export function accessOf(pool: Pool, place: string): Access {
   };
   const readOnly = <T>(use: (client: PoolClient) => Promise<T>): Promise<T> =>
     run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
-  return {
+  const access: Access = {
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => transaction(client, SNAPSHOT, select)),
     write: (change) => run((client) => transaction(client, 'BEGIN', change)),
+  };
+  return {
+    ...access,
+    scripts: {
+      read: ({ script, atOnce }, input) =>
+        (atOnce ? access.snapshot : access.read)((sql) => runScript(sql, script(input))),
+      write: ({ script }, input) => access.write((sql) => runScript(sql, script(input))),
+    },
   };
 }
 

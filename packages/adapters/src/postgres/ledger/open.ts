@@ -1,7 +1,8 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
+import { storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
-import { type Access, accessOf } from './access.ts';
+import { accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { erasureStore } from './erasure-store.ts';
@@ -16,7 +17,7 @@ import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
-import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore, summaryStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore, reviewStore, summaryStore } from './stores.ts';
 import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
 import { trailStore } from './trail-store.ts';
 import { COLUMN_TYPES } from './types.ts';
@@ -74,7 +75,7 @@ interface Opened {
   readonly id: string;
   readonly pool: Pool;
   readonly tools: Tools;
-  readonly access: Access;
+  readonly access: ReturnType<typeof accessOf>;
 }
 
 function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
@@ -92,6 +93,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   };
   return {
     id,
+    ...storesOf(access.scripts),
     batches: batchStore(access, groups, newLaneId),
     lanes: laneStore(access),
     thoughts: thoughtStore(access),
@@ -102,7 +104,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),
-    settings: settingsStore(access),
     keys: keyStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

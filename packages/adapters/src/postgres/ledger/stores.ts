@@ -5,7 +5,6 @@ import type {
   OutboxStore,
   ReplayStore,
   ReviewStore,
-  SettingsStore,
   SummaryStore,
 } from '@slowwave/engine';
 import { CLOCK_SEEN, clockNoted, clockShown, NOTE_CLOCK } from '../../ledger/clock.ts';
@@ -18,7 +17,6 @@ import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
-import { ceilingsOf, settingsOf } from './read/settings.ts';
 import { dueSummary, readSummary } from './read/summaries.ts';
 import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
@@ -28,7 +26,6 @@ import { clockSetBack, raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
-import { putCeilings, putSettings } from './write/settings.ts';
 import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
 
 /** One transaction of a refill takes so many memories: some ten milliseconds. */
@@ -98,15 +95,6 @@ export function replayStore({ read, snapshot, write }: Access): ReplayStore {
     move: (id, step) => write((sql) => moveReplay(sql, { id, step })),
     forget: (tenant, owner) => write((sql) => forgetInReplays(sql, tenant, owner)),
     lives: (lane, before, page) => snapshot((sql) => replays.livesOf(sql, { lane, before, ...page })),
-  };
-}
-
-export function settingsStore({ read, write }: Access): SettingsStore {
-  return {
-    get: (tenant) => read((sql) => settingsOf(sql, tenant)),
-    put: (tenant, settings) => write((sql) => putSettings(sql, { tenant, settings })),
-    ceilings: (tenant) => read((sql) => ceilingsOf(sql, tenant)),
-    putCeilings: (tenant, ceilings) => write((sql) => putCeilings(sql, { tenant, ceilings })),
   };
 }
 

@@ -1,6 +1,8 @@
 import { EngineError } from '@slowwave/engine/storing';
+import type { Access as Scripts } from '../../ledger/access.ts';
 import type { Thread } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
+import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
 import type { WriteInput, WriteName, WriteResult } from './write/index.ts';
 
@@ -13,25 +15,31 @@ export interface Access {
 }
 
 /** `writer` is null for a process that only reads. */
-export function accessOf(reader: Sql, writer: Thread | null): Access {
+export function accessOf(reader: Sql, writer: Thread | null): Access & { readonly scripts: Scripts } {
   const snapshot = reader.db.transaction((select: (sql: Sql) => unknown) => select(reader));
+  const read = async <T>(select: (sql: Sql) => T): Promise<T> => {
+    try {
+      return snapshot(select) as T;
+    } catch (error) {
+      throw asLedgerError(error);
+    }
+  };
+  const write = async <T>(name: string, input: unknown): Promise<T> => {
+    if (writer === null) throw readOnly(name);
+    try {
+      return await writer.call<T>(name, input);
+    } catch (error) {
+      // The thread sends EngineErrors; anything else says that the thread itself is gone.
+      if (error instanceof EngineError) throw error;
+      throw unavailable('the ledger of this process is closed or its writer has died; restart the process', error);
+    }
+  };
   return {
-    read: async <T>(select: (sql: Sql) => T) => {
-      try {
-        return snapshot(select) as T;
-      } catch (error) {
-        throw asLedgerError(error);
-      }
-    },
-    write: async <Name extends WriteName>(name: Name, input: WriteInput<Name>) => {
-      if (writer === null) throw readOnly(name);
-      try {
-        return await writer.call<WriteResult<Name>>(name, input);
-      } catch (error) {
-        // The thread sends EngineErrors; anything else says that the thread itself is gone.
-        if (error instanceof EngineError) throw error;
-        throw unavailable('the ledger of this process is closed or its writer has died; restart the process', error);
-      }
+    read,
+    write,
+    scripts: {
+      read: ({ script }, input) => read((sql) => runScript(sql, script(input))),
+      write: ({ name }, input) => write(name, input),
     },
   };
 }

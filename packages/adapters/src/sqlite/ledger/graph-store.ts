@@ -1,8 +1,8 @@
 import type { GraphStore } from '@slowwave/engine';
 import { aroundEach } from '../../ledger/graph/around.ts';
 import { GRAPH_KINDS, graphReads } from '../../ledger/graph/graph-reads.ts';
-import type { Script } from '../../ledger/graph/script.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
+import type { Script } from '../../ledger/script.ts';
 import type { Access } from './access.ts';
 import { runScript } from './script.ts';
 

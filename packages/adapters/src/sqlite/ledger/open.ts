@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
+import { storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../same-file.ts';
 import { type Access, accessOf } from './access.ts';
@@ -17,7 +18,7 @@ import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { batchStore, laneStore, outboxStore, replayStore, reviewStore, settingsStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
 import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
 import { trailStore } from './trail-store.ts';
 import { undoStore } from './undo-store.ts';
@@ -80,6 +81,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
+    ...storesOf(access.scripts),
     batches: batchStore(access, newLaneId),
     lanes: laneStore(access),
     thoughts: thoughtStore(access),
@@ -90,7 +92,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),
-    settings: settingsStore(access),
     keys: keyStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),

@@ -1,12 +1,4 @@
-import type {
-  BatchStore,
-  LaneId,
-  LaneStore,
-  OutboxStore,
-  ReplayStore,
-  ReviewStore,
-  SettingsStore,
-} from '@slowwave/engine';
+import type { BatchStore, LaneId, LaneStore, OutboxStore, ReplayStore, ReviewStore } from '@slowwave/engine';
 import { CLOCK_SEEN, clockNoted, clockShown } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside } from '../../ledger/set-aside.ts';
@@ -16,7 +8,6 @@ import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
-import { ceilingsOf, settingsOf } from './read/settings.ts';
 import { runScript } from './script.ts';
 
 /** One transaction of a refill takes so many memories: a few milliseconds. */
@@ -80,15 +71,6 @@ export function replayStore({ read, write }: Access): ReplayStore {
     move: (id, step) => write('moveReplay', { id, step }),
     forget: (tenant, owner) => write('forgetInReplays', { tenant, owner }),
     lives: (lane, before, page) => read((sql) => replays.livesOf(sql, { lane, before, ...page })),
-  };
-}
-
-export function settingsStore({ read, write }: Access): SettingsStore {
-  return {
-    get: (tenant) => read((sql) => settingsOf(sql, tenant)),
-    put: (tenant, settings) => write('putSettings', { tenant, settings }),
-    ceilings: (tenant) => read((sql) => ceilingsOf(sql, tenant)),
-    putCeilings: (tenant, ceilings) => write('putCeilings', { tenant, ceilings }),
   };
 }
 

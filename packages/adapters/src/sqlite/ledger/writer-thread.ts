@@ -1,9 +1,12 @@
+import { scriptNamed } from '../../ledger/access.ts';
+import '../../ledger/stores.ts';
 import { hostThread, type ThreadCall, type ThreadHost } from '../../system/thread-host.ts';
 import { compactFile } from '../compact.ts';
 import { sameFile } from '../same-file.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { migrate } from './migrate.ts';
+import { runScript } from './script.ts';
 import { BUSY_TIMEOUT_MS, connectToWrite, type Sql } from './sql.ts';
 import { WRITES } from './write/index.ts';
 import { COMMITTED, COMPACT, type WriterInit } from './writer-protocol.ts';
@@ -21,7 +24,7 @@ function setUp({ path, newLedgerId }: WriterInit): ThreadHost {
   const sql = connectToWrite(path);
   migrate(sql, newLedgerId);
   const handlers = new Map<string, Handler>(Object.entries(WRITES) as [string, Handler][]);
-  const writer = groupCommit(sql, (method) => handlers.get(method), sameFile(path));
+  const writer = groupCommit(sql, (method) => handlers.get(method) ?? scripted(method), sameFile(path));
   return {
     close: writer.close,
     receive: (call) => {
@@ -29,6 +32,11 @@ function setUp({ path, newLedgerId }: WriterInit): ThreadHost {
       return call.method === COMPACT ? compact(sql, call) : writer.receive(call);
     },
   };
+}
+
+function scripted(name: string): Handler | undefined {
+  const script = scriptNamed(name);
+  return script && ((sql, input) => runScript(sql, script(input as never)));
 }
 
 /** Messages are taken one by one and groups end before the next: no transaction is open here. */

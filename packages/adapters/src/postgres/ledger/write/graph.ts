@@ -1,6 +1,6 @@
 import type { LaneId, Stored, StoredAnswer, Study, TenantId } from '@slowwave/engine';
-import type { Script } from '../../../ledger/graph/script.ts';
 import { holdsStudy, requestStudy as requesting } from '../../../ledger/graph/studies.ts';
+import type { Script } from '../../../ledger/script.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { lockLane } from './lanes.ts';

@@ -21,7 +21,6 @@ import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, tak
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
-import { putCeilings, putSettings } from './settings.ts';
 import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
 import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 import { appendTrail, dropOldTrail, forgetOwnerInTrail } from './trail.ts';
@@ -69,8 +68,6 @@ export const WRITES = {
   noteClock,
   openLaneId,
   proveWritable,
-  putCeilings,
-  putSettings,
   raiseLane,
   clockSetBack,
   refillGraph,

@@ -1,0 +1,51 @@
+import type { Script } from './script.ts';
+
+/**
+ * How the stores reach the ledger, whichever it is. A script goes by its name to the thread that runs it, so what it is
+ * given and what it answers are values that can be cloned.
+ */
+export interface Access {
+  /** Runs a script that changes nothing. */
+  read<Input, Result>(script: Read<Input, Result>, input: Input): Promise<Result>;
+  /** Runs a script as one transaction. On the disk when it resolves. */
+  write<Input, Result>(script: Write<Input, Result>, input: Input): Promise<Result>;
+}
+
+interface Named<Input, Result> {
+  readonly name: string;
+  readonly script: (input: Input) => Script<Result>;
+}
+
+export interface Read<Input, Result> extends Named<Input, Result> {
+  readonly kind: 'read';
+  /** Whether all its statements have to see the same moment. */
+  readonly atOnce: boolean;
+}
+
+export interface Write<Input, Result> extends Named<Input, Result> {
+  readonly kind: 'write';
+}
+
+/** Every script by its name. A thread knows those of the modules it has loaded. */
+const scripts = new Map<string, Named<never, unknown>>();
+
+/** A script of one statement, or of several that need not see the same moment. */
+export const asRead = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
+  registered({ kind: 'read', name, script, atOnce: false });
+
+/** A script whose statements all see the same moment. */
+export const asSnapshot = <Input, Result>(
+  name: string,
+  script: (input: Input) => Script<Result>,
+): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true });
+
+export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
+  registered({ kind: 'write', name, script });
+
+function registered<One extends Named<never, unknown>>(one: One): One {
+  if (scripts.has(one.name)) throw new Error(`two scripts of the ledger are named ${one.name}`);
+  scripts.set(one.name, one);
+  return one;
+}
+
+export const scriptNamed = (name: string): ((input: never) => Script<unknown>) | undefined => scripts.get(name)?.script;

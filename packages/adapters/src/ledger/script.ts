@@ -1,0 +1,109 @@
+/**
+ * What a ledger does, written once for SQLite and PostgreSQL: a script yields statements one after the other and is given
+ * their rows. SQLite runs it inside one call of a thread, PostgreSQL waits for each answer. A statement is written as
+ * PostgreSQL reads it; for SQLite the casts (`::type`), `COLLATE "C"` and the locks of rows are left out. Both take
+ *   @name            a value; a flag is 0 or 1
+ *   IN :name         one of a list of texts; of numbers it says so: IN :name::bigint
+ *   :rows            a table of the rows given as `rows`: value ->> 'column'. Not for what users wrote: SQLite ends a text
+ *                    that comes out of JSON at a character of zero
+ *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
+ *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
+ */
+export type Script<T> = Generator<Step, T, unknown>;
+
+export type Value = string | number | null | Uint8Array;
+export type Given = Readonly<Record<string, Value | readonly string[] | readonly number[] | readonly object[]>>;
+
+export type Step =
+  /** all: its rows; once: the same of a statement that is as a caller's filter is, and not kept; run: how many rows changed. */
+  | { readonly kind: 'all' | 'once' | 'run'; readonly text: string; readonly given: Given }
+  | { readonly kind: 'insert' | 'update'; readonly table: Table<string>; readonly rows: readonly Row<string>[] }
+  | { readonly kind: 'together'; readonly steps: readonly Step[] };
+
+export function* all<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
+  return (yield { kind: 'all', text, given }) as readonly Found[];
+}
+
+export function* first<Found>(text: string, given: Given = {}): Script<Found | null> {
+  return ((yield { kind: 'all', text, given }) as readonly Found[])[0] ?? null;
+}
+
+export function* once<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
+  return (yield { kind: 'once', text, given }) as readonly Found[];
+}
+
+export function* run(text: string, given: Given = {}): Script<number> {
+  return (yield { kind: 'run', text, given }) as number;
+}
+
+type Results<Scripts extends readonly Script<unknown>[]> = {
+  -readonly [Place in keyof Scripts]: Scripts[Place] extends Script<infer Result> ? Result : never;
+};
+
+/** Runs scripts side by side that do not need each other's rows: what they ask next goes to the server in one go. */
+export function* together<const Scripts extends readonly Script<unknown>[]>(
+  ...scripts: Scripts
+): Script<Results<Scripts>> {
+  const runs = scripts.map((script) => ({ script, step: script.next() }));
+  for (;;) {
+    const asking = runs.flatMap((run) => (run.step.done === true ? [] : [{ run, step: run.step.value }]));
+    if (asking.length === 0) return runs.map(({ step }) => step.value) as Results<Scripts>;
+    const answers = (yield { kind: 'together', steps: asking.map(({ step }) => step) }) as readonly unknown[];
+    for (const [i, { run }] of asking.entries()) run.step = run.script.next(answers[i]);
+  }
+}
+
+export type ColumnType = 'text' | 'bigint' | 'real' | 'boolean' | 'jsonb' | 'bytea';
+
+export interface Table<Name extends string> {
+  readonly name: string;
+  readonly columns: Readonly<Record<Name, ColumnType>>;
+  /** What follows the rows of an insert: ON CONFLICT … */
+  readonly onConflict?: string;
+}
+
+export type Row<Name extends string> = Readonly<Record<Name, Value>>;
+
+/** Inserts rows in their order, whatever is in them. Returns how many were inserted. */
+export function* insert<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
+  return rows.length === 0 ? 0 : ((yield { kind: 'insert', table, rows }) as number);
+}
+
+/** Writes the other columns of the rows that have these values in the first one. Returns how many there were. */
+export function* update<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
+  return rows.length === 0 ? 0 : ((yield { kind: 'update', table, rows }) as number);
+}
+
+const CASTS = /::\w+(\[\])?/g;
+const LOCKS = / FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g;
+
+/** A statement as SQLite reads it. */
+export const toSqlite = (text: string): string =>
+  text
+    .replace(/IN :(\w+)(?:::\w+)?/g, 'IN (SELECT value FROM json_each(@$1))')
+    .replace(/:rows\b/g, 'json_each(@rows)')
+    .replace(/:slot\b/g, '0')
+    .replace(CASTS, '')
+    .replace(LOCKS, '')
+    .replaceAll(' COLLATE "C"', '')
+    .replace(/\b(greatest|least)\(/gi, (_, name: string) => (name.toLowerCase() === 'greatest' ? 'max(' : 'min('));
+
+/** A statement as PostgreSQL reads it. */
+export const toPostgres = (text: string): string =>
+  text
+    .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
+    .replace(/:rows\b/g, '(SELECT value FROM jsonb_array_elements(@rows::jsonb) AS e (value))')
+    .replace(/:slot\b/g, 'pg_backend_pid() % 16')
+    .replace(/ INDEXED BY \w+/g, '');
+
+/** What is made of a statement or a table, each once. */
+export function madeOnce<Key, Made>(make: (key: Key) => Made): { of(key: Key): Made } {
+  const known = new Map<Key, Made>();
+  return {
+    of: (key) => {
+      const made = known.get(key) ?? make(key);
+      known.set(key, made);
+      return made;
+    },
+  };
+}

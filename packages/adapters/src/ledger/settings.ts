@@ -1,0 +1,62 @@
+import type { Ceilings, SettingsStore, TenantId, TenantSettings } from '@slowwave/engine';
+import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
+import { type Access, asRead, asWrite } from './access.ts';
+import { first, run, type Script } from './script.ts';
+
+export const settingsStore = ({ read, write }: Access): SettingsStore => ({
+  get: (tenant) => read(getSettings, { tenant }),
+  put: (tenant, settings) => write(putSettings, { tenant, settings }),
+  ceilings: (tenant) => read(getCeilings, { tenant }),
+  putCeilings: (tenant, ceilings) => write(putCeilings, { tenant, ceilings }),
+});
+
+interface OfTenant {
+  readonly tenant: TenantId;
+}
+
+/** What was added since the tenant chose is as by default. */
+const getSettings = asRead('settings.get', function* ({ tenant }: OfTenant): Script<TenantSettings> {
+  const text = 'SELECT settings FROM settings WHERE tenant = @tenant';
+  const row = yield* first<{ settings: string }>(text, { tenant });
+  return row === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...JSON.parse(row.settings) };
+});
+
+interface PutSettings extends OfTenant {
+  readonly settings: TenantSettings;
+}
+
+const putSettings = asWrite('settings.put', function* ({ tenant, settings }: PutSettings): Script<void> {
+  yield* run(
+    `INSERT INTO settings (tenant, settings) VALUES (@tenant, @settings::jsonb)
+     ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings`,
+    { tenant, settings: JSON.stringify(settings) },
+  );
+});
+
+interface CeilingsRow {
+  readonly tokens_per_day: number | null;
+  readonly cost_per_day: number | null;
+}
+
+const getCeilings = asRead('settings.ceilings', function* ({ tenant }: OfTenant): Script<Ceilings | null> {
+  const text = 'SELECT tokens_per_day, cost_per_day FROM ceilings WHERE tenant = @tenant';
+  const row = yield* first<CeilingsRow>(text, { tenant });
+  return row === null ? null : { tokensPerDay: row.tokens_per_day, costPerDay: row.cost_per_day };
+});
+
+interface PutCeilings extends OfTenant {
+  readonly ceilings: Ceilings | null;
+}
+
+/** null: what holds for all tenants counts again. */
+const putCeilings = asWrite('settings.putCeilings', function* ({ tenant, ceilings }: PutCeilings): Script<void> {
+  if (ceilings === null) {
+    yield* run('DELETE FROM ceilings WHERE tenant = @tenant', { tenant });
+    return;
+  }
+  yield* run(
+    `INSERT INTO ceilings (tenant, tokens_per_day, cost_per_day) VALUES (@tenant, @tokens, @cost)
+     ON CONFLICT (tenant) DO UPDATE SET tokens_per_day = excluded.tokens_per_day, cost_per_day = excluded.cost_per_day`,
+    { tenant, tokens: ceilings.tokensPerDay, cost: ceilings.costPerDay },
+  );
+});

@@ -28,10 +28,6 @@ export function* first<Found>(text: string, given: Given = {}): Script<Found | n
   return ((yield { kind: 'all', text, given }) as readonly Found[])[0] ?? null;
 }
 
-export function* once<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
-  return (yield { kind: 'once', text, given }) as readonly Found[];
-}
-
 export function* run(text: string, given: Given = {}): Script<number> {
   return (yield { kind: 'run', text, given }) as number;
 }
@@ -53,7 +49,7 @@ export function* together<const Scripts extends readonly Script<unknown>[]>(
   }
 }
 
-export type ColumnType = 'text' | 'bigint' | 'real' | 'boolean' | 'jsonb' | 'bytea';
+type ColumnType = 'text' | 'bigint' | 'real' | 'boolean' | 'jsonb' | 'bytea';
 
 export interface Table<Name extends string> {
   readonly name: string;
@@ -67,11 +63,6 @@ export type Row<Name extends string> = Readonly<Record<Name, Value>>;
 /** Inserts rows in their order, whatever is in them. Returns how many were inserted. */
 export function* insert<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
   return rows.length === 0 ? 0 : ((yield { kind: 'insert', table, rows }) as number);
-}
-
-/** Writes the other columns of the rows that have these values in the first one. Returns how many there were. */
-export function* update<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
-  return rows.length === 0 ? 0 : ((yield { kind: 'update', table, rows }) as number);
 }
 
 const CASTS = /::\w+(\[\])?/g;

@@ -62,6 +62,18 @@ export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
   return holds ? lane : null;
 }
 
+/**
+ * A lane, locked until the end of the transaction: by whoever changes it, its batches or its memories. Of several lanes
+ * in the order of their ids, so that nobody waits in a circle. Rows may refer to the lane meanwhile.
+ */
+export const lockLane = (id: LaneId): Script<LaneRow | null> =>
+  first<LaneRow>('SELECT * FROM lanes WHERE id = @id FOR NO KEY UPDATE', { id });
+
+/** The turn's lane, locked; null when a later claim has taken it. */
+export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
+  return heldBy(turn, yield* lockLane(turn.lane));
+}
+
 /** Whether `heldBy` finds the lane now, asked without taking its lock. */
 export function* holdsTurn({ tenant, lane, epoch, consolidationId }: Turn): Script<boolean> {
   return (yield* first(SELECT_HELD, { tenant, lane, epoch, consolidationId })) !== null;

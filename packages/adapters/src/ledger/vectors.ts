@@ -6,14 +6,14 @@ export const bytesOf = (vector: Float32Array | null): Buffer =>
 
 interface VectorRow {
   readonly text_hash: string;
-  readonly vector: Buffer;
+  readonly vector: Uint8Array;
 }
 
 export const vectorsFrom = (rows: readonly VectorRow[]): ReadonlyMap<string, Float32Array | null> =>
   new Map(rows.map(({ text_hash, vector }) => [text_hash, vector.length === 0 ? null : floatsOf(vector)]));
 
 /** Copied: the bytes of a row need not begin where floats may. */
-const floatsOf = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
+const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
 
 /** Texts that the model refuses for good. Reads nothing but an index of them. */
 export function* countRefused(fingerprint: string): Script<number> {

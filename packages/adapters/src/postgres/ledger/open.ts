@@ -17,8 +17,8 @@ import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
-import { batchStore, laneStore, outboxStore, replayStore, reviewStore, summaryStore } from './stores.ts';
-import { memoryStore, overviewStore, thoughtStore } from './stores-of-memory.ts';
+import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
+import { memoryStore } from './stores-of-memory.ts';
 import { trailStore } from './trail-store.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { undoStore } from './undo-store.ts';
@@ -96,8 +96,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     ...storesOf(access.scripts),
     batches: batchStore(access, groups, newLaneId),
     lanes: laneStore(access),
-    thoughts: thoughtStore(access),
-    summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
@@ -106,7 +104,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     undos: undoStore(access),
     keys: keyStore(access),
     outbox: outboxStore(access),
-    overview: overviewStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
     lookups: lookupStore(access),

@@ -1,39 +1,10 @@
-import type { LaneId, MemoryStore, OverviewStore, ThoughtStore } from '@slowwave/engine';
-import { holdsTurn } from '../../ledger/turn.ts';
-import { countRefused } from '../../ledger/vectors.ts';
+import type { LaneId, MemoryStore } from '@slowwave/engine';
 import type { Access } from './access.ts';
-import { findLane, oldestDue } from './read/lanes.ts';
+import { findLane } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
-import { outboxLength } from './read/outbox.ts';
-import * as overview from './read/overview.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
-import * as thoughts from './read/thoughts.ts';
-import { runScript } from './script.ts';
 import * as applying from './write/apply.ts';
 import { openLaneId } from './write/lanes.ts';
-import * as thinking from './write/thoughts.ts';
-
-export function thoughtStore({ read, snapshot, write }: Access): ThoughtStore {
-  return {
-    gather: (turn, recentCount) => snapshot((sql) => thoughts.gather(sql, turn, recentCount)),
-    context: (lane, scope, recentCount) => snapshot((sql) => thoughts.contextOf(sql, { lane, scope, recentCount })),
-    answer: (consolidationId, step, inputHash) =>
-      read((sql) => thoughts.findAnswer(sql, { consolidationId, step, inputHash })),
-    holds: (turn) => read((sql) => runScript(sql, holdsTurn(turn))),
-    storeAnswer: (turn, answer) => write((sql) => thinking.storeAnswer(sql, { turn, answer })),
-    answers: (consolidationId) => read((sql) => thoughts.answersOf(sql, consolidationId)),
-    countFailedCall: (turn, call) => write((sql) => thinking.countFailedCall(sql, { turn, call })),
-    storePlan: (turn, plan) => write((sql) => thinking.storePlan(sql, { turn, plan })),
-    plan: (consolidationId) => read((sql) => thoughts.planOf(sql, consolidationId)),
-    get: (tenant, id) => read((sql) => thoughts.getConsolidation(sql, tenant, id)),
-    list: (tenant, filter, page) => read((sql) => thoughts.listConsolidations(sql, { tenant, filter, page })),
-    vectors: (lane, fingerprint, textHashes) =>
-      read((sql) => thoughts.vectorsOf(sql, { lane, fingerprint, textHashes })),
-    storeVectors: (lane, fingerprint, vectors) =>
-      write((sql) => thinking.storeVectors(sql, { lane, fingerprint, vectors })),
-    refusedTexts: (fingerprint) => read((sql) => runScript(sql, countRefused(fingerprint))),
-  };
-}
 
 export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): MemoryStore {
   return {
@@ -53,20 +24,5 @@ export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): M
     history: (tenant, id, page) => read((sql) => memories.historyOf(sql, { tenant, id, page })),
     sources: (tenant, id, around) => read((sql) => sourcesOf(sql, { tenant, id, ...around })),
     messages: (tenant, ids) => read((sql) => messagesById(sql, tenant, ids)),
-  };
-}
-
-export function overviewStore({ read, snapshot }: Access): OverviewStore {
-  return {
-    batches: (tenant) => snapshot((sql) => overview.batchCounts(sql, tenant)),
-    backlog: (tenant, atMost) => read((sql) => overview.backlog(sql, tenant, atMost)),
-    memories: (tenant) => read((sql) => overview.memoryCounts(sql, tenant)),
-    usage: (tenant) => read((sql) => overview.usageOfTenant(sql, tenant)),
-    usageOfDay: (of, at) => read((sql) => overview.usageOfDay(sql, of, at)),
-    usageOf: (consolidationId) => read((sql) => overview.usageOfConsolidation(sql, consolidationId)),
-    owners: (tenant, page) => read((sql) => overview.listOwners(sql, tenant, page)),
-    ownerCount: (tenant) => read((sql) => overview.ownerCount(sql, tenant)),
-    outbox: () => read(outboxLength),
-    oldestDue: (now) => read((sql) => oldestDue(sql, now)),
   };
 }

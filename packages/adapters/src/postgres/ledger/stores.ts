@@ -1,12 +1,4 @@
-import type {
-  BatchStore,
-  LaneId,
-  LaneStore,
-  OutboxStore,
-  ReplayStore,
-  ReviewStore,
-  SummaryStore,
-} from '@slowwave/engine';
+import type { BatchStore, LaneId, LaneStore, OutboxStore, ReplayStore, ReviewStore } from '@slowwave/engine';
 import { CLOCK_SEEN, clockNoted, clockShown, NOTE_CLOCK } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside, takeUp } from '../../ledger/set-aside.ts';
@@ -17,7 +9,6 @@ import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
 import { getReview, listReviews } from './read/reviews.ts';
-import { dueSummary, readSummary } from './read/summaries.ts';
 import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
@@ -26,7 +17,6 @@ import { clockSetBack, raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
 import { settleReview } from './write/reviews.ts';
-import { countSummaryCall, forgetSummariesOf, storeSummary } from './write/summaries.ts';
 
 /** One transaction of a refill takes so many memories: some ten milliseconds. */
 const REFILL_SLICE = 1_000;
@@ -61,16 +51,6 @@ export function laneStore({ read, write }: Access): LaneStore {
     clockShown: async () => clockShown(await read((sql) => sql.get(CLOCK_SEEN, {}))),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
-  };
-}
-
-export function summaryStore({ snapshot, write }: Access): SummaryStore {
-  return {
-    due: (turn, every) => snapshot((sql) => dueSummary(sql, turn, every)),
-    read: (refresh, how) => snapshot((sql) => readSummary(sql, refresh, how)),
-    store: (refresh, refreshed) => write((sql) => storeSummary(sql, { refresh, refreshed })),
-    countCall: (account, call) => write((sql) => countSummaryCall(sql, { account, call })),
-    forget: (lane) => write((sql) => forgetSummariesOf(sql, lane)),
   };
 }
 

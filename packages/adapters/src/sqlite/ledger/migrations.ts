@@ -22,6 +22,7 @@ import { SCHEMA_21 } from './schema-21.ts';
 import { SCHEMA_22 } from './schema-22.ts';
 import { SCHEMA_23 } from './schema-23.ts';
 import { SCHEMA_24 } from './schema-24.ts';
+import { SCHEMA_25 } from './schema-25.ts';
 
 /** All migrations in order: the first makes schema 1. Never edit one that was released; append another. */
 export const MIGRATIONS: readonly string[] = [
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly string[] = [
   SCHEMA_22,
   SCHEMA_23,
   SCHEMA_24,
+  SCHEMA_25,
 ];
 
 /** The newest schema. */

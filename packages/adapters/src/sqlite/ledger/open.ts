@@ -19,7 +19,7 @@ import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
-import { memoryStore, overviewStore, summaryStore, thoughtStore } from './stores-of-memory.ts';
+import { memoryStore } from './stores-of-memory.ts';
 import { trailStore } from './trail-store.ts';
 import { undoStore } from './undo-store.ts';
 import { webhookStore } from './webhook-store.ts';
@@ -84,8 +84,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     ...storesOf(access.scripts),
     batches: batchStore(access, newLaneId),
     lanes: laneStore(access),
-    thoughts: thoughtStore(access),
-    summaries: summaryStore(access),
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
@@ -94,7 +92,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     undos: undoStore(access),
     keys: keyStore(access),
     outbox: outboxStore(access),
-    overview: overviewStore(access),
     audit: auditor.store,
     contents: contentStore(access),
     lookups: lookupStore(access),

@@ -1,13 +1,4 @@
-import {
-  type DueMark,
-  type Lane,
-  type LaneId,
-  type Millis,
-  type Nudge,
-  type Owner,
-  ofNoSpace,
-  type TenantId,
-} from '@slowwave/engine';
+import type { DueMark, Lane, LaneId, Millis, Nudge, Owner, TenantId } from '@slowwave/engine';
 import {
   type LaneRow,
   laneFrom,
@@ -49,20 +40,12 @@ export async function lanesWithWork(sql: Sql, after: LaneId | null, limit: numbe
   return (await sql.all<NudgeRow>(SELECT_WITH_WORK, { after: after ?? '', limit })).map(nudgeFrom);
 }
 
-export async function oldestDue(sql: Sql, now: number): Promise<number | null> {
-  return (await sql.get<{ due_at: number }>(SELECT_OLDEST_DUE, { now }))?.due_at ?? null;
-}
-
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
   WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
 
 const SELECT_LATE = selectLateTenants({ unpaused: 'NOT paused', behind: 'nudged_backfill' });
-
-const SELECT_OLDEST_DUE = `
-  SELECT due_at FROM lanes
-  WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND ${ofNoSpace('tenant')} ORDER BY due_at LIMIT 1`;
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes

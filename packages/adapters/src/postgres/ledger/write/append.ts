@@ -3,10 +3,11 @@ import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';
+import { count } from '../../../ledger/usage.ts';
 import { LostRowError } from '../errors.ts';
 import { insertRows, type Table } from '../insert.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
 import { answersOfKeys } from './keys.ts';
 import { lockOwners, type NewLane, openLanes, saveLanes } from './lanes.ts';
 import { openScopes } from './scopes.ts';
@@ -46,10 +47,8 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   await insertRows(sql, BATCHES, rows.batches);
   await insertRows(sql, MESSAGES, rows.messages);
   await saveLanes(sql, [...lanes.values()]);
-  await count(
-    sql,
-    group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 })),
-  );
+  const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
+  await runScript(sql, count(counts));
   return answers;
 }
 

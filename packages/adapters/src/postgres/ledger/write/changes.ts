@@ -1,12 +1,13 @@
 import { type MemoryChange, memoryNotices, type TenantId, type Tombstone } from '@slowwave/engine';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
+import { forgetSummaries } from '../../../ledger/summaries.ts';
 import { insertRows } from '../insert.ts';
 import { standingLanes } from '../read/erasures.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { EVENTS, MEMORIES, OUTBOX, VERSIONS } from './change-tables.ts';
 import { openScopes } from './scopes.ts';
-import { forgetSummaries } from './summaries.ts';
 import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
@@ -100,7 +101,7 @@ export async function tellIndex(sql: Sql, changes: readonly MemoryChange[], by: 
   );
   await sql.run(TOUCH_LANES, { lanes: changes.map(({ memory }) => memory.lane), now });
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
-  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) await forgetSummaries(sql, lane);
+  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) await runScript(sql, forgetSummaries(lane));
 }
 
 interface StandingRow {

@@ -2,8 +2,9 @@ import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/eng
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
 import { FORGET_USER_IN_KEYS } from '../../../ledger/rows/key.ts';
 import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
+import { count } from '../../../ledger/usage.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
 import { lockLane, lockOwners } from './lanes.ts';
 
 export interface RequestErasure {
@@ -45,8 +46,8 @@ export async function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: n
     const gone: [string, number][] = [];
     for (const [table, condition] of deletes) gone.push([table, await erase(sql, { table, condition, lane, ids })]);
     await sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
-    const batches = gone.find(([table]) => table === 'batches')?.[1] ?? 0;
-    await count(sql, [{ tenant, name: 'erased', value: batches }]);
+    const value = gone.find(([table]) => table === 'batches')?.[1] ?? 0;
+    await runScript(sql, count([{ tenant, name: 'erased', value }]));
     return { more: true };
   }
   return { more: false };

@@ -1,10 +1,10 @@
 import type { LaneId, Stored, StoredAnswer, Study, TenantId } from '@slowwave/engine';
 import { holdsStudy, requestStudy as requesting } from '../../../ledger/graph/studies.ts';
 import type { Script } from '../../../ledger/script.ts';
+import { keepAnswer } from '../../../ledger/thoughts.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { lockLane } from './lanes.ts';
-import { keepAnswer } from './thoughts.ts';
 
 /** Changes a lane's graph or its studies under the lock of the lane, as whatever changes a lane does. */
 export async function changeLane<T>(sql: Sql, lane: LaneId, script: Script<T>): Promise<T> {
@@ -18,7 +18,7 @@ export async function storeStudyAnswer(
   { study, answer }: { study: Study; answer: StoredAnswer },
 ): Promise<Stored> {
   if (!(await changeLane(sql, study.lane, holdsStudy(study)))) return { kind: 'fenced' };
-  await keepAnswer(sql, study, answer);
+  await runScript(sql, keepAnswer(study, answer));
   return { kind: 'stored' };
 }
 

@@ -2,6 +2,7 @@ import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave
 import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
+import { forgetSummaries } from '../../../ledger/summaries.ts';
 import { requireLane } from '../../../ledger/turn.ts';
 import { standingLanes } from '../read/erasures.ts';
 import { undosOfLane } from '../read/undos.ts';
@@ -9,7 +10,6 @@ import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { lockLane } from './lanes.ts';
-import { forgetSummaries } from './summaries.ts';
 
 /** Takes back what an undo says: everything or nothing. */
 export async function writeUndo(
@@ -34,7 +34,7 @@ export async function writeUndo(
   await sql.run(REDO_CONSOLIDATIONS, { ids: redone });
   await sql.run(REDO_BATCHES, { ids: redone, now });
   await sql.run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE });
-  await forgetSummaries(sql, lane);
+  await runScript(sql, forgetSummaries(lane));
   await sql.run(INSERT_UNDO, undoColumns(undo, tenant));
   await runScript(sql, retakeGraph(tenant, undoing, await undosOfLane(sql, lane)));
   return { kind: 'written' };

@@ -1,5 +1,4 @@
 import type { DueMark, Lane, LaneId, Millis, Nudge, Owner, TenantId } from '@slowwave/engine';
-import { ofNoSpace } from '@slowwave/engine/storing';
 import { clockParams, lanesAhead } from '../../../ledger/clock.ts';
 import {
   type LaneRow,
@@ -42,10 +41,6 @@ export function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): re
   return sql.all<NudgeRow>(SELECT_WITH_WORK, { after: after ?? '', limit }).map(nudgeFrom);
 }
 
-export function oldestDue(sql: Sql, now: number): number | null {
-  return sql.get<{ due_at: number }>(SELECT_OLDEST_DUE, { now })?.due_at ?? null;
-}
-
 /** Whether a lane took messages from a clock that was ahead. */
 export const isAnyAhead = (sql: Sql, now: number): boolean => sql.get(SELECT_AHEAD, clockParams(now)) !== null;
 
@@ -57,10 +52,6 @@ const SELECT_DUE = `
   ORDER BY due_at, id LIMIT @limit`;
 
 const SELECT_LATE = selectLateTenants({ unpaused: 'paused = 0', behind: 'nudged_backfill = 1' });
-
-const SELECT_OLDEST_DUE = `
-  SELECT due_at FROM lanes
-  WHERE state <> 'idle' AND paused = 0 AND due_at <= @now AND ${ofNoSpace('tenant')} ORDER BY due_at LIMIT 1`;
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes

@@ -1,7 +1,6 @@
 import type { LaneId, OutboxEntry } from '@slowwave/engine';
-import { COUNT_UNTOLD_GRAPH } from '../../../ledger/graph/tellings.ts';
 import { entryFrom, type OutboxRow } from '../../../ledger/rows/outbox.ts';
-import { COUNT_UNTOLD, notAside } from '../../../ledger/speech.ts';
+import { notAside } from '../../../ledger/speech.ts';
 import type { Sql } from '../sql.ts';
 
 /** Oldest first, without those of lanes that are set aside. */
@@ -21,13 +20,6 @@ export function entriesOfMemories(sql: Sql, memoryIds: readonly string[]): reado
 
 export function entriesOfConsolidation(sql: Sql, id: string): readonly OutboxEntry[] {
   return sql.all<OutboxRow>(`${SELECT} WHERE consolidation_id = @id ORDER BY seq`, { id }).map(entryFrom);
-}
-
-export function outboxLength(sql: Sql): number {
-  const entries = sql.get<{ length: number }>('SELECT count(*) AS length FROM outbox')?.length ?? 0;
-  const batches = sql.get<{ untold: number }>(COUNT_UNTOLD)?.untold ?? 0;
-  const graph = sql.get<{ untold: number }>(COUNT_UNTOLD_GRAPH)?.untold ?? 0;
-  return entries + batches + graph;
 }
 
 /** An entry that the last refill made is still there. */

@@ -4,9 +4,10 @@ import { append as appendTo } from '../../../ledger/lane-life.ts';
 import { newBatchColumns } from '../../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
 import { newMessageColumns } from '../../../ledger/rows/message.ts';
+import { count } from '../../../ledger/usage.ts';
 import { insertInto } from '../insert.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
 import { openLane, saveLonger } from './lanes.ts';
 import { openScope } from './scopes.ts';
 
@@ -29,7 +30,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
     insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
   }
   rememberKey(sql, batch);
-  count(sql, tenant, { accepted: 1 });
+  runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));
   const messages = batch.messages.length;
   const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
   saveLonger(sql, lane, step.lane);

@@ -2,10 +2,11 @@ import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@sl
 import { memoryNotices } from '@slowwave/engine/storing';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
+import { forgetSummaries } from '../../../ledger/summaries.ts';
 import { isStanding } from '../read/erasures.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
-import { forgetSummaries } from './summaries.ts';
 import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
@@ -29,7 +30,7 @@ export function writeChanges(
   for (const tombstone of tombstones) insertTombstone(sql, tombstone, by.tenant);
   if (changes.length > 0) tellWebhooks(sql, by.tenant, () => memoryNotices(changes));
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
-  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) forgetSummaries(sql, { lane });
+  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) runScript(sql, forgetSummaries(lane));
 }
 
 function standsAt(sql: Sql, tenant: TenantId, { memory, expectedRevision }: MemoryChange): boolean {

@@ -2,8 +2,9 @@ import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/eng
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
 import { FORGET_USER_IN_KEYS } from '../../../ledger/rows/key.ts';
 import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
+import { count } from '../../../ledger/usage.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { count } from './counters.ts';
 import { laneOfOwner } from './lanes.ts';
 
 export interface RequestErasure {
@@ -39,7 +40,8 @@ export function eraseSlice(sql: Sql, { id, limit }: { id: string; limit: number 
     for (const change of changes) sql.run(rowsIn(change), { ids });
     const gone = deletes.map(([table, condition]) => [table, erase(sql, { table, condition, lane, ids })] as const);
     sql.run(COUNT, { id, counts: JSON.stringify(addCounts(counts, gone)) });
-    count(sql, tenant, { erased: gone.find(([table]) => table === 'batches')?.[1] ?? 0 });
+    const value = gone.find(([table]) => table === 'batches')?.[1] ?? 0;
+    runScript(sql, count([{ tenant, name: 'erased', value }]));
     return { more: true };
   }
   return { more: false };

@@ -2,9 +2,9 @@ import type { Stored, StoredAnswer, Study } from '@slowwave/engine';
 import { writeGraph as writing } from '../../../ledger/graph/changes.ts';
 import * as studies from '../../../ledger/graph/studies.ts';
 import * as tellings from '../../../ledger/graph/tellings.ts';
+import { keepAnswer } from '../../../ledger/thoughts.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { keepAnswer } from './thoughts.ts';
 
 type Input<F extends (input: never) => unknown> = Parameters<F>[0];
 
@@ -33,6 +33,6 @@ export const refillGraph = (sql: Sql, input: Input<typeof tellings.refillGraph>)
 /** Keeps the answer of a study among those of its consolidation. */
 export function storeStudyAnswer(sql: Sql, { study, answer }: { study: Study; answer: StoredAnswer }): Stored {
   if (!runScript(sql, studies.holdsStudy(study))) return { kind: 'fenced' };
-  keepAnswer(sql, study, answer);
+  runScript(sql, keepAnswer(study, answer));
   return { kind: 'stored' };
 }

@@ -21,8 +21,6 @@ import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, tak
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
-import { countSummaryCall, forgetSummaries, storeSummary } from './summaries.ts';
-import { countFailedCall, storeAnswer, storePlan, storeVectors } from './thoughts.ts';
 import { appendTrail, dropOldTrail, forgetOwnerInTrail } from './trail.ts';
 import { writeUndo } from './undos.ts';
 import {
@@ -47,8 +45,6 @@ export const WRITES = {
   claimDeliveries,
   claimStudy,
   clearOutbox,
-  countFailedCall,
-  countSummaryCall,
   createKey,
   createReplay,
   createWebhook,
@@ -62,7 +58,6 @@ export const WRITES = {
   forgetInReplays,
   forgetOwner,
   forgetOwnerInTrail,
-  forgetSummaries,
   keyUsed,
   moveReplay,
   noteClock,
@@ -89,11 +84,7 @@ export const WRITES = {
   setLanesAside,
   settleDelivery,
   settleReview,
-  storeAnswer,
-  storePlan,
   storeStudyAnswer,
-  storeSummary,
-  storeVectors,
   takeLanesUp,
   takeReplay,
   tellGraph,

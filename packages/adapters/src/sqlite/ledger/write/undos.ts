@@ -3,13 +3,13 @@ import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
+import { forgetSummaries } from '../../../ledger/summaries.ts';
 import { requireLane } from '../../../ledger/turn.ts';
 import { isStanding } from '../read/erasures.ts';
 import { undosOfLane } from '../read/undos.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, writeChanges } from './changes.ts';
-import { forgetSummaries } from './summaries.ts';
 
 /** Takes back what an undo says: everything or nothing. */
 export function writeUndo(sql: Sql, { tenant, undoing }: { tenant: TenantId; undoing: Undoing }): Undone {
@@ -29,7 +29,7 @@ export function writeUndo(sql: Sql, { tenant, undoing }: { tenant: TenantId; und
   sql.run(REDO_CONSOLIDATIONS, { ids: JSON.stringify(redone) });
   sql.run(REDO_BATCHES, { ids: JSON.stringify(redone), now });
   sql.run(REDO_REVIEWS, { ids: JSON.stringify(redone), note: UNDONE_NOTE });
-  forgetSummaries(sql, { lane });
+  runScript(sql, forgetSummaries(lane));
   sql.run(INSERT_UNDO, undoColumns(undo, tenant));
   runScript(sql, retakeGraph(tenant, undoing, undosOfLane(sql, lane)));
   return { kind: 'written' };

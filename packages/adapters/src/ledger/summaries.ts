@@ -1,0 +1,146 @@
+import type {
+  Account,
+  LaneId,
+  Message,
+  RefreshedSummary,
+  SummaryBasis,
+  SummaryCall,
+  SummaryRefresh,
+  SummaryStore,
+  TenantId,
+  Turn,
+} from '@slowwave/engine';
+import { type Access, asSnapshot, asWrite } from './access.ts';
+import { type MessageRow, messageFrom } from './rows/message.ts';
+import { all, first, run, type Script } from './script.ts';
+import { lockLane } from './turn.ts';
+import { countCall, NO_LANE } from './usage.ts';
+
+export const summaryStore = ({ read, write }: Access): SummaryStore => ({
+  due: (turn, every) => read(dueSummary, { turn, every }),
+  read: (refresh, how) => read(readSummary, { refresh, ...how }),
+  store: (refresh, refreshed) => write(storeSummary, { refresh, refreshed }),
+  countCall: (account, call) => write(countSummaryCall, { account, call }),
+  forget: (lane) => write(forgetUnderLock, { lane }),
+});
+
+/** A scope with its rolling summary. */
+interface SummaryRow {
+  readonly id: number;
+  readonly lane: LaneId;
+  readonly summary: string | null;
+  readonly summary_upto: number;
+  readonly summary_revision: number;
+}
+
+/** A message that a summary does not cover. */
+interface SaidRow extends MessageRow {
+  /** It told something that is deleted by now. */
+  readonly forgotten: 0 | 1;
+}
+
+interface Due {
+  readonly turn: Turn;
+  readonly every: number;
+}
+
+/** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
+const dueSummary = asSnapshot('summaries.due', function* ({ turn, every }: Due): Script<SummaryRefresh | null> {
+  const scope = yield* first<SummaryRow>(SELECT_SCOPE_OF_TURN, { id: turn.consolidationId, lane: turn.lane });
+  if (scope === null) return null;
+  const since = yield* saidSince(scope, every);
+  const [last] = since;
+  if (last === undefined || since.length < every) return null;
+  return { lane: scope.lane, scope: String(scope.id), upTo: last.seq };
+});
+
+interface Basis {
+  readonly refresh: SummaryRefresh;
+  readonly every: number;
+  readonly limit: number;
+}
+
+/** What a refresh starts from; null when none is due any more. */
+const readSummary = asSnapshot('summaries.read', function* (of: Basis): Script<SummaryBasis | null> {
+  const { refresh, every, limit } = of;
+  const scope = yield* first<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
+  if (scope === null) return null;
+  const since = yield* saidSince(scope, Math.max(every, limit));
+  const [last] = since;
+  if (last === undefined || since.length < every) return null;
+  const messages = since.slice(0, limit).reverse();
+  return {
+    summary: scope.summary,
+    messages: messages.filter((row) => row.forgotten === 0).map(toMessage),
+    upTo: last.seq,
+    revision: scope.summary_revision,
+  };
+});
+
+const toMessage = ({ forgotten, ...row }: SaidRow): Message => messageFrom(row);
+
+/** The newest consolidated messages the summary does not cover, newest first. */
+const saidSince = ({ id, summary_upto }: SummaryRow, limit: number): Script<readonly SaidRow[]> =>
+  all<SaidRow>(SELECT_SAID, { scope: id, after: summary_upto, limit });
+
+const SELECT_SCOPE = `
+  SELECT id, lane, summary, summary_upto, summary_revision FROM scopes WHERE id = @id AND lane = @lane`;
+
+const SELECT_SCOPE_OF_TURN = `
+  SELECT s.id, s.lane, s.summary, s.summary_upto, s.summary_revision
+  FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id AND s.lane = @lane`;
+
+const SELECT_SAID = `
+  SELECT m.*, EXISTS (
+    SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.id = e.memory_id
+    WHERE x.message_id = m.id AND e.kind <> 'DELETE' AND NOT k.live
+  ) AS forgotten
+  FROM messages m JOIN batches b ON b.id = m.batch_id
+  WHERE m.scope = @scope AND m.seq > @after AND NOT m.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'
+  ORDER BY m.seq DESC LIMIT @limit`;
+
+interface Store {
+  readonly refresh: SummaryRefresh;
+  readonly refreshed: RefreshedSummary;
+}
+
+/** Takes the place of the summary it was made from, and of no other. */
+const storeSummary = asWrite('summaries.store', function* (of: Store): Script<{ kind: 'stored' | 'overtaken' }> {
+  const { summary, upTo, revision } = of.refreshed;
+  const stored = yield* run(
+    `UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
+     WHERE id = @id AND lane = @lane AND summary_revision = @revision`,
+    { id: Number(of.refresh.scope), lane: of.refresh.lane, summary, upTo, revision },
+  );
+  return { kind: stored === 1 ? 'stored' : 'overtaken' };
+});
+
+interface Called {
+  readonly account: Account;
+  readonly call: SummaryCall;
+}
+
+/** Counts a call that belongs to no consolidation. */
+const countSummaryCall = asWrite('summaries.countCall', function* ({ account, call }: Called): Script<void> {
+  if ('strangersOf' in account) {
+    yield* countCall({ tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call);
+    return;
+  }
+  const { lane } = account;
+  const row = yield* first<{ tenant: TenantId }>('SELECT tenant FROM lanes WHERE id = @lane', { lane });
+  if (row === null) return; // erased in the meantime, and its usage with it
+  yield* countCall({ tenant: row.tenant, lane, consolidationId: '' }, call);
+});
+
+const forgetUnderLock = asWrite('summaries.forget', function* ({ lane }: { lane: LaneId }): Script<void> {
+  yield* lockLane(lane);
+  yield* forgetSummaries(lane);
+});
+
+/** Summaries go back to covering nothing; refreshes under way no longer fit. */
+export function* forgetSummaries(lane: LaneId): Script<void> {
+  yield* run(
+    `UPDATE scopes SET summary = NULL, summary_upto = 0, summary_revision = summary_revision + 1 WHERE lane = @lane`,
+    { lane },
+  );
+}

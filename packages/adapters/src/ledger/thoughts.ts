@@ -1,0 +1,290 @@
+import type {
+  Consolidation,
+  ConversationContext,
+  Gathered,
+  KnownVectors,
+  LaneId,
+  ModelCall,
+  Page,
+  Paged,
+  Plan,
+  Scope,
+  Stored,
+  StoredAnswer,
+  TenantId,
+  ThoughtStore,
+  Turn,
+} from '@slowwave/engine';
+import { type Access, asRead, asSnapshot, asWrite } from './access.ts';
+import { pageOf } from './cursor.ts';
+import { isStanding, laneOfUser, newestFirst, where } from './page.ts';
+import {
+  type AnswerRow,
+  answerFrom,
+  type ConsolidationRow,
+  consolidationFrom,
+  SELECT_CONSOLIDATIONS,
+} from './rows/consolidation.ts';
+import { type MessageRow, messageFrom } from './rows/message.ts';
+import { all, first, insert, run, type Script, type Table, together } from './script.ts';
+import { holdsTurn, laneOfTurn } from './turn.ts';
+import { type Caller, countCall } from './usage.ts';
+import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
+
+export const thoughtStore = ({ read, write }: Access): ThoughtStore => ({
+  gather: (turn, recentCount) => read(gather, { turn, recentCount }),
+  context: (lane, scope, recentCount) => read(contextOf, { lane, scope, recentCount }),
+  answer: (consolidationId, step, inputHash) => read(findAnswer, { consolidationId, step, inputHash }),
+  holds: (turn) => read(holds, turn),
+  storeAnswer: (turn, answer) => write(storeAnswer, { turn, answer }),
+  answers: (consolidationId) => read(answersOf, { consolidationId }),
+  countFailedCall: (turn, call) => write(countFailedCall, { turn, call }),
+  storePlan: (turn, plan) => write(storePlan, { turn, plan }),
+  plan: (consolidationId) => read(planOf, { consolidationId }),
+  get: (tenant, id) => read(getConsolidation, { tenant, id }),
+  list: (tenant, filter, page) => read(listConsolidations, { tenant, filter, page }),
+  vectors: (lane, fingerprint, textHashes) => read(vectorsOf, { lane, fingerprint, textHashes }),
+  storeVectors: (lane, fingerprint, vectors) => write(storeVectors, { lane, fingerprint, vectors }),
+  refusedTexts: (fingerprint) => read(refusedTexts, fingerprint),
+});
+
+interface Gather {
+  readonly turn: Turn;
+  readonly recentCount: number;
+}
+
+/** What a turn reads of the conversation. */
+const gather = asSnapshot('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
+  const pinned = { tenant: turn.tenant, ids: turn.batchIds };
+  const [messages, metadata, scope] = yield* together(
+    all<MessageRow>(SELECT_PINNED, pinned),
+    all<{ id: string; metadata: string }>(SELECT_METADATA, pinned),
+    first<{ scope: number; summary: string | null }>(SELECT_SCOPE, { id: turn.consolidationId }),
+  );
+  const recent = yield* all<MessageRow>(SELECT_RECENT, {
+    tenant: turn.tenant,
+    scope: scope?.scope ?? null,
+    before: messages[0]?.seq ?? 0,
+    limit: recentCount,
+  });
+  return {
+    messages: messages.map(messageFrom),
+    metadata: new Map(metadata.map((row) => [row.id, JSON.parse(row.metadata)])),
+    summary: scope?.summary ?? null,
+    recent: recent.map(messageFrom).reverse(),
+  };
+});
+
+interface ContextOf {
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  readonly recentCount: number;
+}
+
+/** What a batch of a scope would be gathered with if it were claimed now. */
+const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Script<ConversationContext> {
+  const { lane, scope, recentCount } = of;
+  const row = yield* first<{ id: number; tenant: TenantId; summary: string | null }>(SELECT_SCOPE_OF_LANE, {
+    lane,
+    ...scope,
+  });
+  if (row === null) return { summary: null, recent: [] };
+  const recent = yield* all<MessageRow>(SELECT_RECENT, {
+    tenant: row.tenant,
+    scope: row.id,
+    before: Number.MAX_SAFE_INTEGER,
+    limit: recentCount,
+  });
+  return { summary: row.summary, recent: recent.map(messageFrom).reverse() };
+});
+
+const SELECT_PINNED = 'SELECT * FROM messages WHERE tenant = @tenant AND batch_id IN :ids ORDER BY seq';
+
+const SELECT_METADATA = 'SELECT id, metadata FROM batches WHERE tenant = @tenant AND id IN :ids';
+
+const SELECT_SCOPE = 'SELECT scope, summary FROM consolidations WHERE id = @id';
+
+const SELECT_SCOPE_OF_LANE = `
+  SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane
+  WHERE s.lane = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
+    AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
+
+const SELECT_RECENT = `
+  SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
+  WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND NOT m.resent
+    AND b.applied_at IS NOT NULL AND b.state <> 'undone'
+  ORDER BY m.seq DESC LIMIT @limit`;
+
+const holds = asRead('thoughts.holds', holdsTurn);
+
+interface AnswerKey {
+  readonly consolidationId: string;
+  readonly step: string;
+  readonly inputHash: string;
+}
+
+const findAnswer = asRead('thoughts.answer', function* (key: AnswerKey): Script<StoredAnswer | null> {
+  const row = yield* first<AnswerRow>(
+    'SELECT * FROM answers WHERE consolidation_id = @consolidationId AND step = @step AND input_hash = @inputHash',
+    { ...key },
+  );
+  return row === null ? null : answerFrom(row);
+});
+
+interface OfConsolidation {
+  readonly consolidationId: string;
+}
+
+/** In the order they came. */
+const answersOf = asRead('thoughts.answers', function* (of: OfConsolidation): Script<readonly StoredAnswer[]> {
+  const text = 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq';
+  return (yield* all<AnswerRow>(text, { ...of })).map(answerFrom);
+});
+
+interface StoreAnswer {
+  readonly turn: Turn;
+  readonly answer: StoredAnswer;
+}
+
+/** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
+const storeAnswer = asWrite('thoughts.storeAnswer', function* ({ turn, answer }: StoreAnswer): Script<Stored> {
+  if ((yield* laneOfTurn(turn)) === null) return { kind: 'fenced' };
+  const isNew = yield* keepAnswer(turn, answer);
+  if (isNew && answer.step.startsWith('extract')) yield* setStage(turn.consolidationId, 'decide');
+  return { kind: 'stored' };
+});
+
+/** Answers whether it was not there yet. */
+export function* keepAnswer(by: Caller, answer: StoredAnswer): Script<boolean> {
+  const { usage, truncated, ...columns } = answer;
+  const id = by.consolidationId;
+  const added = yield* run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
+  if (added === 0) return false;
+  const { step, model, at } = answer;
+  yield* countCall(by, { step, model, failed: false, usage, at });
+  return true;
+}
+
+const INSERT_ANSWER = `
+  INSERT INTO answers (
+    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at
+  ) VALUES (
+    @id, @step, @inputHash, @text, @truncated, @model, @promptTokens, @completionTokens, @at
+  ) ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
+
+interface FailedCall {
+  readonly turn: Caller;
+  readonly call: ModelCall;
+}
+
+/** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
+const countFailedCall = asWrite('thoughts.countFailedCall', function* ({ turn, call }: FailedCall): Script<void> {
+  yield* countCall(turn, { ...call, failed: true });
+});
+
+interface StorePlan {
+  readonly turn: Turn;
+  readonly plan: Plan;
+}
+
+/** A plan is stored before anything changes. */
+const storePlan = asWrite('thoughts.storePlan', function* ({ turn, plan }: StorePlan): Script<Stored> {
+  if ((yield* laneOfTurn(turn)) === null) return { kind: 'fenced' };
+  const id = turn.consolidationId;
+  yield* run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) });
+  yield* run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id });
+  yield* setStage(id, 'apply');
+  return { kind: 'stored' };
+});
+
+const UPSERT_PLAN = `
+  INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan::jsonb)
+  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
+
+function* setStage(id: string, stage: 'decide' | 'apply'): Script<void> {
+  yield* run("UPDATE batches SET stage = @stage WHERE consolidation_id = @id AND state = 'consolidating'", {
+    id,
+    stage,
+  });
+}
+
+/** The newest round. */
+const planOf = asRead('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
+  const text = 'SELECT plan FROM plans WHERE consolidation_id = @consolidationId ORDER BY round DESC LIMIT 1';
+  const row = yield* first<{ plan: string }>(text, { ...of });
+  return row === null ? null : JSON.parse(row.plan);
+});
+
+interface OneOf {
+  readonly tenant: TenantId;
+  readonly id: string;
+}
+
+const getConsolidation = asRead('thoughts.get', function* (of: OneOf): Script<Consolidation | null> {
+  const text = `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isStanding('c.lane')}`;
+  const row = yield* first<ConsolidationRow>(text, { ...of });
+  return row === null ? null : consolidationFrom(row);
+});
+
+interface List {
+  readonly tenant: TenantId;
+  readonly filter: { readonly state?: Consolidation['state']; readonly userId?: string };
+  readonly page: Page;
+}
+
+const listConsolidations = asRead('thoughts.list', function* (of: List): Script<Paged<Consolidation>> {
+  const { tenant, filter, page } = of;
+  const newest = newestFirst(page, 'c.created_at', 'c.id');
+  const conditions = where([
+    'c.tenant = @tenant',
+    isStanding('c.lane'),
+    filter.state === undefined ? null : 'c.state = @state',
+    filter.userId === undefined ? null : laneOfUser('c.lane'),
+    newest.condition,
+  ]);
+  const given = { tenant, state: filter.state ?? null, userId: filter.userId ?? null, ...newest.params };
+  const rows = yield* all<ConsolidationRow>(`${SELECT_CONSOLIDATIONS} ${conditions} ${newest.order}`, given);
+  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
+  return { results: results.map(consolidationFrom), nextCursor };
+});
+
+interface VectorsOf {
+  readonly lane: LaneId;
+  readonly fingerprint: string;
+  readonly textHashes: readonly string[];
+}
+
+const vectorsOf = asRead('thoughts.vectors', function* (of: VectorsOf): Script<KnownVectors> {
+  const rows = yield* all<{ text_hash: string; vector: Uint8Array }>(
+    `SELECT text_hash, vector FROM vectors
+     WHERE lane = @lane AND fingerprint = @fingerprint AND text_hash IN :textHashes`,
+    { ...of },
+  );
+  return vectorsFrom(rows);
+});
+
+interface StoreVectors {
+  readonly lane: LaneId;
+  readonly fingerprint: string;
+  readonly vectors: KnownVectors;
+}
+
+/** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
+const storeVectors = asWrite('thoughts.storeVectors', function* (of: StoreVectors): Script<void> {
+  const { lane, fingerprint, vectors } = of;
+  const standing = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
+  if ((yield* first(standing, { lane })) === null) return; // erased in the meantime
+  const rows = [...vectors].map(([hash, vector]) => ({ lane, fingerprint, text_hash: hash, vector: bytesOf(vector) }));
+  yield* insert(
+    VECTORS,
+    rows.toSorted((a, b) => (a.text_hash < b.text_hash ? -1 : 1)),
+  );
+});
+
+const VECTORS: Table<'lane' | 'fingerprint' | 'text_hash' | 'vector'> = {
+  name: 'vectors',
+  columns: { lane: 'text', fingerprint: 'text', text_hash: 'text', vector: 'bytea' },
+  onConflict: 'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
+};
+
+const refusedTexts = asRead('thoughts.refusedTexts', countRefused);

@@ -1,0 +1,125 @@
+import type { Account, LaneId, Millis, SummaryCall, TenantId, UsageOfModel, UsageTotals } from '@slowwave/engine';
+import { DAY_MS, dayOf, payerOf } from '@slowwave/engine/storing';
+import { all, first, run, type Script } from './script.ts';
+
+/** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
+type CounterName = 'accepted' | 'erased' | 'calls' | 'failed_calls' | 'prompt_tokens' | 'completion_tokens';
+
+interface Count {
+  readonly tenant: TenantId;
+  readonly name: CounterName;
+  readonly value: number;
+}
+
+/** Adds to counters. Last in a transaction: their rows are shared by all writers of a tenant. */
+export function* count(counts: readonly Count[]): Script<void> {
+  const rows = counts.filter(({ value }) => value !== 0);
+  if (rows.length > 0) yield* run(ADD, { rows });
+}
+
+/** The value of a tenant's counter; 0 for one that nothing was added to. */
+type Counters = (name: CounterName) => number;
+
+export function* countersOf(tenant: TenantId): Script<Counters> {
+  const rows = yield* all<{ name: CounterName; value: number }>(SUM_COUNTERS, { tenant });
+  const values = new Map(rows.map((row) => [row.name, row.value]));
+  return (name) => values.get(name) ?? 0;
+}
+
+/** In the place of a lane, for calls of owners who have none. */
+export const NO_LANE = '' as LaneId;
+
+export interface Caller {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  /** Empty for a call that belongs to none. */
+  readonly consolidationId: string;
+}
+
+/** Counts one call of a model, and what it used. */
+export function* countCall({ tenant, lane, consolidationId }: Caller, call: SummaryCall): Script<void> {
+  const { step, model, usage, at } = call;
+  const failed = call.failed ? 1 : 0;
+  yield* run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
+  const payer = payerOf(tenant);
+  yield* run(ADD_TO_DAY, { tenant: payer, day: dayOf(at), model, failed, ...usage });
+  yield* count([
+    { tenant: payer, name: 'calls', value: 1 },
+    { tenant: payer, name: 'failed_calls', value: failed },
+    { tenant: payer, name: 'prompt_tokens', value: usage.promptTokens },
+    { tenant: payer, name: 'completion_tokens', value: usage.completionTokens },
+  ]);
+}
+
+export function* usageOfTenant({ tenant }: { tenant: TenantId }): Script<UsageTotals> {
+  const counters = yield* countersOf(tenant);
+  return {
+    calls: counters('calls'),
+    failedCalls: counters('failed_calls'),
+    promptTokens: counters('prompt_tokens'),
+    completionTokens: counters('completion_tokens'),
+  };
+}
+
+export function* usageOfConsolidation({ id }: { id: string }): Script<UsageTotals> {
+  return (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
+}
+
+/** The use of models on the day of a moment. */
+export function* usageOfDay(asked: {
+  readonly of: { readonly tenant: TenantId } | Account;
+  readonly at: Millis;
+}): Script<readonly UsageOfModel[]> {
+  const day = dayOf(asked.at);
+  if ('tenant' in asked.of) return yield* all<UsageOfModel>(USAGE_OF_TENANT, { tenant: asked.of.tenant, day });
+  const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
+  if ('lane' in asked.of) return yield* all<UsageOfModel>(USAGE_OF_LANE, { lane: asked.of.lane, ...times });
+  return yield* all<UsageOfModel>(USAGE_OF_STRANGERS, { tenant: asked.of.strangersOf, ...times });
+}
+
+const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
+
+/** Rows are taken in one order, so that nobody waits in a circle. */
+const ADD = `
+  INSERT INTO counters (tenant, name, slot, value)
+  SELECT value ->> 'tenant' AS tenant, value ->> 'name' AS name, :slot, sum((value ->> 'value')::bigint)
+  FROM :rows AS r GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (tenant, name, slot) DO UPDATE SET value = counters.value + excluded.value`;
+
+const SUM_COUNTERS = 'SELECT name, sum(value)::bigint AS value FROM counters WHERE tenant = @tenant GROUP BY name';
+
+const INSERT_USAGE = `
+  INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
+  VALUES (
+    @tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model, @failed,
+    @promptTokens, @completionTokens, @at
+  )`;
+
+/** Each connection has its slot, as with counters. */
+const ADD_TO_DAY = `
+  INSERT INTO usage_days (tenant, day, model, slot, calls, failed_calls, prompt_tokens, completion_tokens)
+  VALUES (@tenant, @day, @model, :slot, 1, @failed, @promptTokens, @completionTokens)
+  ON CONFLICT (tenant, day, model, slot) DO UPDATE SET
+    calls = usage_days.calls + 1, failed_calls = usage_days.failed_calls + excluded.failed_calls,
+    prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = usage_days.completion_tokens + excluded.completion_tokens`;
+
+const SUM_USAGE = `
+  SELECT count(*) AS calls, count(*) FILTER (WHERE failed) AS "failedCalls",
+    coalesce(sum(prompt_tokens), 0)::bigint AS "promptTokens",
+    coalesce(sum(completion_tokens), 0)::bigint AS "completionTokens"
+  FROM usage WHERE consolidation_id = @id`;
+
+const usageWhere = (whose: string): string => `
+  SELECT model, count(*) AS calls, count(*) FILTER (WHERE failed) AS "failedCalls",
+    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
+  FROM usage WHERE ${whose} AND at >= @from AND at < @to GROUP BY model ORDER BY model COLLATE "C"`;
+
+const USAGE_OF_LANE = usageWhere('lane = @lane');
+/** The same index has them, those of all tenants together. */
+const USAGE_OF_STRANGERS = usageWhere("lane = '' AND tenant = @tenant");
+
+const USAGE_OF_TENANT = `
+  SELECT model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",
+    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
+  FROM usage_days WHERE tenant = @tenant AND day = @day GROUP BY model ORDER BY model COLLATE "C"`;

@@ -45,6 +45,7 @@ export function openPool({ url, schema, durable = true, max, log, types }: PoolO
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     idleTimeoutMillis: IDLE_LIMIT_MS,
     query_timeout: ANSWER_LIMIT_MS,
+    pipeline: true, // statements that do not need each other's rows are sent without waiting
     ...(types === undefined ? {} : { types }),
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.

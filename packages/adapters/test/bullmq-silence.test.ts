@@ -136,6 +136,21 @@ describe('a Redis whose connections fall silent', () => {
     await Promise.all([limiter.close(), vectors.close()]);
   });
 
+  test.each([
+    ['counts', { requestsPerMinute: 60, tokensPerMinute: null }],
+    ['only looks', { requestsPerMinute: null, tokensPerMinute: null }],
+  ])(
+    'a call of a limiter that %s is answered on the connection after it',
+    { timeout: WITHIN_MS },
+    async (_how, max) => {
+      const limiter = redisLimiter(`redis://127.0.0.1:${proxy.port}`, max);
+      expect(await limiter.reserve('one', 1)).toMatchObject({ kind: 'granted' });
+      proxy.silence('nothing');
+      expect(await limiter.reserve('another', 1)).toMatchObject({ kind: 'granted' });
+      await limiter.close();
+    },
+  );
+
   test('a question that is held up meanwhile is not asked when another worker has its answer', {
     timeout: WITHIN_MS,
   }, async () => {

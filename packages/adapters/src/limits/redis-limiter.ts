@@ -82,9 +82,13 @@ return math.max(0, tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') -
 /** A pause that another process has told of is noticed so late at most: a few calls that are refused once more. */
 const LOOK_AGAIN_MS = 100;
 
-const COMMAND_LIMIT_MS = 5_000;
 /** After a call that was not answered the connection is replaced: what lies between may have forgotten it. */
 const SILENCE_MS = 5_000;
+/**
+ * Only then does a call fail: until then it is sent again on the new connection, and whoever waits need not notice. One that
+ * was counted without an answer is counted twice, which is too careful for a minute and never too much.
+ */
+const COMMAND_LIMIT_MS = SILENCE_MS + 3_000;
 /** Of an idle connection, so that its end is noticed. */
 const KEEP_ALIVE_MS = 10_000;
 

@@ -115,6 +115,9 @@ test('the page where people sign in counts wrong keys, too', async () => {
   const refused = await login('wrong-key');
   expect(refused.statusCode).toBe(429);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  const headers = { authorization: 'Bearer wrong-key' };
+  const asked = await app.inject({ url: '/metrics', headers, remoteAddress: ATTACKER });
+  expect(asked.statusCode, 'counted together with those of the API').toBe(429);
 });
 
 const request = (ip: string): FastifyRequest => ({ ip, headers: {} }) as FastifyRequest;

@@ -20,12 +20,14 @@ test('ids sort by the time they were made', async () => {
     ids.push(systemTools.id('bat'));
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  expect(ids.toSorted()).toEqual(ids);
+  // A few tell enough: to show how two lists of so many differ would take minutes.
+  expect(ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? '')).slice(0, 3)).toEqual([]);
 });
 
 test('ids that are made at once sort in the order in which they were made', () => {
   const ids = Array.from({ length: 50_000 }, () => systemTools.id('mem'));
-  expect(ids.toSorted()).toEqual(ids);
+  // A few tell enough: to show how two lists of so many differ would take minutes.
+  expect(ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? '')).slice(0, 3)).toEqual([]);
   const times = new Set(ids.map((id) => id.slice(0, 'mem_'.length + 10)));
   expect(times.size).toBeLessThan(ids.length / 2);
 });

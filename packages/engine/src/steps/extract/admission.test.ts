@@ -187,6 +187,24 @@ describe('a secret', () => {
 });
 
 /** What becomes of one fact a model finds in these messages. */
+it('facts stand in the order in which they were said, whatever the order of the answer', async () => {
+  const said = ['I like figs', 'I like tea', 'I like jazz'];
+  const facts = ['jazz', 'figs', 'tea'].map((what) => ({
+    text: `User likes ${what}`,
+    source_ids: [`m${said.indexOf(`I like ${what}`)}`],
+  }));
+  const chat = fakeChat({ extract_facts: () => ({ facts }), decide_operations: () => ({ operations: [] }) });
+  const bench = await engineBench({ chat });
+  const batch = await bench.post(said.map(user));
+  await bench.run();
+  const { facts: admitted } = await bench.plan(batch);
+  expect(admitted.map(({ id, text }) => `${id} ${text}`)).toEqual([
+    'f0 User likes figs',
+    'f1 User likes tea',
+    'f2 User likes jazz',
+  ]);
+});
+
 async function extracted(messages: readonly Partial<NewMessage>[], fact: JsonObject, options: PostOptions = {}) {
   const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [fact] }) }) });
   const batch = await bench.post(messages, options);

@@ -45,16 +45,9 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
+const BRACE_END = 0x7d;
 /** Spaces, and what else may stand between two parts. */
 const SPACE_MAX = 0x20;
-
-/** Brackets and braces differ by one bit. */
-const opens = (code: number): boolean => (code | 0x20) === 0x7b;
-const closes = (code: number): boolean => (code | 0x20) === 0x7d;
-/** The few bytes that something is to be done about, so that all others are passed over fast. */
-const TELLING = Uint8Array.from({ length: 256 }, (_, code) =>
-  Number(code === QUOTE || code === COMMA || opens(code) || closes(code)),
-);
 
 /** So many bytes or fewer are sought one by one: each that is found takes longer than a look at a hundred bytes. */
 const SOUGHT_MAX = 500;
@@ -71,51 +64,74 @@ function countUpTo(most: number, body: Buffer, sought: number): number {
   return count;
 }
 
-/** One look at each byte: all that matters here is ASCII. What is no JSON at all is left to the parser, which says so. */
 function refusalOf(body: Buffer): ProblemError | null {
   if (!mayBeRefused(body)) return null;
-  let depth = 0;
-  let values = 0;
-  for (let i = 0; i < body.length && depth <= DEPTH_MAX && values <= VALUES_MAX; i += 1) {
-    const code = body[i] ?? 0;
-    if (TELLING[code] === 0) continue;
-    if (code === QUOTE) i = endOfText(body, i);
-    else if (code === COMMA) values += 1;
-    else if (closes(code)) depth -= 1;
-    else {
-      depth += 1;
-      values += firstIn(body, i + 1);
-    }
-  }
+  const { depth, values } = weighed(body);
   if (depth > DEPTH_MAX) return tooDeep();
   return values > VALUES_MAX ? tooMany() : null;
+}
+
+/** Bytes that are weighed before it is asked whether it is too much already: asking at each would take as long again. */
+const STRETCH = 4_096;
+
+/** As much of a body as shows that it is too much. What is no JSON at all is left to the parser, which says so. */
+function weighed(body: Buffer): Weight {
+  const weight: Weight = { at: 0, depth: 0, values: 0 };
+  while (weight.at < body.length && weight.depth <= DEPTH_MAX && weight.values <= VALUES_MAX) weigh(body, weight);
+  return weight;
+}
+
+interface Weight {
+  at: number;
+  depth: number;
+  values: number;
+}
+
+/** One look at each byte of a stretch: all that matters here is ASCII. */
+function weigh(body: Buffer, weight: Weight): void {
+  const end = Math.min(body.length, weight.at + STRETCH);
+  let { at, depth, values } = weight;
+  while (at < end && depth <= DEPTH_MAX) {
+    const code = body[at] ?? 0;
+    at += 1;
+    if (code === QUOTE) at = behindText(body, at);
+    else if (code === COMMA) values += 1;
+    else if (code >= BRACKET) {
+      // Brackets and braces differ by one bit.
+      const brace = code | 0x20;
+      if (brace === BRACE) {
+        depth += 1;
+        values += firstIn(body, at);
+      } else if (brace === BRACE_END) depth -= 1;
+    }
+  }
+  Object.assign(weight, { at, depth, values });
 }
 
 /** 1 where something stands in what opens here: it is counted there, all others with the comma before them. */
 function firstIn(body: Buffer, from: number): number {
   let at = from;
   while (at < body.length && (body[at] ?? 0) <= SPACE_MAX) at += 1;
-  return at === body.length || closes(body[at] ?? 0) ? 0 : 1;
+  return at === body.length || ((body[at] ?? 0) | 0x20) === BRACE_END ? 0 : 1;
 }
 
 /** Bytes of a text that are looked at before its end is sought: most texts are shorter. */
 const LOOKED_AT = 64;
 
-/** Where the text ends that begins here. */
-function endOfText(body: Buffer, start: number): number {
-  let i = start + 1;
-  while (i < body.length) {
-    for (const end = Math.min(i + LOOKED_AT, body.length); i < end; i += 1) {
-      const code = body[i] ?? 0;
-      if (code === QUOTE) return i;
-      if (code === BACKSLASH) i += 1;
+/** Behind the text whose first character stands there. */
+function behindText(body: Buffer, first: number): number {
+  let at = first;
+  for (;;) {
+    for (const near = Math.min(at + LOOKED_AT, body.length); at < near; at += 1) {
+      const code = body[at] ?? 0;
+      if (code === QUOTE) return at + 1;
+      if (code === BACKSLASH) at += 1;
     }
-    const quote = body.indexOf(QUOTE, i);
+    const quote = body.indexOf(QUOTE, at);
     if (quote === -1) return body.length;
-    if (!isEscaped(body, quote, i)) return quote;
-    i = quote + 1;
+    if (!isEscaped(body, quote, at)) return quote + 1;
+    at = quote + 1;
   }
-  return i;
 }
 
 /** Whether an odd number of backslashes stands before it; where `from` is, none before it counts. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ExternalId, Metadata } from './common.ts';
+import { ExternalId, Metadata, Moment } from './common.ts';
 import { Filters } from './filters.ts';
 
 test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x'])('%j is an id', (id) => {
@@ -64,4 +64,13 @@ test('a filter has as many parts as it may have, and is measured then', () => {
 test('of an id that is too long nothing else is told', () => {
   const told = (id: string): number | undefined => ExternalId.safeParse(id).error?.issues.length;
   expect([told('\u0000'.repeat(257)), told(' '.repeat(300)), told('\u0000')]).toEqual([1, 1, 1]);
+});
+
+test('a time has a fraction of a second as long as it likes within 64 characters, and nothing is read of a longer one', () => {
+  const time = (length: number): string => `2026-03-01T09:30:00.${'1'.repeat(length - 21)}Z`;
+  expect(Moment.safeParse(time(64)).success).toBe(true);
+  for (const wrong of [time(65), 'soon'.repeat(20)]) {
+    expect(Moment.safeParse(wrong).error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+  }
+  expect(Moment.safeParse('soon').error?.issues.map(({ code }) => code)).toEqual(['invalid_format']);
 });

@@ -12,14 +12,20 @@ export const ExternalId = z
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
   .regex(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters');
 
-/** A moment as ISO 8601 with an offset, e.g. 2026-03-01T09:30:00Z. */
-export const Moment = z.iso.datetime({ offset: true });
+/** Longer than any clock tells it, with a fraction of a second and an offset. */
+const MOMENT_MAX = 64;
+
+/** A moment as ISO 8601 with an offset, e.g. 2026-03-01T09:30:00Z. Of what is too long nothing else is looked at. */
+export const Moment = z
+  .string()
+  .max(MOMENT_MAX, { abort: true })
+  .check(z.iso.datetime({ offset: true }));
 
 /** Longer than any name of a zone. */
 const ZONE_MAX = 64;
 
 /** A name of the IANA time zone database. */
-export const TimeZone = z.string().max(ZONE_MAX).refine(isTimeZone, {
+export const TimeZone = z.string().max(ZONE_MAX, { abort: true }).refine(isTimeZone, {
   message: 'expected the name of a time zone, like Europe/Oslo or Asia/Tokyo (see the IANA time zone database)',
 });
 

@@ -5,12 +5,13 @@ export const MISTAKES_MAX = 20;
 
 /**
  * Lets every list of a schema stop at the item with which it has as many mistakes as are told; zod itself looks at all
- * items, or stops at the first mistake.
+ * items, or stops at the first mistake. Of what is too long nothing else is told: the checks behind would read megabytes.
  */
 export function stopAtEnough(schema: core.$ZodType): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   if (schema instanceof core.$ZodArray) stopList(schema);
+  if (schema instanceof core.$ZodString) for (const size of core.util.sizeCaps(schema._zod.def.checks)) stopAt(size);
   for (const part of partsOf(schema)) stopAtEnough(part);
 }
 
@@ -24,6 +25,10 @@ function partsOf(schema: core.$ZodType): readonly core.$ZodType[] {
   const inside = given.flatMap((one) => (typeof one === 'object' && one !== null ? [one, ...Object.values(one)] : []));
   return inside.filter((one) => one instanceof core.$ZodType);
 }
+
+const stopAt = ([, check]: ReturnType<typeof core.util.sizeCaps>[number]): void => {
+  check._zod.def.abort = true;
+};
 
 function stopList(list: core.$ZodArray): void {
   const { parse: whole, def } = list._zod;

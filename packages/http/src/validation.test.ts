@@ -87,3 +87,15 @@ test('a list that was refused as none, or as too long, is still not looked at af
     expect(asked.times).toBe(20);
   }
 });
+
+test.each([['query'], ['body']])('of a text that is too long (%s) nothing else is asked', (part) => {
+  const asked: string[] = [];
+  const text = z
+    .string()
+    .max(4)
+    .refine((value) => asked.push(value) > 0);
+  const check = checks(z.strictObject({ list: z.array(z.strictObject({ text: text.optional() })) }), part);
+  const { error } = check({ list: [{ text: 'tea' }, { text: 'a'.repeat(1_000) }] });
+  expect(error?.message).toContain('expected at most 4 characters, got 1000 characters of text');
+  expect(asked).toEqual(['tea']);
+});

@@ -80,6 +80,7 @@ const OF_REQUESTS: Readonly<Record<string, Make>> = {
   'characters of a part of the path': (n) => ({ line: `GET /v1/batches/${letters(n)}` }),
   "characters of an id (user, agent, run, app, message), and of a speaker's name": (n) =>
     batch({ user_id: letters(n), messages: [{ ...message, id: letters(n), name: letters(n) }] }),
+  'characters of a time': (n) => batch({ timestamp: `2026-01-01T00:00:00.${'1'.repeat(n - 21)}Z` }),
   'control characters in an id': (n) => batch({ user_id: `ann${'\u0007'.repeat(n)}` }),
   'characters of an idempotency key': (n) => batch({ idempotency_key: letters(n) }),
   'results of a page': (n) => ({ line: `GET /v1/batches?limit=${n}` }),

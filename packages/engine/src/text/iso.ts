@@ -37,7 +37,7 @@ export const dateTextOf = (at: Millis, offset: UtcOffset | undefined): string =>
   isoOf(isDay(at) ? at : at + (offset ?? 0) * MINUTE).slice(0, 'yyyy-mm-dd'.length);
 
 const MOMENT =
-  /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?$/u;
+  /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?$/u;
 
 /**
  * The moment an ISO 8601 text names, as exact as it is: a year is its first moment, in UTC. A time of day without an offset

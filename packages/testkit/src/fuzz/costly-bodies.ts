@@ -33,6 +33,7 @@ const LONG = onBatches({
   'an id of 8 MB': json({ user_id: 'a'.repeat(8 * MB), messages: [message] }),
   'a blank id of 8 MB': json({ user_id: ' '.repeat(8 * MB), messages: [message] }),
   'a time of 8 MB': json({ ...user, messages: [message], timestamp: `2026-01-01T00:00:00.${'1'.repeat(8 * MB)}` }),
+  'a time zone of 8 MB': json({ ...user, messages: [message], timezone: 'a/'.repeat(4 * MB) }),
   'numbers with exponents': json({ ...user, messages: [message], more: 0 }).replace(
     '0',
     `[${'1.5e-7,'.repeat(80 * KB)}0]`,
@@ -69,6 +70,7 @@ const MANY = onBatches({
 });
 
 const ELSEWHERE: readonly CostlyBody[] = [
+  { what: 'a blank question of 8 MB', route: 'POST /v1/context', text: json({ ...user, query: ' '.repeat(8 * MB) }) },
   { what: '600,000 unknown fields', route: 'POST /v1/flush', text: json(fields(600 * KB)) },
   { what: '6,600 unknown fields', route: 'POST /v1/flush', text: json(fields(6_600)) },
   { what: '800,000 conditions', route: 'POST /v1/search', text: `{"filters":{"AND":[${'{},'.repeat(800 * KB)}{}]}}` },

@@ -1,7 +1,8 @@
 import { cleanText } from '../text/normalise.ts';
 import type { Json } from '../words.ts';
-import { readLoose } from './loose-json.ts';
+import { type Loose, readLoose } from './loose-json.ts';
 import { isObject } from './shapes.ts';
+import { readSound } from './sound-json.ts';
 import { endsThinking, withoutThinking } from './thinking.ts';
 
 /** What could be read from a model's answer. */
@@ -33,11 +34,12 @@ function readText<T>(text: string, shape: Shape<T>): Reading<T> | null {
   const json = onlyJsonIn(given);
   if (json !== undefined) return wholeOf(shapedIn(json, shape), shape);
   // What is JSON from its first character on is taken as it is: a thinking tag in it is part of what it says.
-  const first = isJsonFirst(given) ? readLoose(given, 0) : null;
+  const first = isJsonFirst(given) ? readFast(given, 0) : null;
   const isWhole = first?.complete === true && !endsThinking(given.slice(first.end));
   const whole = isWhole ? shapedIn(first.value ?? null, shape) : [];
   let broken: Shaped<T> | undefined;
-  for (const { value, complete } of valuesIn(bare(isWhole ? given.slice(first.end) : given))) {
+  const rest = bare(isWhole ? given.slice(first.end) : given);
+  for (const { value, complete } of valuesIn(rest, { text: given, first })) {
     const found = shapedIn(value, shape);
     if (complete) whole.push(...found);
     // After a whole value a lone bracket of the prose behind it breaks nothing off.
@@ -95,14 +97,27 @@ const STARTS_MAX = 200;
 /** How many times the length of a text is read of it, where brackets open inside of what cannot be read. */
 const READ_MAX = 3;
 
-/** Every JSON object or array in a text, in order; what is inside of one only where the whole cannot be read. */
-function* valuesIn(text: string): Generator<{ readonly value: Json; readonly complete: boolean }> {
+/** What is JSON as far as it goes is parsed, and read by hand only where it breaks off. */
+const readFast = (text: string, start: number): Loose => readSound(text, start) ?? readLoose(text, start);
+
+interface Before {
+  readonly text: string;
+  readonly first: Loose | null;
+}
+
+/**
+ * Every JSON object or array in a text, in order; what is inside of one only where the whole cannot be read. `before` is a
+ * text that was read before, with what begins it.
+ */
+function* valuesIn(text: string, before: Before): Generator<{ readonly value: Json; readonly complete: boolean }> {
+  const known = before.text === text ? before.first : null;
   const opening = /[[{]/gu;
   let room = READ_MAX * text.length;
   for (let starts = 0; starts < STARTS_MAX && room > 0; starts += 1) {
     const found = opening.exec(text);
     if (found === null) return;
-    const { value, end, complete } = readLoose(text, found.index);
+    const read = starts === 0 ? readFast : readLoose;
+    const { value, end, complete } = (found.index === 0 ? known : null) ?? read(text, found.index);
     room -= end - found.index;
     if (value === undefined) continue;
     yield { value: underItsKey(text, found.index, value), complete };

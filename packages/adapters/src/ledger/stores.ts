@@ -1,14 +1,17 @@
 import type { Ledger } from '@slowwave/engine';
 import type { Access } from './access.ts';
+import { keyStore } from './keys.ts';
 import { overviewStore } from './overview.ts';
 import { settingsStore } from './settings.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access): Pick<Ledger, 'overview' | 'settings' | 'summaries' | 'thoughts'> => ({
-  overview: overviewStore(access),
-  settings: settingsStore(access),
-  summaries: summaryStore(access),
-  thoughts: thoughtStore(access),
-});
+export const storesOf = (access: Access) =>
+  ({
+    keys: keyStore(access),
+    overview: overviewStore(access),
+    settings: settingsStore(access),
+    summaries: summaryStore(access),
+    thoughts: thoughtStore(access),
+  }) satisfies Partial<Ledger>;

@@ -8,7 +8,6 @@ import { compactDatabase } from './compact.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { graphStore } from './graph-store.ts';
-import { keyStore } from './key-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
@@ -102,7 +101,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),
-    keys: keyStore(access),
     outbox: outboxStore(access),
     audit: auditStore(access),
     contents: contentStore(access),

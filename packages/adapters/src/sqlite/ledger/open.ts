@@ -9,7 +9,6 @@ import { openAuditor } from './auditor.ts';
 import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
 import { graphStore } from './graph-store.ts';
-import { keyStore } from './key-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
@@ -90,7 +89,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     reviews: reviewStore(access),
     replays: replayStore(access),
     undos: undoStore(access),
-    keys: keyStore(access),
     outbox: outboxStore(access),
     audit: auditor.store,
     contents: contentStore(access),

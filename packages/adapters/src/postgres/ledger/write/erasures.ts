@@ -1,6 +1,6 @@
 import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
-import { FORGET_USER_IN_KEYS } from '../../../ledger/rows/key.ts';
+import { forgetUserInKeys } from '../../../ledger/keys.ts';
 import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
 import { count } from '../../../ledger/usage.ts';
 import { runScript } from '../script.ts';
@@ -20,7 +20,7 @@ const LOCK_WEBHOOKS = 'SELECT id FROM webhooks WHERE tenant = @tenant AND user_i
 export async function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestErasure): Promise<Erasure> {
   const { id, ownerHash, now } = erasure;
   if (owner.kind === 'user') {
-    await sql.run(FORGET_USER_IN_KEYS, { tenant, userId: owner.id, now });
+    await runScript(sql, forgetUserInKeys({ tenant, userId: owner.id, now }));
     await sql.all(LOCK_WEBHOOKS, { tenant, userId: owner.id });
     for (const text of FORGET_USER_IN_WEBHOOKS) await sql.run(text, { tenant, userId: owner.id });
   }

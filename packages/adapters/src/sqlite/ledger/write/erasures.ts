@@ -1,6 +1,6 @@
 import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
-import { FORGET_USER_IN_KEYS } from '../../../ledger/rows/key.ts';
+import { forgetUserInKeys } from '../../../ledger/keys.ts';
 import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
 import { count } from '../../../ledger/usage.ts';
 import { runScript } from '../script.ts';
@@ -17,7 +17,7 @@ export interface RequestErasure {
 export function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestErasure): Erasure {
   const { id, ownerHash, now } = erasure;
   if (owner.kind === 'user') {
-    sql.run(FORGET_USER_IN_KEYS, { tenant, userId: owner.id, now });
+    runScript(sql, forgetUserInKeys({ tenant, userId: owner.id, now }));
     for (const text of FORGET_USER_IN_WEBHOOKS) sql.run(text, { tenant, userId: owner.id });
   }
   const lane = laneOfOwner(sql, tenant, owner);

@@ -1,4 +1,3 @@
-import { createKey, keyUsed, revokeKey, rotateKey } from './api-keys.ts';
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
 import { claim } from './claim.ts';
@@ -45,7 +44,6 @@ export const WRITES = {
   claimDeliveries,
   claimStudy,
   clearOutbox,
-  createKey,
   createReplay,
   createWebhook,
   dropOldTrail,
@@ -58,7 +56,6 @@ export const WRITES = {
   forgetInReplays,
   forgetOwner,
   forgetOwnerInTrail,
-  keyUsed,
   moveReplay,
   noteClock,
   openLaneId,
@@ -79,8 +76,6 @@ export const WRITES = {
   requestErasure,
   requestStudy,
   retellLane,
-  revokeKey,
-  rotateKey,
   setLanesAside,
   settleDelivery,
   settleReview,

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/audit.ts';
+import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { BatchCounts } from '../ports/ledger/overview.ts';
 import type { Millis } from '../words.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding, findingOf, REPORT_IT } from './findings.ts';
@@ -33,6 +34,7 @@ const OVERDUE_MS = 15 * 60_000;
 export async function checkLanes({ deps: { ledger, tools }, depth }: Examining): Promise<Checked> {
   const overdue = await ledger.audit.overdue(tools.now() - OVERDUE_MS);
   const findings = [
+    ...(await clocksApart({ ledger, tools })),
     ...findingOf(overdue, {
       check: 'lanes',
       severity: 'warning',
@@ -46,6 +48,16 @@ export async function checkLanes({ deps: { ledger, tools }, depth }: Examining):
     findings.push(...findingOf(found, { check: 'lanes', severity: 'error', what, remedy: REPORT_IT }));
   }
   return { looked: 1 + (depth === 'quick' ? 0 : CONTRADICTIONS.length), findings };
+}
+
+/** A clock that is behind is not told from workers that are away: they note nothing. */
+async function clocksApart({ ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): Promise<readonly Finding[]> {
+  const shown = await ledger.lanes.clockShown();
+  const ahead = shown === null ? 0 : shown - tools.now();
+  if (ahead <= CLOCK_AHEAD_MS) return [];
+  const what = `a worker's clock has shown a time ${Math.ceil(ahead / 1_000)} s later than the clock of this process`;
+  const remedy = 'set the clocks of all hosts (NTP); what waits by a clock that was ahead is hastened by itself';
+  return findingOf({ count: 1, examples: [] }, { check: 'lanes', severity: 'warning', what, remedy });
 }
 
 /** What waits for a person. */

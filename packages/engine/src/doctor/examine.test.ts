@@ -193,6 +193,16 @@ describe('the doctor', () => {
     });
   });
 
+  it('says when clocks differ, and nothing of a few seconds', async () => {
+    const now = bench.tools.now();
+    await ledger.lanes.clockSeen(now + 5_000);
+    expect(await whats('quick')).toEqual([]);
+    await ledger.lanes.clockSeen(now + 60_000);
+    expect(await whats('quick')).toEqual([
+      "lanes warning: a worker's clock has shown a time 60 s later than the clock of this process",
+    ]);
+  });
+
   it('reports what refers to nothing, and batches that contradict their lane', async () => {
     const broken = async () => ({ count: 2, examples: ['one', 'two'] });
     const found = await whats('full', { audit: { ...ledger.audit, orphans: broken, contradictions: broken } });

@@ -5,6 +5,7 @@ import { overviewStore } from './overview.ts';
 import { settingsStore } from './settings.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
+import { trailStore } from './trail.ts';
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
 export const storesOf = (access: Access) =>
@@ -14,4 +15,5 @@ export const storesOf = (access: Access) =>
     settings: settingsStore(access),
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
+    trail: trailStore(access),
   }) satisfies Partial<Ledger>;

@@ -18,7 +18,6 @@ import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
-import { trailStore } from './trail-store.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { undoStore } from './undo-store.ts';
 import { webhookStore } from './webhook-store.ts';
@@ -110,7 +109,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     erasures: erasureStore(access, () => compactDatabase(access)),
     webhooks: webhookStore(access),
     graph: graphStore(access),
-    trail: trailStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

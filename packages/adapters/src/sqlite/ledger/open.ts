@@ -19,7 +19,6 @@ import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
-import { trailStore } from './trail-store.ts';
 import { undoStore } from './undo-store.ts';
 import { webhookStore } from './webhook-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
@@ -98,7 +97,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     erasures: erasureStore(access, () => compact(writer)),
     webhooks: webhookStore(access),
     graph: graphStore(access),
-    trail: trailStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

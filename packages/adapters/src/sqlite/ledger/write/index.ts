@@ -20,7 +20,6 @@ import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, tak
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
-import { appendTrail, dropOldTrail, forgetOwnerInTrail } from './trail.ts';
 import { writeUndo } from './undos.ts';
 import {
   changeWebhook,
@@ -36,7 +35,6 @@ import {
 export const WRITES = {
   advanceReplay,
   append,
-  appendTrail,
   apply,
   applyStudy,
   changeWebhook,
@@ -46,7 +44,6 @@ export const WRITES = {
   clearOutbox,
   createReplay,
   createWebhook,
-  dropOldTrail,
   eraseSlice,
   fail,
   failStudy,
@@ -55,7 +52,6 @@ export const WRITES = {
   forgetDeliveries,
   forgetInReplays,
   forgetOwner,
-  forgetOwnerInTrail,
   moveReplay,
   noteClock,
   openLaneId,

@@ -7,6 +7,7 @@
  *   :rows            a table of the rows given as `rows`: value ->> 'column'. Not for what users wrote: SQLite ends a text
  *                    that comes out of JSON at a character of zero
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
+ *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  */
 export type Script<T> = Generator<Step, T, unknown>;
@@ -85,7 +86,8 @@ export const toPostgres = (text: string): string =>
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
     .replace(/:rows\b/g, '(SELECT value FROM jsonb_array_elements(@rows::jsonb) AS e (value))')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')
-    .replace(/ INDEXED BY \w+/g, '');
+    .replace(/ INDEXED BY \w+/g, '')
+    .replace(/([\s(])\+(?=[a-z])/gi, '$1');
 
 /** What is made of a statement or a table, each once. */
 export function madeOnce<Key, Made>(make: (key: Key) => Made): { of(key: Key): Made } {

@@ -1,6 +1,7 @@
 import type { Ledger } from '@slowwave/engine';
 import type { Access } from './access.ts';
 import { keyStore } from './keys.ts';
+import { lookupStore } from './lookups.ts';
 import { overviewStore } from './overview.ts';
 import { settingsStore } from './settings.ts';
 import { summaryStore } from './summaries.ts';
@@ -11,6 +12,7 @@ import { trailStore } from './trail.ts';
 export const storesOf = (access: Access) =>
   ({
     keys: keyStore(access),
+    lookups: lookupStore(access),
     overview: overviewStore(access),
     settings: settingsStore(access),
     summaries: summaryStore(access),

@@ -12,7 +12,6 @@ import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
-import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
@@ -103,7 +102,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     outbox: outboxStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
-    lookups: lookupStore(access),
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),

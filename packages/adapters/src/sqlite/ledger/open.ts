@@ -12,7 +12,6 @@ import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
-import { lookupStore } from './read/lookups.ts';
 import { presentStore } from './read/present.ts';
 import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
@@ -91,7 +90,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     outbox: outboxStore(access),
     audit: auditor.store,
     contents: contentStore(access),
-    lookups: lookupStore(access),
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),

@@ -7,6 +7,7 @@ import { settingsStore } from './settings.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
+import { webhookStore } from './webhooks.ts';
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
 export const storesOf = (access: Access) =>
@@ -18,4 +19,5 @@ export const storesOf = (access: Access) =>
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
     trail: trailStore(access),
+    webhooks: webhookStore(access),
   }) satisfies Partial<Ledger>;

@@ -19,7 +19,6 @@ import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './
 import { memoryStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { undoStore } from './undo-store.ts';
-import { webhookStore } from './webhook-store.ts';
 import { appendGroup } from './write/append.ts';
 
 export interface PostgresLedgerOptions {
@@ -105,7 +104,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
-    webhooks: webhookStore(access),
     graph: graphStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

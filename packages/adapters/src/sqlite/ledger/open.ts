@@ -19,7 +19,6 @@ import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
 import { undoStore } from './undo-store.ts';
-import { webhookStore } from './webhook-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
@@ -93,7 +92,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
-    webhooks: webhookStore(access),
     graph: graphStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

@@ -1,7 +1,8 @@
-import { type Batch, batchNotice, type TenantId } from '@slowwave/engine';
+import { batchNotice, type TenantId } from '@slowwave/engine';
+import { activeWebhooks, noteDeliveries } from '../../../ledger/deliveries.ts';
 import { getBatch } from '../read/batches.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { tellWebhooks } from './webhooks.ts';
 
 /** Batches have just become searchable or were parked. */
 export async function tellOfBatches(
@@ -9,12 +10,11 @@ export async function tellOfBatches(
   ended: readonly { readonly id: string; readonly tenant: TenantId }[],
   at: number,
 ): Promise<void> {
-  for (const tenant of new Set(ended.map((batch) => batch.tenant))) {
-    const ids = ended.filter((batch) => batch.tenant === tenant).map(({ id }) => id);
-    await tellWebhooks(sql, tenant, async () => {
-      const found: Batch[] = [];
-      for (const id of ids) found.push(...[await getBatch(sql, tenant, id)].filter((batch) => batch !== null));
-      return found.map((batch) => batchNotice(batch, at));
-    });
+  for (const [tenant, batches] of Map.groupBy(ended, (batch) => batch.tenant)) {
+    const webhooks = await runScript(sql, activeWebhooks(tenant));
+    if (webhooks.length === 0) continue;
+    const found = await Promise.all(batches.map(({ id }) => getBatch(sql, tenant, id)));
+    const notices = found.filter((batch) => batch !== null).map((batch) => batchNotice(batch, at));
+    await runScript(sql, noteDeliveries(webhooks, notices));
   }
 }

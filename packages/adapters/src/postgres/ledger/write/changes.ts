@@ -1,4 +1,5 @@
 import { type MemoryChange, memoryNotices, type TenantId, type Tombstone } from '@slowwave/engine';
+import { activeWebhooks, noteDeliveries } from '../../../ledger/deliveries.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { forgetSummaries } from '../../../ledger/summaries.ts';
@@ -8,7 +9,6 @@ import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { EVENTS, MEMORIES, OUTBOX, VERSIONS } from './change-tables.ts';
 import { openScopes } from './scopes.ts';
-import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
 export async function conflicts(
@@ -51,7 +51,8 @@ export async function writeChanges(
     await writeMemories(sql, changes, by.tenant);
     await writeEvents(sql, changes, by.tenant);
     await tellIndex(sql, changes, by);
-    await tellWebhooks(sql, by.tenant, () => memoryNotices(changes));
+    const webhooks = await runScript(sql, activeWebhooks(by.tenant));
+    if (webhooks.length > 0) await runScript(sql, noteDeliveries(webhooks, memoryNotices(changes)));
   }
   for (const { memoryId, textHash, deletedAt } of tombstones) {
     await sql.run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant: by.tenant, at: deletedAt.at, seq: deletedAt.seq });

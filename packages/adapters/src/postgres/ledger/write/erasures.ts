@@ -1,8 +1,8 @@
 import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
 import { forgetUserInKeys } from '../../../ledger/keys.ts';
-import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
 import { count } from '../../../ledger/usage.ts';
+import { forgetUserInWebhooks } from '../../../ledger/webhooks.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { lockLane, lockOwners } from './lanes.ts';
@@ -13,16 +13,12 @@ export interface RequestErasure {
   readonly erasure: NewErasure;
 }
 
-/** Nothing more is noted for them meanwhile. */
-const LOCK_WEBHOOKS = 'SELECT id FROM webhooks WHERE tenant = @tenant AND user_id = @userId ORDER BY id FOR UPDATE';
-
 /** Stores the erasure and cuts the owner's lane off: claims, turns and writers no longer get hold of it. */
 export async function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestErasure): Promise<Erasure> {
   const { id, ownerHash, now } = erasure;
   if (owner.kind === 'user') {
     await runScript(sql, forgetUserInKeys({ tenant, userId: owner.id, now }));
-    await sql.all(LOCK_WEBHOOKS, { tenant, userId: owner.id });
-    for (const text of FORGET_USER_IN_WEBHOOKS) await sql.run(text, { tenant, userId: owner.id });
+    await runScript(sql, forgetUserInWebhooks(tenant, owner.id));
   }
   const [lane] = await lockOwners(sql, [{ tenant, owner }]);
   const before = lane === undefined ? await sql.get<ErasureRow>(SELECT_OPEN, { tenant, ownerHash }) : null;

@@ -1,8 +1,9 @@
 import type { TenantId } from '@slowwave/engine';
 import { batchNotice } from '@slowwave/engine/storing';
+import { activeWebhooks, noteDeliveries } from '../../../ledger/deliveries.ts';
 import { getBatch } from '../read/batches.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { tellWebhooks } from './webhooks.ts';
 
 /** Batches have just become searchable or were parked. */
 export function tellOfBatches(
@@ -10,13 +11,11 @@ export function tellOfBatches(
   ended: readonly { readonly id: string; readonly tenant: TenantId }[],
   at: number,
 ): void {
-  for (const tenant of new Set(ended.map((batch) => batch.tenant))) {
-    const ids = ended.filter((batch) => batch.tenant === tenant).map(({ id }) => id);
-    tellWebhooks(sql, tenant, () =>
-      ids.flatMap((id) => {
-        const batch = getBatch(sql, tenant, id);
-        return batch === null ? [] : [batchNotice(batch, at)];
-      }),
-    );
+  for (const [tenant, batches] of Map.groupBy(ended, (batch) => batch.tenant)) {
+    const webhooks = runScript(sql, activeWebhooks(tenant));
+    if (webhooks.length === 0) continue;
+    const found = batches.map(({ id }) => getBatch(sql, tenant, id));
+    const notices = found.filter((batch) => batch !== null).map((batch) => batchNotice(batch, at));
+    runScript(sql, noteDeliveries(webhooks, notices));
   }
 }

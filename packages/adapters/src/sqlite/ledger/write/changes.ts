@@ -1,5 +1,6 @@
 import type { Memory, MemoryChange, MemoryEvent, TenantId, Tombstone } from '@slowwave/engine';
 import { memoryNotices } from '@slowwave/engine/storing';
+import { activeWebhooks, noteDeliveries } from '../../../ledger/deliveries.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { memoryColumns, versionColumns } from '../../../ledger/rows/memory.ts';
 import { forgetSummaries } from '../../../ledger/summaries.ts';
@@ -7,7 +8,6 @@ import { isStanding } from '../read/erasures.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { openScope } from './scopes.ts';
-import { tellWebhooks } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, or belong to another tenant. */
 export function conflicts(sql: Sql, tenant: TenantId, changes: readonly MemoryChange[]): readonly string[] {
@@ -28,7 +28,10 @@ export function writeChanges(
     sql.run(TOUCH_LANE, { lane, now: by.now });
   }
   for (const tombstone of tombstones) insertTombstone(sql, tombstone, by.tenant);
-  if (changes.length > 0) tellWebhooks(sql, by.tenant, () => memoryNotices(changes));
+  if (changes.length > 0) {
+    const webhooks = runScript(sql, activeWebhooks(by.tenant));
+    if (webhooks.length > 0) runScript(sql, noteDeliveries(webhooks, memoryNotices(changes)));
+  }
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
   for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) runScript(sql, forgetSummaries(lane));
 }

@@ -1,8 +1,8 @@
 import type { Erasure, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { addCounts, cutOffOwner, ERASING, type ErasureRow, erasureFrom } from '../../../ledger/erasing.ts';
 import { forgetUserInKeys } from '../../../ledger/keys.ts';
-import { FORGET_USER_IN_WEBHOOKS } from '../../../ledger/rows/webhook.ts';
 import { count } from '../../../ledger/usage.ts';
+import { forgetUserInWebhooks } from '../../../ledger/webhooks.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfOwner } from './lanes.ts';
@@ -18,7 +18,7 @@ export function requestErasure(sql: Sql, { tenant, owner, erasure }: RequestEras
   const { id, ownerHash, now } = erasure;
   if (owner.kind === 'user') {
     runScript(sql, forgetUserInKeys({ tenant, userId: owner.id, now }));
-    for (const text of FORGET_USER_IN_WEBHOOKS) sql.run(text, { tenant, userId: owner.id });
+    runScript(sql, forgetUserInWebhooks(tenant, owner.id));
   }
   const lane = laneOfOwner(sql, tenant, owner);
   const before = lane === null ? sql.get<ErasureRow>(SELECT_OPEN, { tenant, ownerHash }) : null;

@@ -21,15 +21,6 @@ import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } 
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 import { settleReview } from './reviews.ts';
 import { writeUndo } from './undos.ts';
-import {
-  changeWebhook,
-  claimDeliveries,
-  createWebhook,
-  forgetDeliveries,
-  removeWebhook,
-  replayDeliveries,
-  settleDelivery,
-} from './webhooks.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
@@ -37,19 +28,15 @@ export const WRITES = {
   append,
   apply,
   applyStudy,
-  changeWebhook,
   claim,
-  claimDeliveries,
   claimStudy,
   clearOutbox,
   createReplay,
-  createWebhook,
   eraseSlice,
   fail,
   failStudy,
   finishErasures,
   flush,
-  forgetDeliveries,
   forgetInReplays,
   forgetOwner,
   moveReplay,
@@ -66,14 +53,11 @@ export const WRITES = {
   removeHistories,
   removeMessages,
   removePlans,
-  removeWebhook,
   replay,
-  replayDeliveries,
   requestErasure,
   requestStudy,
   retellLane,
   setLanesAside,
-  settleDelivery,
   settleReview,
   storeStudyAnswer,
   takeLanesUp,

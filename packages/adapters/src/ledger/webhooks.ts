@@ -74,9 +74,10 @@ interface Change extends OneOf {
   readonly now: number;
 }
 
+/** All of it is written: what another change or an attempt says meanwhile must not be unsaid. */
 const changeWebhook = asWrite('webhooks.change', function* (change: Change): Script<Webhook | null> {
   const { tenant, id, changes, now } = change;
-  const row = yield* first<WebhookRow>(GET_WEBHOOK, { tenant, id });
+  const row = yield* first<WebhookRow>(`${GET_WEBHOOK} FOR NO KEY UPDATE`, { tenant, id });
   if (row === null) return null;
   const { name, url, events, userId, appId, active, secret, previous } = { ...webhookFrom(row), ...changes };
   const changed = yield* first<WebhookRow>(CHANGE_WEBHOOK, {

@@ -34,6 +34,14 @@ export function describeWebhooks(bench: () => Bench): void {
       expect((await webhooks.list(TENANT, ALL)).results).toEqual([changed]);
     });
 
+    it('keeps each of the changes that are made at once', async () => {
+      const b = bench();
+      const { id } = await create(b);
+      const changes = [{ name: 'b' }, { url: 'https://b/' }, { userId: 'bob' }, { appId: 'b' }, { secret: 'b' }];
+      await Promise.all(changes.map((change) => b.ledger.webhooks.change(TENANT, id, change, 7)));
+      expect(await b.ledger.webhooks.get(TENANT, id)).toMatchObject(Object.assign({}, ...changes));
+    });
+
     it('is one of at most so many of its tenant', async () => {
       const b = bench();
       const made = await create(b);

@@ -1,37 +1,111 @@
-import type { LaneId, SaidMessage, SpokenBatch, TenantId } from '@slowwave/engine';
+import type { LaneId, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
+import { type Access, asRead, asSnapshot } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
+import { all, first, type Given, run, type Script } from './script.ts';
 
-/** What both kinds of SQL ledger do to tell the index what was said: statements that SQLite and PostgreSQL read alike. */
+/** Batches and their messages are read on one snapshot: what retention removes in between would be told as it was. */
+export const speechStore = ({ read }: Access): SpeechStore => ({
+  said: (lane, ids) => read(saidInLane, { lane, ids }),
+  untold: (limit) => read(untold, { limit }),
+  untoldIn: (lane, limit) => read(untoldInLane, { lane, limit }),
+  untoldOf: (ids) => read(untoldOf, { ids }),
+  refilling: () => read(isRefilling, null),
+  batches: (ids) => read(batchesById, { ids }),
+  every: ({ after, limit, changedSince }) =>
+    read(everyBatch, { after: after ?? '', limit, changedSince: changedSince ?? 0 }),
+  hearers: (batchIds) => read(hearersOf, { batchIds }),
+  points: (tenant) => read(countPoints, { tenant }),
+});
+
+interface SaidInLane {
+  readonly lane: LaneId;
+  readonly ids: readonly string[];
+}
+
+type Said = readonly SaidMessage[];
+
+const saidInLane = asSnapshot('speech.said', (of: SaidInLane): Script<Said> => {
+  return saidWhere('m.id IN :ids AND +m.lane = @lane', { ...of });
+});
+
+/** Messages `m` with the one before each. */
+function* saidWhere(condition: string, given: Given): Script<Said> {
+  const rows = yield* all<SaidRow>(`SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition}`, given);
+  const known = new Set(rows.map(({ id }) => id));
+  const ids = [...new Set(rows.flatMap(({ before_id }) => before_id ?? []))].filter((id) => !known.has(id));
+  const others = ids.length === 0 ? [] : yield* all<MessageRow>('SELECT * FROM messages WHERE id IN :ids', { ids });
+  const messages = new Map([...others, ...rows].map((row) => [row.id, messageFrom(row)]));
+  return rows.flatMap((row) => {
+    const message = messages.get(row.id);
+    const before = row.before_id === null ? null : (messages.get(row.before_id) ?? null);
+    return message === undefined ? [] : [{ message, before }];
+  });
+}
 
 /** A message and the id of the one before it. */
-export type SaidRow = MessageRow & { readonly before_id: string | null };
+type SaidRow = MessageRow & { readonly before_id: string | null };
 
 const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 
 /** Of each message `m` the last earlier one of its scope that a user or an assistant said. */
-export const BEFORE = `(
+const BEFORE = `(
     SELECT p.id FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN} ORDER BY p.seq DESC LIMIT 1
   ) AS before_id`;
 
-/** `before` are the messages that rows name, where they are not among the rows. */
-export function saidFrom(rows: readonly SaidRow[], before: readonly MessageRow[]): readonly SaidMessage[] {
-  const messages = new Map([...before, ...rows].map((row) => [row.id, messageFrom(row)]));
-  return rows.flatMap((row) => {
-    const message = messages.get(row.id);
-    const prior = row.before_id === null ? null : (messages.get(row.before_id) ?? null);
-    return message === undefined ? [] : [{ message, before: prior }];
-  });
+interface Some {
+  readonly limit: number;
 }
 
-/** The messages to be read besides. */
-export function beforeIds(rows: readonly SaidRow[]): string[] {
-  const known = new Set(rows.map(({ id }) => id));
-  return [...new Set(rows.flatMap(({ before_id }) => before_id ?? []))].filter((id) => !known.has(id));
+type Spoken = readonly SpokenBatch[];
+
+const untold = asSnapshot('speech.untold', (of: Some): Script<Spoken> => {
+  return spokenWhere(`${UNTOLD} AND ${notAside('b.lane')} ${LOST_LAST}`, { ...of });
+});
+
+interface SomeOfLane extends Some {
+  readonly lane: LaneId;
+}
+
+const untoldInLane = asSnapshot('speech.untoldIn', (of: SomeOfLane): Script<Spoken> => {
+  return spokenWhere(`${UNTOLD} AND b.lane = @lane ${LOST_LAST}`, { ...of });
+});
+
+const LOST_LAST = 'ORDER BY b.told_revision DESC, b.id LIMIT @limit';
+
+interface Ids {
+  readonly ids: readonly string[];
+}
+
+const untoldOf = asSnapshot('speech.untoldOf', (of: Ids): Script<Spoken> => {
+  return spokenWhere(`b.consolidation_id IN :ids AND ${UNTOLD} ORDER BY b.id`, { ...of });
+});
+
+const batchesById = asSnapshot('speech.batches', (of: Ids): Script<Spoken> => {
+  return spokenWhere('b.id IN :ids ORDER BY b.id', { ...of });
+});
+
+interface Every extends Some {
+  readonly after: string;
+  readonly changedSince: number;
+}
+
+const everyBatch = asSnapshot('speech.every', (of: Every): Script<Spoken> => {
+  const changed = 'greatest(b.applied_at, coalesce(b.speech_revised_at, 0)) >= @changedSince';
+  return spokenWhere(`b.id > @after AND l.erasure IS NULL AND ${changed} ORDER BY b.id LIMIT @limit`, { ...of });
+});
+
+/** Applied batches `b` of lanes `l`, with what they say. */
+function* spokenWhere(condition: string, given: Given): Script<Spoken> {
+  const rows = yield* all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
+  if (rows.length === 0) return [];
+  const said = yield* saidWhere('m.batch_id IN :ids ORDER BY m.lane, m.seq', { ids: rows.map(({ id }) => id) });
+  const messages = Map.groupBy(said, ({ message }) => message.batchId);
+  return rows.map((row) => spokenFrom(row, messages.get(row.id) ?? []));
 }
 
 /** An applied batch, as far as the index is told of it. */
-export interface SpokenRow extends ScopeColumns, OwnerColumns {
+interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly id: string;
   readonly tenant: TenantId;
   readonly lane: LaneId;
@@ -46,35 +120,30 @@ export interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly told_revision: number;
 }
 
-/** Applied batches; add a condition. */
-export const SELECT_SPOKEN = `
+const SELECT_SPOKEN = `
   SELECT b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.stripped_at, b.accepted_at, b.applied_at,
     b.speech_revised_at, b.speech_revision, b.told_revision,
     s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id
   FROM batches b JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane
   WHERE b.outcome IS NOT NULL`;
 
+const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
+  ...{ id: row.id, tenant: row.tenant, lane: row.lane, owner: ownerFrom(row), scope: scopeFrom(row) },
+  revision: row.speech_revision,
+  told: row.told_revision >= row.speech_revision,
+  counts: row.state !== 'undone' && row.stripped_at === null,
+  metadata: JSON.parse(row.metadata),
+  acceptedAt: row.accepted_at,
+  changedAt: Math.max(row.applied_at, row.speech_revised_at ?? 0),
+  expiresAt: JSON.parse(row.settings).expiresAt,
+  messages,
+});
+
 /** What the index has not been told as it is now. */
 export const UNTOLD = 'b.told_revision < b.speech_revision';
 
 /** The lane of a row is told with all others. */
 export const notAside = (lane: string): string => `NOT EXISTS (SELECT 1 FROM untold_lanes u WHERE u.lane = ${lane})`;
-
-/** `said` are the messages of all of them. */
-export function spokenFrom(rows: readonly SpokenRow[], said: readonly SaidMessage[]): readonly SpokenBatch[] {
-  const messages = Map.groupBy(said, ({ message }) => message.batchId);
-  return rows.map((row) => ({
-    ...{ id: row.id, tenant: row.tenant, lane: row.lane, owner: ownerFrom(row), scope: scopeFrom(row) },
-    revision: row.speech_revision,
-    told: row.told_revision >= row.speech_revision,
-    counts: row.state !== 'undone' && row.stripped_at === null,
-    metadata: JSON.parse(row.metadata),
-    acceptedAt: row.accepted_at,
-    changedAt: Math.max(row.applied_at, row.speech_revised_at ?? 0),
-    expiresAt: JSON.parse(row.settings).expiresAt,
-    messages: messages.get(row.id) ?? [],
-  }));
-}
 
 /** What an index shows of a batch changes: it is told again. */
 export const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at = @now';
@@ -88,31 +157,52 @@ export const NOTE_TOLD = `
   WHERE id = @id AND speech_revision = @revision AND told_revision < @revision
   RETURNING consolidation_id AS id`;
 
-export const COUNT_POINTS =
-  'SELECT CAST(coalesce(sum(points), 0) AS bigint) AS points FROM batches WHERE tenant = @tenant AND points > 0';
-
 export const COUNT_UNTOLD = `SELECT count(*) AS untold FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD}`;
 
-/** A batch of a lost index that was not told since. */
-export const FIRST_LOST = `
-  SELECT 1 AS found FROM batches b
-  WHERE b.outcome IS NOT NULL AND ${UNTOLD} AND b.told_revision = ${LOST} LIMIT 1`;
+/** Whether a batch of a lost index was not told since. */
+const isRefilling = asRead('speech.refilling', function* (_: null): Script<boolean> {
+  const text = `
+    SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD} AND b.told_revision = ${LOST} LIMIT 1`;
+  return (yield* first(text)) !== null;
+});
+
+interface OfTenant {
+  readonly tenant: TenantId;
+}
+
+const countPoints = asRead('speech.points', function* ({ tenant }: OfTenant): Script<number> {
+  const text = `
+    SELECT coalesce(sum(points), 0)::bigint AS points FROM batches WHERE tenant = @tenant AND points > 0`;
+  return (yield* first<{ points: number }>(text, { tenant }))?.points ?? 0;
+});
+
+interface OfBatches {
+  readonly batchIds: readonly string[];
+}
+
+const hearersOf = asRead('speech.hearers', function* ({ batchIds }: OfBatches): Script<readonly string[]> {
+  const rows = yield* all<{ id: string }>(`${SELECT_HEARERS} ORDER BY id`, { batchIds });
+  return rows.map(({ id }) => id);
+});
+
+/** They are found by what those batches said: the index is told of them again. */
+export function* tellHearers(batchIds: readonly string[]): Script<void> {
+  yield* run(
+    `INSERT INTO outbox (memory_id, tenant, lane)
+     SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,
+    { batchIds },
+  );
+}
 
 /**
  * Memories that came from messages `m` of some batches, or from one up to the next that was said after one of them: that
  * one, and what tools printed in between, have it before them.
  */
-export const hearersOf = (batches: string): string => `
+const SELECT_HEARERS = `
   SELECT DISTINCT e.memory_id AS id
   FROM messages m
   JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(
     (SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN}), n.seq)
   JOIN event_sources x ON x.message_id = n.id
   JOIN events e ON e.seq = x.event_seq
-  WHERE m.batch_id IN ${batches}
-  ORDER BY id`;
-
-/** They are found by what those batches said: the index is told of them again. */
-export const tellHearers = (batches: string): string => `
-  INSERT INTO outbox (memory_id, tenant, lane)
-  SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${hearersOf(batches)}) h) ORDER BY id`;
+  WHERE m.batch_id IN :batchIds`;

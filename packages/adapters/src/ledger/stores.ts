@@ -4,6 +4,7 @@ import { keyStore } from './keys.ts';
 import { lookupStore } from './lookups.ts';
 import { overviewStore } from './overview.ts';
 import { settingsStore } from './settings.ts';
+import { speechStore } from './speech.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
@@ -16,6 +17,7 @@ export const storesOf = (access: Access) =>
     lookups: lookupStore(access),
     overview: overviewStore(access),
     settings: settingsStore(access),
+    speech: speechStore(access),
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
     trail: trailStore(access),

@@ -13,7 +13,6 @@ import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
-import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
@@ -101,7 +100,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     outbox: outboxStore(access),
     audit: auditStore(access),
     contents: contentStore(access),
-    speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compactDatabase(access)),
     graph: graphStore(access),

@@ -13,7 +13,6 @@ import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
-import { speechStore } from './read/speech.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
@@ -89,7 +88,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     outbox: outboxStore(access),
     audit: auditor.store,
     contents: contentStore(access),
-    speech: speechStore(access),
     retention: retentionStore(access),
     erasures: erasureStore(access, () => compact(writer)),
     graph: graphStore(access),

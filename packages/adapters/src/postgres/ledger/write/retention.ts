@@ -2,6 +2,7 @@ import { type HistoryRemoval, isTelling, type MemoryEvent, type TenantId } from 
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { REVISE, tellHearers } from '../../../ledger/speech.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, tellIndex, writeMemories } from './changes.ts';
 import { lockLanes } from './lanes.ts';
@@ -21,7 +22,7 @@ export async function removeMessages(sql: Sql, { now, ...which }: Removal): Prom
     ids,
     now,
   });
-  await sql.run(tellHearers('(SELECT unnest(@ids::text[]))'), { ids });
+  await runScript(sql, tellHearers(ids));
   return ids.length;
 }
 

@@ -3,6 +3,7 @@ import { isTelling } from '@slowwave/engine/storing';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { REVISE, tellHearers } from '../../../ledger/speech.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { conflicts, INSERT_OUTBOX, upsertMemory } from './changes.ts';
 
@@ -21,7 +22,7 @@ export function removeMessages(sql: Sql, { now, ...which }: Removal): number {
     content: REMOVED_CONTENT,
   });
   sql.run(`UPDATE batches SET stripped_at = @now, metadata = '{}', ${REVISE} WHERE id IN ${IDS}`, { ids, now });
-  sql.run(tellHearers(IDS), { ids });
+  runScript(sql, tellHearers(picked.map(({ id }) => id)));
   return picked.length;
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Owner, Scope } from '@slowwave/engine';
 
 export interface ScopeColumns {
@@ -19,8 +20,10 @@ export const scopeFrom = (row: ScopeColumns): Scope => ({
   appId: row.app_id,
 });
 
-/** Equal for equal scopes only. */
-export const scopeKey = (scope: Scope): string =>
-  JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+/** Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. */
+export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
+  createHash('sha256')
+    .update(JSON.stringify([userId, agentId, runId, appId]))
+    .digest('hex');
 
 export const ownerFrom = (row: OwnerColumns): Owner => ({ kind: row.owner_kind, id: row.owner_id });

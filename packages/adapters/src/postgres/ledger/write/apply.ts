@@ -1,10 +1,10 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
 import { openReviews } from './reviews.ts';
 
@@ -16,9 +16,9 @@ export async function apply(
   if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
-  const memoryIds = await conflicts(sql, turn.tenant, changes);
+  const memoryIds = await runScript(sql, conflicts(turn.tenant, changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  await writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
+  await runScript(sql, writeChanges(application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now }));
   await openReviews(sql, turn, application);
   const { tenant, lane: laneId, consolidationId: id } = turn;
   if (application.graph) await runScript(sql, openStudy({ tenant, lane: laneId, id, now }));
@@ -44,9 +44,9 @@ export async function write(
     sql,
     input.changes.map(({ memory }) => memory.lane),
   );
-  const memoryIds = await conflicts(sql, input.tenant, input.changes);
+  const memoryIds = await runScript(sql, conflicts(input.tenant, input.changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  await writeChanges(sql, input, { tenant: input.tenant, consolidationId: null, now: input.now });
+  await runScript(sql, writeChanges(input, { tenant: input.tenant, consolidationId: null, now: input.now }));
   return { kind: 'written' };
 }
 

@@ -1,10 +1,10 @@
 import { type HistoryRemoval, isTelling, type MemoryEvent, type TenantId } from '@slowwave/engine';
+import { conflicts, queueForIndex, writeMemories } from '../../../ledger/changes.ts';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { REVISE, tellHearers } from '../../../ledger/speech.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, tellIndex, writeMemories } from './changes.ts';
 import { lockLanes } from './lanes.ts';
 
 export interface Removal {
@@ -51,10 +51,10 @@ export async function removeHistories(
     removals.map(({ memory }) => memory.lane),
   );
   const all = removals.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
-  const changed = new Set(await conflicts(sql, tenant, all));
+  const changed = new Set(await runScript(sql, conflicts(tenant, all)));
   const standing = all.filter(({ memory }) => !changed.has(memory.id));
   if (standing.length === 0) return 0;
-  await writeMemories(sql, standing, tenant);
+  await runScript(sql, writeMemories(standing, tenant));
   await emptyEvents(
     sql,
     standing.flatMap(({ events }) => events),
@@ -62,11 +62,8 @@ export async function removeHistories(
   );
   const gone = standing.flatMap(({ memory, textHashes }) => textHashes.map((hash) => ({ lane: memory.lane, hash })));
   await sql.run(DELETE_VECTORS, { lanes: gone.map(({ lane }) => lane), hashes: gone.map(({ hash }) => hash) });
-  await tellIndex(
-    sql,
-    standing.filter(isTelling).map((change) => ({ ...change, events: [] })),
-    { tenant, consolidationId: null, now: 0 },
-  );
+  const told = standing.filter(isTelling).map((change) => ({ ...change, events: [] }));
+  await runScript(sql, queueForIndex(told, { tenant, consolidationId: null, now: 0 }));
   return standing.length;
 }
 

@@ -1,6 +1,7 @@
 import type { Application, LaneId, Settled, Settlement, TenantId, Turn } from '@slowwave/engine';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 import { lockLanes } from './lanes.ts';
 import { openScopes } from './scopes.ts';
 
@@ -30,9 +31,12 @@ export async function settleReview(
   if ((await sql.get(SELECT_PENDING, { tenant, id })) === null) return { kind: 'over' }; // settled while this one waited
   if (state === 'approved') {
     const changes = [settlement.change];
-    const memoryIds = await conflicts(sql, tenant, changes);
+    const memoryIds = await runScript(sql, conflicts(tenant, changes));
     if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-    await writeChanges(sql, { changes, tombstones: settlement.tombstones }, { tenant, consolidationId: null, now });
+    await runScript(
+      sql,
+      writeChanges({ changes, tombstones: settlement.tombstones }, { tenant, consolidationId: null, now }),
+    );
   }
   await sql.run(SETTLE, { tenant, id, state, note, now });
   return { kind: 'settled' };

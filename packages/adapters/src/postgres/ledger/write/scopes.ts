@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { LaneId, Scope } from '@slowwave/engine';
 import { scopeKey } from '../../../ledger/rows/scope.ts';
 import type { Sql } from '../sql.ts';
@@ -13,7 +12,7 @@ export async function openScopes(sql: Sql, scopes: readonly LaneScope[]): Promis
   const wanted = new Map(scopes.map((one) => [keyOf(one), one]));
   const rows = await sql.all<{ id: number; lane: LaneId; key: string }>(OPEN_SCOPES, {
     lanes: [...wanted.values()].map(({ lane }) => lane),
-    keys: [...wanted.values()].map(({ scope }) => digest(scope)),
+    keys: [...wanted.values()].map(({ scope }) => scopeKey(scope)),
     userIds: [...wanted.values()].map(({ scope }) => scope.userId),
     agentIds: [...wanted.values()].map(({ scope }) => scope.agentId),
     runIds: [...wanted.values()].map(({ scope }) => scope.runId),
@@ -27,10 +26,7 @@ export async function openScopes(sql: Sql, scopes: readonly LaneScope[]): Promis
   };
 }
 
-const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${digest(scope)}`;
-
-/** Four ids of 256 characters are longer than an index entry may be. */
-const digest = (scope: Scope): string => createHash('sha256').update(scopeKey(scope)).digest('hex');
+const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;
 
 /** One statement sees nothing of its own writes: what it made is added to what it found. */
 const OPEN_SCOPES = `

@@ -1,4 +1,5 @@
 import { type TenantId, UNDONE_NOTE, type Undoing, type Undone } from '@slowwave/engine';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
@@ -8,7 +9,6 @@ import { standingLanes } from '../read/erasures.ts';
 import { undosOfLane } from '../read/undos.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 import { lockLane } from './lanes.ts';
 
 /** Takes back what an undo says: everything or nothing. */
@@ -25,9 +25,9 @@ export async function writeUndo(
   const isOvertaken = (await sql.get(SELECT_STRAY, { undone, changed })) !== null;
   const isStanding = (await standingLanes(sql, [lane])).has(lane);
   if (!isStanding || undo.number !== last + 1 || isOvertaken) return { kind: 'conflict' };
-  if ((await conflicts(sql, tenant, changes)).length > 0) return { kind: 'conflict' };
+  if ((await runScript(sql, conflicts(tenant, changes))).length > 0) return { kind: 'conflict' };
   await sql.run(DELETE_TOMBSTONES, { lane, changed });
-  await writeChanges(sql, { changes, tombstones }, { tenant, consolidationId: null, now });
+  await runScript(sql, writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now }));
   await sql.run(UNDO_CONSOLIDATIONS, { ids: undone });
   await sql.run(UNDO_BATCHES, { ids: undone, now });
   await sql.run(UNDO_REVIEWS, { ids: undone, note: UNDONE_NOTE, now });

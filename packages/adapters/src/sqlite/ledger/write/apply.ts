@@ -1,10 +1,10 @@
 import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Written } from '@slowwave/engine';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
 import { openReviews } from './reviews.ts';
 
@@ -13,9 +13,9 @@ export function apply(sql: Sql, { turn, application }: { turn: Turn; application
   if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
-  const memoryIds = conflicts(sql, turn.tenant, changes);
+  const memoryIds = runScript(sql, conflicts(turn.tenant, changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  writeChanges(sql, application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now });
+  runScript(sql, writeChanges(application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now }));
   openReviews(sql, turn, application);
   if (application.graph)
     runScript(sql, openStudy({ tenant: turn.tenant, lane: turn.lane, id: turn.consolidationId, now }));
@@ -37,9 +37,9 @@ export function write(
     now: number;
   },
 ): Written {
-  const memoryIds = conflicts(sql, input.tenant, input.changes);
+  const memoryIds = runScript(sql, conflicts(input.tenant, input.changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  writeChanges(sql, input, { tenant: input.tenant, consolidationId: null, now: input.now });
+  runScript(sql, writeChanges(input, { tenant: input.tenant, consolidationId: null, now: input.now }));
   return { kind: 'written' };
 }
 

@@ -1,11 +1,11 @@
 import type { HistoryRemoval, TenantId } from '@slowwave/engine';
 import { isTelling } from '@slowwave/engine/storing';
+import { conflicts, queueForIndex, writeMemories } from '../../../ledger/changes.ts';
 import { PICK_MESSAGES, PICK_PLANS, REMOVED_CONTENT } from '../../../ledger/retaining.ts';
 import { eventColumns } from '../../../ledger/rows/event.ts';
 import { REVISE, tellHearers } from '../../../ledger/speech.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, INSERT_OUTBOX, upsertMemory } from './changes.ts';
 
 export interface Removal {
   readonly tenant: TenantId;
@@ -40,12 +40,13 @@ export function removeHistories(
   { tenant, removals }: { tenant: TenantId; removals: readonly HistoryRemoval[] },
 ): number {
   const changes = removals.map(({ memory }) => ({ memory, expectedRevision: memory.revision, events: [] }));
-  const changed = new Set(conflicts(sql, tenant, changes));
+  const changed = new Set(runScript(sql, conflicts(tenant, changes)));
   const standing = removals.filter(({ memory }) => !changed.has(memory.id));
   for (const removal of standing) {
     const { memory, events, textHashes } = removal;
-    const { id: memoryId, lane } = memory;
-    upsertMemory(sql, memory, tenant);
+    const { lane } = memory;
+    const change = { memory, expectedRevision: memory.revision, events: [] };
+    runScript(sql, writeMemories([change], tenant));
     for (const event of events) {
       const { id, reason, text, details, previous, previous_hash } = eventColumns(event, tenant);
       sql.run(EMPTY_EVENT, { id, tenant, reason, text, details, previous, previous_hash });
@@ -54,7 +55,7 @@ export function removeHistories(
       lane,
       ids: JSON.stringify(textHashes),
     });
-    if (isTelling(removal)) sql.run(INSERT_OUTBOX, { memoryId, lane, tenant, consolidationId: null });
+    if (isTelling(removal)) runScript(sql, queueForIndex([change], { tenant, consolidationId: null, now: 0 }));
   }
   return standing.length;
 }

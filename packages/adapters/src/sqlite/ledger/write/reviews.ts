@@ -1,6 +1,7 @@
 import type { Application, Settled, Settlement, TenantId, Turn } from '@slowwave/engine';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 import { openScope } from './scopes.ts';
 
 /** Operations of an applied plan begin to wait. */
@@ -30,9 +31,12 @@ export function settleReview(
   if (sql.get(SELECT_PENDING, { tenant, id }) === null) return { kind: 'over' };
   if (state === 'approved') {
     const changes = [settlement.change];
-    const memoryIds = conflicts(sql, tenant, changes);
+    const memoryIds = runScript(sql, conflicts(tenant, changes));
     if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-    writeChanges(sql, { changes, tombstones: settlement.tombstones }, { tenant, consolidationId: null, now });
+    runScript(
+      sql,
+      writeChanges({ changes, tombstones: settlement.tombstones }, { tenant, consolidationId: null, now }),
+    );
   }
   sql.run(SETTLE, { tenant, id, state, note, now });
   return { kind: 'settled' };

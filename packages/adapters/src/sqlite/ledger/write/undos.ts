@@ -1,5 +1,6 @@
 import type { TenantId, Undoing, Undone } from '@slowwave/engine';
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
+import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
@@ -9,7 +10,6 @@ import { isStanding } from '../read/erasures.ts';
 import { undosOfLane } from '../read/undos.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { conflicts, writeChanges } from './changes.ts';
 
 /** Takes back what an undo says: everything or nothing. */
 export function writeUndo(sql: Sql, { tenant, undoing }: { tenant: TenantId; undoing: Undoing }): Undone {
@@ -20,9 +20,9 @@ export function writeUndo(sql: Sql, { tenant, undoing }: { tenant: TenantId; und
   const changed = JSON.stringify(changes.map(({ memory }) => memory.id));
   const isOvertaken = sql.get(SELECT_STRAY, { undone: JSON.stringify(undone), changed }) !== null;
   if (!isStanding(sql, lane) || undo.number !== last + 1 || isOvertaken) return { kind: 'conflict' };
-  if (conflicts(sql, tenant, changes).length > 0) return { kind: 'conflict' };
+  if (runScript(sql, conflicts(tenant, changes)).length > 0) return { kind: 'conflict' };
   sql.run(DELETE_TOMBSTONES, { lane, changed });
-  writeChanges(sql, { changes, tombstones }, { tenant, consolidationId: null, now });
+  runScript(sql, writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now }));
   sql.run(UNDO_CONSOLIDATIONS, { ids: JSON.stringify(undone) });
   sql.run(UNDO_BATCHES, { ids: JSON.stringify(undone), now });
   sql.run(UNDO_REVIEWS, { ids: JSON.stringify(undone), note: UNDONE_NOTE, now });

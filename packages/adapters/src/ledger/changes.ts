@@ -1,0 +1,231 @@
+import type { LaneId, Memory, MemoryChange, Scope, TenantId, Tombstone } from '@slowwave/engine';
+import { memoryNotices } from '@slowwave/engine/storing';
+import { activeWebhooks, noteDeliveries } from './deliveries.ts';
+import { eventColumns } from './rows/event.ts';
+import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
+import { scopeKey } from './rows/scope.ts';
+import { all, insert, run, type Script, type Table, together } from './script.ts';
+import { forgetSummaries } from './summaries.ts';
+
+/** Memories that do not stand at the revision their change expects, belong to another tenant, or are being erased. */
+export function* conflicts(tenant: TenantId, changes: readonly MemoryChange[]): Script<readonly string[]> {
+  if (changes.length === 0) return [];
+  const [lanes, rows] = yield* together(
+    standingLanes(changes.map(({ memory }) => memory.lane)),
+    all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
+      ids: changes.map(({ memory }) => memory.id),
+    }),
+  );
+  const standing = new Map(rows.map((row) => [row.id, row]));
+  const stands = ({ memory, expectedRevision }: MemoryChange): boolean => {
+    if (!lanes.has(memory.lane)) return false; // its owner is being erased
+    const row = standing.get(memory.id);
+    if (row === undefined) return expectedRevision === 0;
+    return row.tenant === tenant && row.revision === expectedRevision;
+  };
+  return changes.filter((change) => !stands(change)).map(({ memory }) => memory.id);
+}
+
+interface StandingRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly revision: number;
+}
+
+/** Which of these lanes are there, and not cut off. */
+function* standingLanes(lanes: readonly LaneId[]): Script<ReadonlySet<LaneId>> {
+  const rows = yield* all<{ id: LaneId }>('SELECT id FROM lanes WHERE id IN :lanes AND erasure IS NULL', {
+    lanes: [...new Set(lanes)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+export interface ChangeBy {
+  readonly tenant: TenantId;
+  readonly consolidationId: string | null;
+  readonly now: number;
+}
+
+/**
+ * Writes changed memories, their new events and tombstones, and notes what the index and the webhooks are to be told.
+ * Needs the locks of the memories' lanes.
+ */
+export function* writeChanges(
+  { changes, tombstones }: { readonly changes: readonly MemoryChange[]; readonly tombstones: readonly Tombstone[] },
+  by: ChangeBy,
+): Script<void> {
+  if (changes.length > 0) {
+    yield* writeMemories(changes, by.tenant);
+    yield* writeEvents(changes, by.tenant);
+    yield* queueForIndex(changes, by);
+    const listening = yield* activeWebhooks(by.tenant);
+    if (listening.length > 0) yield* noteDeliveries(listening, memoryNotices(changes));
+  }
+  for (const { memoryId, textHash, deletedAt } of tombstones) {
+    yield* run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant: by.tenant, at: deletedAt.at, seq: deletedAt.seq });
+  }
+}
+
+/** The memories and all their versions: what was said late can change, join or part the versions there were. */
+export function* writeMemories(changes: readonly MemoryChange[], tenant: TenantId): Script<void> {
+  const memories = changes.map(({ memory }) => memory);
+  const scopeOf = yield* openScopes(memories);
+  const rows = memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) }));
+  yield* together(
+    insert(MEMORIES, rows),
+    run('DELETE FROM versions WHERE memory_id IN :ids', { ids: memories.map(({ id }) => id) }),
+    insert(VERSIONS, memories.flatMap(versionRows)),
+  );
+}
+
+const versionRows = ({ id, versions }: Memory): readonly VersionRow[] =>
+  versions.map((version) => versionColumns(id, version));
+
+function* writeEvents(changes: readonly MemoryChange[], tenant: TenantId): Script<void> {
+  const events = changes.flatMap((change) => change.events);
+  const sources = events.flatMap(({ id, sourceIds }) => [...new Set(sourceIds)].map((message) => ({ id, message })));
+  yield* insert(
+    EVENTS,
+    events.map((event) => eventColumns(event, tenant)),
+  );
+  if (sources.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows: sources });
+}
+
+/** The index is to be told of these memories; what was deleted may stand in a summary. */
+export function* queueForIndex(changes: readonly MemoryChange[], by: ChangeBy): Script<void> {
+  const { tenant, consolidationId, now } = by;
+  const rows = changes.map(({ memory: { id, lane } }) => ({
+    ...{ memory_id: id, tenant, lane, consolidation_id: consolidationId },
+  }));
+  yield* insert(OUTBOX, rows);
+  const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
+  yield* run('UPDATE lanes SET updated_at = greatest(updated_at, @now) WHERE id IN :lanes', { lanes, now });
+  const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
+  for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) yield* forgetSummaries(lane);
+}
+
+interface LaneScope {
+  readonly lane: LaneId;
+  readonly scope: Scope;
+}
+
+/** The numbers of scopes in their lanes, given when they are first seen. Needs the locks of the lanes. */
+function* openScopes(scopes: readonly LaneScope[]): Script<(of: LaneScope) => number> {
+  const wanted = new Map(scopes.map((one) => [keyOf(one), one]));
+  const ids = yield* scopeIds([...wanted.values()]);
+  const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);
+  if (missing.length > 0) {
+    yield* insert(SCOPES, missing.map(scopeColumns));
+    for (const [key, id] of yield* scopeIds(missing)) ids.set(key, id);
+  }
+  return (of) => {
+    const id = ids.get(keyOf(of));
+    if (id === undefined) throw new Error(`a scope of ${of.lane} is missing right after it was made`);
+    return id;
+  };
+}
+
+function* scopeIds(of: readonly LaneScope[]): Script<Map<string, number>> {
+  const rows = yield* all<{ id: number; lane: LaneId; key: string }>(
+    'SELECT id, lane, key FROM scopes WHERE lane IN :lanes AND key IN :keys',
+    { lanes: [...new Set(of.map(({ lane }) => lane))], keys: [...new Set(of.map(({ scope }) => scopeKey(scope)))] },
+  );
+  return new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
+}
+
+const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;
+
+const scopeColumns = ({ lane, scope }: LaneScope) => ({
+  ...{ lane, key: scopeKey(scope) },
+  ...{ user_id: scope.userId, agent_id: scope.agentId, run_id: scope.runId, app_id: scope.appId },
+});
+
+const SCOPES: Table<keyof ReturnType<typeof scopeColumns>> = {
+  name: 'scopes',
+  columns: { lane: 'text', key: 'text', user_id: 'text', agent_id: 'text', run_id: 'text', app_id: 'text' },
+};
+
+const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
+  name: 'memories',
+  columns: {
+    id: 'text',
+    tenant: 'text',
+    lane: 'text',
+    scope: 'bigint',
+    timeline: 'jsonb',
+    confirmations: 'bigint',
+    last_confirmed_at: 'bigint',
+    revision: 'bigint',
+    version_count: 'bigint',
+    live: 'boolean',
+    expires_at: 'bigint',
+    history_from: 'bigint',
+    profile_rank: 'bigint',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+  },
+  onConflict: `ON CONFLICT (id) DO UPDATE SET
+    scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
+    last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
+    version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`,
+};
+
+const VERSIONS: Table<keyof VersionRow> = {
+  name: 'versions',
+  columns: {
+    memory_id: 'text',
+    number: 'bigint',
+    text: 'text',
+    said_at: 'bigint',
+    said_seq: 'bigint',
+    valid_from: 'bigint',
+    invalid_at: 'bigint',
+    superseded_by: 'bigint',
+    details: 'jsonb',
+    recorded_at: 'bigint',
+  },
+};
+
+const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {
+  name: 'events',
+  columns: {
+    id: 'text',
+    tenant: 'text',
+    memory_id: 'text',
+    revision: 'bigint',
+    kind: 'text',
+    actor: 'text',
+    consolidation_id: 'text',
+    fact_id: 'text',
+    reason: 'text',
+    previous: 'text',
+    previous_hash: 'text',
+    said_at: 'bigint',
+    said_seq: 'bigint',
+    valid_from: 'bigint',
+    recorded_at: 'bigint',
+    text: 'text',
+    details: 'jsonb',
+    source_ids: 'jsonb',
+    undo_id: 'text',
+    retracts: 'jsonb',
+  },
+};
+
+const OUTBOX: Table<'memory_id' | 'tenant' | 'lane' | 'consolidation_id'> = {
+  name: 'outbox',
+  columns: { memory_id: 'text', tenant: 'text', lane: 'text', consolidation_id: 'text' },
+};
+
+const INSERT_EVENT_SOURCES = `
+  INSERT INTO event_sources (message_id, event_seq)
+  SELECT r.value ->> 'message', e.seq FROM :rows AS r JOIN events e ON e.id = r.value ->> 'id'`;
+
+/** A text deleted twice from one memory is blocked up to the later deletion. */
+const UPSERT_TOMBSTONE = `
+  INSERT INTO tombstones (lane, text_hash, memory_id, deleted_at, deleted_seq)
+  SELECT lane, @textHash, id, @at, @seq FROM memories WHERE id = @memoryId AND tenant = @tenant
+  ON CONFLICT (lane, text_hash, memory_id) DO UPDATE SET
+    deleted_at = excluded.deleted_at, deleted_seq = excluded.deleted_seq
+  WHERE (excluded.deleted_at, excluded.deleted_seq) > (tombstones.deleted_at, tombstones.deleted_seq)`;

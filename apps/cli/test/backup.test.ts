@@ -113,7 +113,13 @@ describe('slowwave backup and restore', () => {
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     await writeFile(file, bytes);
     expect(await restore('--force')).toMatchObject({ code: 1, err: expect.stringContaining('the backup is damaged') });
-    await rm(join(copy(), 'manifest.json'));
+    const manifest = join(copy(), 'manifest.json');
+    const told = JSON.parse(await readFile(manifest, 'utf8'));
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    await writeFile(file, bytes);
+    await writeFile(manifest, JSON.stringify({ ...told, schema: 25 }));
+    expect(await restore('--force')).toMatchObject({ code: 1, err: expect.stringContaining('has schema 25') });
+    await rm(manifest);
     expect(await restore('--force')).toMatchObject({
       code: 1,
       err: expect.stringContaining('got none that is complete'),

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { added, home, newBatch, user } from '@slowwave/engine/testing';
@@ -79,6 +80,16 @@ test('a restore that fails leaves the ledger as it was', async () => {
   const aborted = AbortSignal.abort();
   await expect(restore(config, copy(), { ...how, cancel: aborted, force: true })).rejects.toThrow('pg_restore');
   await withLedger(async (ledger) => expect(await ledger.audit.memories()).toBe(2));
+});
+
+test.each([22, 101])('a backup of a schema that this release does not know (%i) is refused', async (schema) => {
+  await withLedger((ledger) => write(ledger, 1));
+  await backUp(config, copy(), how);
+  const path = join(copy(), 'manifest.json');
+  await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), schema }));
+  const refusal = `has schema ${schema}, this release restores those from 100 up to 100`;
+  await expect(restore(config, copy(), { ...how, force: true })).rejects.toThrow(refusal);
+  await withLedger(async (ledger) => expect(await ledger.audit.memories()).toBe(1));
 });
 
 test('a backup of one kind of ledger is not restored into another', async () => {

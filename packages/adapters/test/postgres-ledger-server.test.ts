@@ -3,10 +3,10 @@ import { expectConserved, newBatch, recordingLog } from '@slowwave/engine/testin
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
+import { migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { MIGRATIONS } from '../src/postgres/ledger/migrations.ts';
-import { RANK_EARLIER } from '../src/postgres/ledger/schema-12.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/types.ts';
 import { systemTools } from '../src/system/index.ts';
-import { expectRankedAgain } from './earlier-memories.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };
@@ -28,6 +28,23 @@ async function refusalOf(url: string): Promise<EngineError> {
   return failure as EngineError;
 }
 
+/** Runs the migrations of a release that has more of them, from three processes at the same moment. */
+async function migrateAll(url: string, more: readonly string[]): Promise<void> {
+  const log = recordingLog();
+  const pool = openPool({ url, schema: SCHEMA, max: 3, log, types: COLUMN_TYPES });
+  const from = async (place: number): Promise<void> => {
+    const client = await pool.connect();
+    try {
+      await migrate(client, { newLedgerId: `led_from_${place}`, log, migrations: [...MIGRATIONS, ...more] });
+    } finally {
+      client.release();
+    }
+  };
+  const ended = await Promise.allSettled([1, 2, 3].map(from));
+  await pool.end();
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
 describe('the schema', () => {
   it('is made once, by several processes that start at the same moment', async () => {
     const url = await shared.newDatabase();
@@ -43,7 +60,7 @@ describe('the schema', () => {
   it('of the next release is worked on, and left as it is', async () => {
     const url = await shared.newDatabase();
     const first = await openAt(url);
-    const next = String(MIGRATIONS.length + 1);
+    const next = '101';
     await shared.sql('ALTER TABLE slowwave.lanes ADD COLUMN later text', url);
     await shared.sql(`UPDATE slowwave.meta SET value = '${next}' WHERE key = 'schema'`, url);
     await append(first);
@@ -57,21 +74,52 @@ describe('the schema', () => {
   it('of a release after the next is refused with advice', async () => {
     const url = await shared.newDatabase();
     await (await openAt(url)).close();
-    await shared.sql(`UPDATE slowwave.meta SET value = '${MIGRATIONS.length + 2}' WHERE key = 'schema'`, url);
-    expect((await refusalOf(url)).message).toContain('a newer release has opened it');
-    await shared.sql("UPDATE slowwave.meta SET value = '99' WHERE key = 'schema'", url);
+    await shared.sql("UPDATE slowwave.meta SET value = '102' WHERE key = 'schema'", url);
     const refusal = await refusalOf(url);
-    expect(refusal.message).toMatch(/schema 99.*start that release, or restore a backup/s);
+    expect(refusal.message).toMatch(/schema 102.*start that release, or restore a backup/s);
     expect(refusal.retryable).toBe(false);
   });
 
-  it('ranks memories that an earlier release has written for the profile', async () => {
+  it.each(['1', '22', '99'])('of a pre-release (%s) is refused with advice, and left as it is', async (schema) => {
+    const url = await shared.newDatabase();
+    await (await openAt(url)).close();
+    await shared.sql(`UPDATE slowwave.meta SET value = '${schema}' WHERE key = 'schema'`, url);
+    const refusal = await refusalOf(url);
+    expect(refusal.message).toMatch(/has schema \d+, .*a pre-release made it; keep the checkout .*empty data folder/);
+    expect(refusal.retryable).toBe(false);
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: schema }]);
+  });
+
+  it('of a release before is brought up to date, once, by several processes that start at the same moment', async () => {
     const url = await shared.newDatabase();
     const ledger = await openAt(url);
-    await expectRankedAgain(ledger, systemTools, async () => {
-      const ranks = `SET search_path = slowwave; UPDATE memories SET profile_rank = 0; ${RANK_EARLIER}`;
-      await shared.sql(ranks, url);
-    });
+    await append(ledger);
+    await migrateAll(url, ["ALTER TABLE lanes ADD COLUMN later text NOT NULL DEFAULT 'so'"]);
+    expect(await shared.sql('SELECT later FROM slowwave.lanes', url)).toEqual([{ later: 'so' }]);
+    expect(await shared.sql('SELECT key, value FROM slowwave.meta ORDER BY key', url)).toEqual([
+      { key: 'ledger_id', value: ledger.id },
+      { key: 'schema', value: '101' },
+    ]);
+    await append(ledger);
+    await ledger.close();
+  });
+
+  it('of a new ledger is made by all there are', async () => {
+    const url = await shared.newDatabase();
+    await migrateAll(url, ['ALTER TABLE lanes ADD COLUMN later text']);
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: '101' }]);
+    const ledger = await openAt(url);
+    expect(ledger.id).toMatch(/^led_from_/);
+    await ledger.close();
+  });
+
+  it('stays as it was when a migration fails', async () => {
+    const url = await shared.newDatabase();
+    const ledger = await openAt(url);
+    const broken = ['ALTER TABLE lanes ADD COLUMN later text', 'ALTER TABLE nowhere ADD COLUMN later text'];
+    await expect(migrateAll(url, broken)).rejects.toThrow('nowhere');
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: '100' }]);
+    await append(ledger);
     await ledger.close();
   });
 

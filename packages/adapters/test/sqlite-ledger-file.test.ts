@@ -1,16 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DEFAULT_SETTINGS, DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { added, expectConserved, home, newBatch, user } from '@slowwave/engine/testing';
+import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
+import { expectConserved, newBatch, user } from '@slowwave/engine/testing';
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
+import { ledgerIdOf, migrate } from '../src/sqlite/ledger/migrate.ts';
 import { MIGRATIONS } from '../src/sqlite/ledger/migrations.ts';
-import { SCHEMA_1 } from '../src/sqlite/ledger/schema-1.ts';
-import { RANK_EARLIER } from '../src/sqlite/ledger/schema-14.ts';
+import { connectToWrite } from '../src/sqlite/ledger/sql.ts';
 import { systemTools } from '../src/system/index.ts';
-import { expectRankedAgain } from './earlier-memories.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };
@@ -50,31 +49,6 @@ it.each([
   await expect(append(ledger)).rejects.toMatchObject({ code: 'ledger_unavailable' });
   await expect(ledger.check()).rejects.toThrow(said);
   await expect(reading.check()).rejects.toThrow(said);
-});
-
-it('looks once at the past of memories that an earlier release has written', async () => {
-  const ledger = await file.open();
-  const owner = user('ann');
-  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, owner, 1);
-  const change = added(systemTools, home(lane));
-  await ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: 1 });
-  const { memory } = change;
-  const page = { after: null, limit: 10 };
-  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([]);
-  const db = new Database(file.path);
-  db.exec('UPDATE memories SET history_from = 0');
-  db.close();
-  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([{ memoryId: memory.id, from: 0 }]);
-  await ledger.retention.removeHistories(DEFAULT_TENANT, [{ memory, events: [], textHashes: [] }]);
-  expect(await ledger.retention.histories(DEFAULT_TENANT, 1, page)).toEqual([]);
-  expect(await ledger.memories.get(DEFAULT_TENANT, memory.id)).toEqual(memory);
-});
-
-it('ranks memories that an earlier release has written for the profile', async () => {
-  const ledger = await file.open();
-  await expectRankedAgain(ledger, systemTools, async () => {
-    editFile((db) => db.exec(`UPDATE memories SET profile_rank = 0; ${RANK_EARLIER}`));
-  });
 });
 
 describe('batches posted at the same time', () => {
@@ -178,7 +152,7 @@ describe('the schema', () => {
     const first = await file.open();
     editFile((db) => {
       db.exec("ALTER TABLE lanes ADD COLUMN later TEXT; ALTER TABLE batches ADD COLUMN later TEXT NOT NULL DEFAULT ''");
-      db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+      db.pragma('user_version = 101');
     });
     await append(first);
     const second = await file.open();
@@ -186,17 +160,26 @@ describe('the schema', () => {
     const reader = await file.open({ readOnly: true });
     expect((await reader.overview.batches(DEFAULT_TENANT)).accepted).toBe(2);
     await expectConserved(reader, DEFAULT_TENANT);
-    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length + 1));
+    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(101));
   });
 
   it('of a release after the next is refused with advice', async () => {
     await (await file.open()).close();
-    editFile((db) => db.pragma(`user_version = ${MIGRATIONS.length + 2}`));
-    await expect(file.open()).rejects.toThrow(/a newer release has opened it/);
-    editFile((db) => db.pragma('user_version = 99'));
+    editFile((db) => db.pragma('user_version = 102'));
     for (const readOnly of [false, true]) {
-      await expect(file.open({ readOnly })).rejects.toThrow(/schema 99.*start that release, or restore a backup/s);
+      await expect(file.open({ readOnly })).rejects.toThrow(/schema 102.*start that release, or restore a backup/s);
     }
+  });
+
+  it.each([1, 25, 99])('of a pre-release (%i) is refused with advice, and left as it is', async (schema) => {
+    await (await file.open()).close();
+    editFile((db) => db.pragma(`user_version = ${schema}`));
+    for (const readOnly of [false, true]) {
+      const failure = await file.open({ readOnly }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'ledger_unavailable', retryable: false });
+      expect(String(failure)).toMatch(/has schema \d+, .*a pre-release made it; keep the checkout .*empty data folder/);
+    }
+    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(schema));
   });
 
   it('that is missing tells a reader who makes it', async () => {
@@ -205,18 +188,41 @@ describe('the schema', () => {
     await expect(file.open({ readOnly: true })).rejects.toThrow(/start a process of this release that writes/);
   });
 
-  it('of an earlier release is brought up to date', async () => {
-    await mkdir(dirname(file.path), { recursive: true });
-    editFile((db) => {
-      db.exec(SCHEMA_1);
-      db.exec("INSERT INTO meta VALUES ('ledger_id', 'led_earlier')");
-      db.pragma('user_version = 1');
-    });
+  it('of a release before is brought up to date, once', async () => {
     const ledger = await file.open();
-    expect(ledger.id).toBe('led_earlier');
     await append(ledger);
-    expect(await ledger.settings.get(DEFAULT_TENANT)).toEqual(DEFAULT_SETTINGS);
-    expect((await ledger.reviews.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null })).results).toEqual([]);
+    const later = [...MIGRATIONS, "ALTER TABLE lanes ADD COLUMN later TEXT NOT NULL DEFAULT 'so'"];
+    const sql = connectToWrite(file.path);
+    for (const id of ['led_second', 'led_third']) migrate(sql, id, later);
+    expect(sql.get('SELECT later FROM lanes')).toEqual({ later: 'so' });
+    expect(ledgerIdOf(sql)).toBe(ledger.id);
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(101);
+    sql.db.close();
+    await append(ledger);
+  });
+
+  it('of a new ledger is made by all there are', async () => {
+    await mkdir(dirname(file.path), { recursive: true });
+    const sql = connectToWrite(file.path);
+    migrate(sql, 'led_first', [...MIGRATIONS, 'ALTER TABLE lanes ADD COLUMN later TEXT']);
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(101);
+    sql.db.close();
+    expect((await file.open()).id).toBe('led_first');
+  });
+
+  it('stays as it was when a migration fails', async () => {
+    const ledger = await file.open();
+    const sql = connectToWrite(file.path);
+    const broken = [
+      ...MIGRATIONS,
+      'ALTER TABLE lanes ADD COLUMN later TEXT',
+      'ALTER TABLE nowhere ADD COLUMN later TEXT',
+    ];
+    expect(() => migrate(sql, 'led_second', broken)).toThrow('nowhere');
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(100);
+    expect(sql.all("SELECT 1 FROM pragma_table_info('lanes') WHERE name = 'later'")).toEqual([]);
+    sql.db.close();
+    await append(ledger);
   });
 
   it('is made once, however often the ledger is opened', async () => {

@@ -129,6 +129,6 @@ function limits({ retention }: Rules, now: Millis) {
   return {
     messages: before(retention.messagesDays),
     plans: before(retention.plansDays),
-    history: before(retention.historyDays ?? null), // stored before there was such a setting
+    history: before(retention.historyDays),
   };
 }

@@ -11,7 +11,6 @@ import {
   type RelationDifference,
   type Replay,
   type SideResult,
-  type StudiesResult,
   scopeView,
   spaceOf,
   type TenantId,
@@ -115,8 +114,7 @@ function changesView({ changes }: Replay): JsonObject {
   };
 }
 
-/** Results from before relations were compared say nothing of them. */
-const resultView = ({ relations = null, ...told }: Stored) => ({
+const resultView = ({ relations, ...told }: WhatIfResult) => ({
   batches: told.batches,
   memories: countsOf(told),
   differences: told.differences.map((difference) => ({
@@ -130,7 +128,6 @@ const resultView = ({ relations = null, ...told }: Stored) => ({
   what_if: sideView(told.whatIf),
 });
 
-type Stored = Omit<WhatIfResult, 'relations'> & Partial<Pick<WhatIfResult, 'relations'>>;
 type Counts = Pick<WhatIfResult, 'same' | 'added' | 'changed' | 'gone'>;
 
 const countsOf = ({ same, added, changed, gone }: Counts): Counts => ({ same, added, changed, gone });
@@ -151,13 +148,8 @@ const ownerView = ({ kind, id }: Owner) => ({
   run_id: kind === 'run' ? id : null,
 });
 
-const NO_STUDIES: StudiesResult = { applied: 0, parked: 0, waiting: 0, cost: 0 };
-
-const sideView = ({ promptTokens, completionTokens, studies = NO_STUDIES, ...side }: StoredSide) => ({
+const sideView = ({ promptTokens, completionTokens, ...side }: SideResult) => ({
   ...side,
-  studies,
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
 });
-
-type StoredSide = Omit<SideResult, 'studies'> & Partial<Pick<SideResult, 'studies'>>;

@@ -26,7 +26,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
     retention: {
       messages_days: settings.retention.messagesDays,
       plans_days: settings.retention.plansDays,
-      history_days: settings.retention.historyDays ?? null,
+      history_days: settings.retention.historyDays,
     },
     forgetting: {
       max_age_days: settings.forgetting.maxAgeDays,

@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
 import { isoOf, type Tools } from '@slowwave/engine';
 import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
-import { placeOf, SCHEMA_NAME, SCHEMA_VERSION } from '../postgres/index.ts';
+import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
+import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
 import { COUNTED, type Counts, type Manifest, PRIVATE_FILE, writeManifest } from './manifest.ts';
 import { held, refused } from './refused.ts';
 import { requireCounts } from './sqlite.ts';
@@ -55,7 +56,7 @@ interface PostgresRestore {
  */
 export async function restorePostgres(given: PostgresRestore): Promise<string> {
   const { manifest, folder, url, force, tools, cancel } = given;
-  if (manifest.schema > SCHEMA_VERSION) throw newer(manifest.schema);
+  refuseUnknownBackup(manifest.schema, MIGRATIONS);
   return withClient(url, async (client) => {
     const replaces = await moveAside(client, { url, force });
     try {
@@ -170,12 +171,6 @@ function notRun(name: string, error: unknown) {
     error,
   );
 }
-
-const newer = (schema: number) =>
-  refused(
-    `the backup has schema ${schema}, this release knows schemas up to ${SCHEMA_VERSION}; restore it with the release ` +
-      'that made it',
-  );
 
 const taken = (url: string) =>
   refused(`expected no ledger at ${placeOf(url)}, got one; take a backup of it first, then replace it with --force`);

@@ -2,7 +2,8 @@ import { chmod, copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoOf, type Tools } from '@slowwave/engine';
 import Database from 'better-sqlite3';
-import { SCHEMA } from '../sqlite/index.ts';
+import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
+import { MIGRATIONS } from '../sqlite/index.ts';
 import { COUNTED, type Counts, type Manifest, type OnBytes, PRIVATE_FILE, synced, writeManifest } from './manifest.ts';
 import { held, refused } from './refused.ts';
 
@@ -63,7 +64,7 @@ interface SqliteRestore {
 
 /** Puts a backup in the place of the ledger, under a new id. Nobody may have the ledger open. */
 export async function restoreSqlite({ manifest, folder, path, force, tools }: SqliteRestore): Promise<string> {
-  if (manifest.schema > SCHEMA) throw newer(manifest.schema);
+  refuseUnknownBackup(manifest.schema, MIGRATIONS);
   await mkdir(dirname(path), { recursive: true });
   requireFree(path, force);
   const draft = `${path}.restoring`;
@@ -140,11 +141,6 @@ export function requireCounts(manifest: Manifest, got: Counts): void {
   const list = wrong.map((table) => `${manifest.counts[table]} ${table}, got ${got[table]}`).join('; ');
   throw refused(`the backup is not what its manifest says: expected ${list}; take another one`);
 }
-
-const newer = (schema: number) =>
-  refused(
-    `the backup has schema ${schema}, this release knows schemas up to ${SCHEMA}; restore it with the release that made it`,
-  );
 
 const taken = (path: string) =>
   refused(`expected no ledger at ${path}, got one; take a backup of it first, then replace it with --force`);

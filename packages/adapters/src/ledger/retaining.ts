@@ -19,7 +19,7 @@ export const SELECT_TENANTS = 'SELECT tenant FROM settings ORDER BY tenant';
 export const SELECT_LANES = `
   SELECT id FROM lanes WHERE tenant = @tenant AND erasure IS NULL AND id > @after ORDER BY id LIMIT @limit`;
 
-/** In the order of the index; ids alone for what is not known. */
+/** In the order of the index. */
 export const SELECT_HISTORIES = `
   SELECT id, history_from FROM memories
   WHERE tenant = @tenant AND history_from IS NOT NULL AND history_from < @before

@@ -1,4 +1,4 @@
 export { SCHEMA as SCHEMA_NAME } from './ledger/migrate.ts';
-export { SCHEMA_VERSION } from './ledger/migrations.ts';
+export { MIGRATIONS } from './ledger/migrations.ts';
 export { openPostgresLedger, type PostgresLedgerOptions } from './ledger/open.ts';
 export { openPool, placeOf } from './pool.ts';

@@ -15,7 +15,6 @@ export function withoutOwner(
   return { filter: named ? rest : replay.filter, result: told === null ? null : without(told, owner) };
 }
 
-/** Results from before relations were compared have none. */
 function without(told: WhatIfResult, owner: Owner): JsonObject {
   const differences = told.differences.filter(isOfOthers(owner));
   const { relations } = told;

@@ -5,7 +5,6 @@ export interface EventRow {
   readonly id: string;
   readonly memory_id: string;
   readonly revision: number;
-  /** NONE for UNDO, which `retracts` tells apart. */
   readonly kind: EventKind;
   readonly actor: MemoryEvent['actor'];
   readonly consolidation_id: string | null;
@@ -28,7 +27,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   id: row.id,
   memoryId: row.memory_id,
   revision: row.revision,
-  kind: row.retracts === null ? row.kind : 'UNDO',
+  kind: row.kind,
   actor: row.actor,
   consolidationId: row.consolidation_id,
   factId: row.fact_id,
@@ -53,7 +52,7 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   tenant,
   memory_id: event.memoryId,
   revision: event.revision,
-  kind: event.kind === 'UNDO' ? ('NONE' as const) : event.kind,
+  kind: event.kind,
   actor: event.actor,
   consolidation_id: event.consolidationId,
   fact_id: event.factId,

@@ -1,6 +1,6 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
-import { refuseTooNew } from '../../ledger/newer-schema.ts';
+import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
@@ -12,19 +12,25 @@ const MIGRATION_LOCK = 1_402_718_295;
 /** The oldest server the statements were written for; older ones are no longer maintained. */
 const OLDEST_SERVER = 130_000;
 
+interface Migrating {
+  readonly newLedgerId: string;
+  readonly log: Log;
+  readonly migrations?: readonly string[];
+}
+
 /** Brings the database to the newest schema. Safe when several processes start at once: one migrates, the others wait. */
 export async function migrate(
   client: PoolClient,
-  { newLedgerId, log }: { newLedgerId: string; log: Log },
+  { newLedgerId, log, migrations = MIGRATIONS }: Migrating,
 ): Promise<void> {
   await checkServer(client, log);
-  if ((await schemaOf(client)) >= MIGRATIONS.length) return;
+  if ((await missing(client, migrations)).length === 0) return;
   await client.query('BEGIN');
   try {
     // A migration of a big ledger, and waiting for one, take their time.
     await client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    await applyMissing(client, newLedgerId);
+    await applyMissing(client, newLedgerId, migrations);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
@@ -40,25 +46,28 @@ export async function ledgerIdOf(client: PoolClient): Promise<string> {
   return id;
 }
 
-async function applyMissing(client: PoolClient, newLedgerId: string): Promise<void> {
-  const schema = await schemaOf(client); // again: another process may have migrated while this one waited
-  if (schema >= MIGRATIONS.length) return;
+async function applyMissing(client: PoolClient, newLedgerId: string, migrations: readonly string[]): Promise<void> {
+  const texts = await missing(client, migrations); // again: another process may have migrated while this one waited
+  if (texts.length === 0) return;
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-  await client.query('CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)');
-  for (const migration of MIGRATIONS.slice(schema)) await client.query(migration);
+  for (const text of texts) await client.query(text);
   const set = 'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key)';
   await client.query(`${set} DO NOTHING`, ['ledger_id', newLedgerId]);
-  await client.query(`${set} DO UPDATE SET value = excluded.value`, ['schema', String(MIGRATIONS.length)]);
+  await client.query(`${set} DO UPDATE SET value = excluded.value`, ['schema', String(newestOf(migrations))]);
 }
 
-/** The number of the last migration that ran; 0 for a new database. Refuses one that is too new. */
+async function missing(client: PoolClient, migrations: readonly string[]): Promise<readonly string[]> {
+  const schema = await schemaOf(client);
+  refuseForeign('the ledger', schema, migrations);
+  return missingIn(migrations, schema);
+}
+
+/** The number of the last migration that ran; 0 for a new database. */
 async function schemaOf(client: PoolClient): Promise<number> {
   const { rows: found } = await client.query(`SELECT to_regclass('${SCHEMA}.meta') IS NOT NULL AS made`);
   if (found[0]?.made !== 1) return 0;
   const { rows } = await client.query("SELECT value FROM meta WHERE key = 'schema'");
-  const schema = Number(rows[0]?.value ?? 0);
-  refuseTooNew('', { schema, known: MIGRATIONS.length });
-  return schema;
+  return Number(rows[0]?.value ?? 0);
 }
 
 async function checkServer(client: PoolClient, log: Log): Promise<void> {

@@ -1,25 +1,26 @@
 import { EngineError } from '@slowwave/engine/storing';
-import { refuseTooNew } from '../../ledger/newer-schema.ts';
+import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Sql } from './sql.ts';
 
 /** Brings the file to the newest schema. Safe when several processes open it at once: one migrates, the others wait. */
-export function migrate(sql: Sql, newLedgerId: string): void {
-  if (isMigrated(sql)) return;
+export function migrate(sql: Sql, newLedgerId: string, migrations = MIGRATIONS): void {
+  if (missing(sql, migrations).length === 0) return;
   const run = sql.db.transaction(() => {
-    if (isMigrated(sql)) return; // again: another process may have migrated while this one waited
-    for (const migration of MIGRATIONS.slice(schemaOf(sql))) sql.db.exec(migration);
+    const texts = missing(sql, migrations); // again: another process may have migrated while this one waited
+    if (texts.length === 0) return;
+    for (const text of texts) sql.db.exec(text);
     sql.db.prepare("INSERT INTO meta (key, value) VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING").run(newLedgerId);
-    sql.db.pragma(`user_version = ${MIGRATIONS.length}`);
+    sql.db.pragma(`user_version = ${newestOf(migrations)}`);
   });
   run.exclusive();
 }
 
 /** For a process that only reads: the file must have a schema this release works on. */
 export function requireSchema(sql: Sql): void {
-  if (isMigrated(sql)) return;
+  if (missing(sql, MIGRATIONS).length === 0) return;
   throw unusable(
-    `the ledger ${sql.db.name} has schema ${schemaOf(sql)}, this release reads schema ${MIGRATIONS.length}; ` +
+    `the ledger ${sql.db.name} has schema ${schemaOf(sql)}, this release reads schema ${newestOf(MIGRATIONS)}; ` +
       'start a process of this release that writes (ingest, worker or standalone) first: it migrates the file',
   );
 }
@@ -31,11 +32,10 @@ export function ledgerIdOf(sql: Sql): string {
   return row.value;
 }
 
-/** Nothing is left to do: the file has this release's schema or the next one's. Refuses what is newer. */
-function isMigrated(sql: Sql): boolean {
+function missing(sql: Sql, migrations: readonly string[]): readonly string[] {
   const schema = schemaOf(sql);
-  refuseTooNew(` ${sql.db.name}`, { schema, known: MIGRATIONS.length });
-  return schema >= MIGRATIONS.length;
+  refuseForeign(`the ledger ${sql.db.name}`, schema, migrations);
+  return missingIn(migrations, schema);
 }
 
 const schemaOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: true }) as number;

@@ -44,15 +44,15 @@ export function lanesWithWork(sql: Sql, after: LaneId | null, limit: number): re
 /** Whether a lane took messages from a clock that was ahead. */
 export const isAnyAhead = (sql: Sql, now: number): boolean => sql.get(SELECT_AHEAD, clockParams(now)) !== null;
 
-const SELECT_AHEAD = `SELECT 1 FROM lanes WHERE ${lanesAhead('paused = 0')} LIMIT 1`;
+const SELECT_AHEAD = `SELECT 1 FROM lanes WHERE ${lanesAhead('NOT paused')} LIMIT 1`;
 
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND paused = 0 AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
+  WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
 
-const SELECT_LATE = selectLateTenants({ unpaused: 'paused = 0', behind: 'nudged_backfill = 1' });
+const SELECT_LATE = selectLateTenants({ unpaused: 'NOT paused', behind: 'nudged_backfill' });
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND paused = 0 AND id > @after ORDER BY id LIMIT @limit`;
+  WHERE state <> 'idle' AND NOT paused AND id > @after ORDER BY id LIMIT @limit`;

@@ -86,7 +86,7 @@ export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly 
   const owner: Owner = ownerOf(scope);
   return {
     conditions: [
-      'm.tenant = @tenant AND m.live = 1',
+      'm.tenant = @tenant AND m.live',
       'm.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)',
       scope.agentId === null ? null : 's.agent_id = @agentId',
       scope.runId === null ? null : 's.run_id = @runId',

@@ -38,7 +38,7 @@ const selectPending = (scope: Scope): string => `
   WITH ${WAITING}, picked AS (
     SELECT m.id, w.backfill FROM waiting w
     JOIN messages m ON m.batch_id = w.id JOIN scopes s ON s.id = w.scope
-    WHERE m.resent = 0${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
+    WHERE NOT m.resent${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
   )
   SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
     CASE WHEN octet_length(m.content) <= @longest THEN m.content END AS content
@@ -49,6 +49,6 @@ const selectProfile = (scope: Scope): string => `
   FROM memories m
   JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
   JOIN scopes s ON s.id = m.scope
-  WHERE m.lane = ${LANE_OF_OWNER} AND m.live = 1 AND m.profile_rank > 0
+  WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
     AND (m.expires_at IS NULL OR m.expires_at > @at)${within(scope)}
   ORDER BY m.profile_rank DESC, m.created_at, m.id LIMIT @limit`;

@@ -80,7 +80,7 @@ export function recounted(sql: Sql, lane: LaneRow): LaneRow {
 /** How many lanes are due now that waited for a time that a clock named while it was ahead. */
 export function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): number {
   if (all) for (const statement of HASTEN_OTHERS) sql.run(statement, { now, shown: String(now) });
-  return sql.run(hastenLanes('paused = 0', { all }), all ? { now } : clockParams(now));
+  return sql.run(hastenLanes('NOT paused', { all }), all ? { now } : clockParams(now));
 }
 
 /** Notes what a worker's clock shows. */

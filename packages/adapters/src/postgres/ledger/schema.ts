@@ -1,0 +1,697 @@
+/**
+ * Schema 100: every table of the ledger, with its indexes under it. The same tables as SQLite's, in the same order. Never
+ * edited once released: a change is a migration (migrations.ts).
+ *
+ * Times are milliseconds since 1970. Every table carries the tenant, or a lane or id which does. What is jsonb is read as a
+ * whole, but for what an index or a condition below names. Ids compare byte by byte ("C"), so that lists have one order on
+ * every server.
+ */
+export const SCHEMA_100 = `
+CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
+
+-- Lanes, and what is said in them
+
+CREATE TABLE lanes (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  owner_kind text NOT NULL CHECK (owner_kind IN ('user', 'agent', 'run')),
+  owner_id text COLLATE "C" NOT NULL,
+  erasure text COLLATE "C",
+  state text NOT NULL CHECK (state IN ('idle', 'waiting', 'consolidating')),
+  generation bigint NOT NULL,
+  epoch bigint NOT NULL,
+  consolidation_id text COLLATE "C",
+  due_at bigint,
+  paused boolean NOT NULL,
+  next_position bigint NOT NULL,
+  next_seq bigint NOT NULL,
+  pending bigint NOT NULL,
+  pending_tokens bigint NOT NULL,
+  -- Old conversations that are brought in go behind what is being said now.
+  pending_backfill bigint NOT NULL,
+  nudged_backfill boolean NOT NULL,
+  oldest_at bigint,
+  newest_at bigint,
+  flush_through bigint NOT NULL,
+  window_limit bigint,
+  attempts bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  UNIQUE (tenant, owner_kind, owner_id)
+) WITH (fillfactor = 70); -- each batch changes its lane: the new row finds room beside the old one
+CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle' AND NOT paused;
+CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle' AND NOT paused;
+CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
+${unnoted('lanes', 'owner_id')}
+
+CREATE TABLE scopes (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  key text COLLATE "C" NOT NULL,
+  user_id text,
+  agent_id text,
+  run_id text,
+  app_id text,
+  -- The rolling summary, up to which message it covers, and a number that goes up with its every change.
+  summary text,
+  summary_upto bigint NOT NULL DEFAULT 0,
+  summary_revision bigint NOT NULL DEFAULT 0,
+  UNIQUE (lane, key)
+);
+${unnoted('scopes', 'key', 'user_id', 'agent_id', 'run_id', 'app_id', 'summary')}
+
+CREATE TABLE batches (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  scope bigint NOT NULL REFERENCES scopes (id),
+  settings jsonb NOT NULL,
+  metadata jsonb NOT NULL,
+  position bigint NOT NULL,
+  tokens bigint NOT NULL,
+  backfill boolean NOT NULL,
+  state text NOT NULL CHECK (state IN ('pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone')),
+  stage text NOT NULL CHECK (stage IN ('waiting', 'extract', 'decide', 'apply', 'project', 'done')),
+  outcome text CHECK (outcome IN ('consolidated', 'empty')),
+  attempts bigint NOT NULL,
+  failure jsonb,
+  -- The last failed tries, oldest first.
+  failures jsonb NOT NULL DEFAULT '[]',
+  consolidation_id text COLLATE "C",
+  message_count bigint NOT NULL,
+  accepted_at bigint NOT NULL,
+  claimed_at bigint,
+  applied_at bigint,
+  searchable_at bigint,
+  stripped_at bigint,
+  -- What the index is told of the messages: a number that goes up with what changes it and when that was, the number it was
+  -- last told (0: nothing yet; -1: an index that was lost), and how many of the messages it has.
+  speech_revision bigint NOT NULL DEFAULT 1,
+  speech_revised_at bigint,
+  told_revision bigint NOT NULL DEFAULT 0,
+  points bigint NOT NULL DEFAULT 0,
+  UNIQUE (lane, position)
+);
+CREATE INDEX batches_pending ON batches (lane, position) WHERE state = 'pending';
+CREATE INDEX batches_consolidating ON batches (lane, position) WHERE state = 'consolidating';
+-- How much is still to do is counted from an index that holds nothing else.
+CREATE INDEX batches_open ON batches (tenant) WHERE state IN ('pending', 'consolidating');
+CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at, id);
+CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at, id);
+CREATE INDEX batches_of_lane ON batches (lane, accepted_at, id);
+CREATE INDEX batches_of_scope ON batches (scope);
+CREATE INDEX batches_of_consolidation ON batches (consolidation_id) WHERE consolidation_id IS NOT NULL;
+CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
+  WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
+CREATE INDEX batches_untold ON batches (told_revision, id) WHERE outcome IS NOT NULL AND told_revision < speech_revision;
+CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
+${unnoted('batches', 'settings', 'metadata', 'failure', 'failures')}
+
+CREATE TABLE messages (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  -- Lane and scope are those of the batch, which are checked once.
+  lane text COLLATE "C" NOT NULL,
+  scope bigint NOT NULL,
+  batch_id text COLLATE "C" NOT NULL REFERENCES batches (id),
+  seq bigint NOT NULL,
+  client_id text COLLATE "C",
+  role text NOT NULL,
+  content jsonb NOT NULL,
+  name text,
+  said_at bigint NOT NULL,
+  -- What the speaker's own clock showed, and how many minutes it was ahead of UTC: both, or none where that is not known.
+  clock_at bigint,
+  utc_offset bigint,
+  resent boolean NOT NULL,
+  UNIQUE (lane, seq)
+);
+CREATE INDEX messages_of_batch ON messages (batch_id);
+CREATE INDEX messages_of_scope ON messages (scope, seq);
+CREATE INDEX messages_by_client_id ON messages (scope, client_id) WHERE client_id IS NOT NULL;
+${unnoted('messages', 'client_id', 'content', 'name')}
+
+CREATE TABLE idempotency_keys (
+  tenant text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  body_hash text NOT NULL,
+  -- Taken before its batch is stored: of two posts with one key the second waits here.
+  batch_id text COLLATE "C" NOT NULL REFERENCES batches (id) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (tenant, key)
+);
+CREATE INDEX keys_of_batch ON idempotency_keys (batch_id);
+${unnoted('idempotency_keys', 'key')}
+
+-- What is thought of it
+
+CREATE TABLE consolidations (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  scope bigint NOT NULL REFERENCES scopes (id),
+  state text NOT NULL
+    CHECK (state IN ('thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone')),
+  batch_ids jsonb NOT NULL,
+  attempts bigint NOT NULL,
+  failure jsonb,
+  timings jsonb,
+  -- The summary it began with.
+  summary text,
+  created_at bigint NOT NULL,
+  applied_at bigint,
+  stripped_at bigint
+);
+CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at, id);
+CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at, id);
+CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
+CREATE INDEX consolidations_of_scope ON consolidations (scope);
+CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
+  WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
+${unnoted('consolidations', 'failure', 'summary')}
+
+CREATE TABLE answers (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  step text NOT NULL,
+  input_hash text NOT NULL,
+  text text NOT NULL,
+  truncated boolean NOT NULL,
+  model text NOT NULL,
+  prompt_tokens bigint NOT NULL,
+  completion_tokens bigint NOT NULL,
+  at bigint NOT NULL,
+  UNIQUE (consolidation_id, step, input_hash)
+);
+${unnoted('answers', 'text')}
+
+CREATE TABLE plans (
+  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  round bigint NOT NULL,
+  plan jsonb NOT NULL,
+  PRIMARY KEY (consolidation_id, round)
+);
+${unnoted('plans', 'plan')}
+
+CREATE TABLE reviews (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  scope bigint NOT NULL REFERENCES scopes (id),
+  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  memory_id text COLLATE "C" NOT NULL,
+  operation jsonb NOT NULL,
+  state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'stale')),
+  note text,
+  created_at bigint NOT NULL,
+  settled_at bigint
+);
+CREATE INDEX reviews_of_tenant ON reviews (tenant, created_at, id);
+CREATE INDEX reviews_by_state ON reviews (tenant, state, created_at, id);
+CREATE INDEX reviews_of_lane ON reviews (lane, created_at, id);
+CREATE INDEX reviews_of_scope ON reviews (scope);
+CREATE INDEX reviews_of_consolidation ON reviews (consolidation_id);
+CREATE INDEX reviews_of_memory ON reviews (memory_id);
+${unnoted('reviews', 'operation', 'note')}
+
+-- Memories
+
+CREATE TABLE memories (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  scope bigint NOT NULL REFERENCES scopes (id),
+  timeline jsonb NOT NULL,
+  confirmations bigint NOT NULL,
+  last_confirmed_at bigint,
+  revision bigint NOT NULL,
+  version_count bigint NOT NULL,
+  live boolean NOT NULL,
+  expires_at bigint,
+  -- Since when there is a former version to remove; null without one.
+  history_from bigint,
+  -- How much it belongs to its owner's profile.
+  profile_rank bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+CREATE INDEX memories_live ON memories (lane, created_at, id) WHERE live;
+CREATE INDEX memories_of_profile ON memories (lane, profile_rank DESC, created_at, id) WHERE live AND profile_rank > 0;
+CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);
+CREATE INDEX memories_of_lane ON memories (lane, id);
+CREATE INDEX memories_of_scope ON memories (scope);
+CREATE INDEX memories_with_history ON memories (tenant, history_from, id) WHERE history_from IS NOT NULL;
+${unnoted('memories', 'timeline')}
+
+CREATE TABLE versions (
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  number bigint NOT NULL,
+  text text NOT NULL,
+  said_at bigint NOT NULL,
+  said_seq bigint NOT NULL,
+  valid_from bigint NOT NULL,
+  invalid_at bigint,
+  superseded_by bigint,
+  details jsonb NOT NULL,
+  recorded_at bigint NOT NULL,
+  PRIMARY KEY (memory_id, number)
+);
+CREATE INDEX versions_former ON versions (recorded_at) WHERE invalid_at IS NOT NULL;
+${unnoted('versions', 'text', 'details')}
+
+CREATE TABLE tombstones (
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  text_hash text COLLATE "C" NOT NULL,
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  deleted_at bigint NOT NULL,
+  deleted_seq bigint NOT NULL,
+  PRIMARY KEY (lane, text_hash, memory_id)
+);
+CREATE INDEX tombstones_of_memory ON tombstones (memory_id);
+
+CREATE TABLE events (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  tenant text COLLATE "C" NOT NULL,
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  revision bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO')),
+  actor text NOT NULL,
+  consolidation_id text COLLATE "C",
+  undo_id text COLLATE "C",
+  retracts jsonb,
+  fact_id text,
+  reason text NOT NULL,
+  previous text,
+  -- By what a deletion blocks whose text is removed.
+  previous_hash text,
+  said_at bigint NOT NULL,
+  said_seq bigint NOT NULL,
+  valid_from bigint NOT NULL,
+  recorded_at bigint NOT NULL,
+  text text,
+  details jsonb,
+  source_ids jsonb NOT NULL,
+  UNIQUE (memory_id, revision)
+);
+CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
+CREATE INDEX events_of_undo ON events (undo_id) WHERE undo_id IS NOT NULL;
+${unnoted('events', 'reason', 'previous', 'text', 'details')}
+
+CREATE TABLE event_sources (
+  message_id text COLLATE "C" NOT NULL,
+  event_seq bigint NOT NULL REFERENCES events (seq),
+  PRIMARY KEY (message_id, event_seq)
+);
+CREATE INDEX sources_of_event ON event_sources (event_seq);
+
+CREATE TABLE undos (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  number bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('undo', 'rollback', 'redo')),
+  leads_to bigint,
+  consolidations jsonb NOT NULL,
+  undos jsonb NOT NULL,
+  memories bigint NOT NULL,
+  at bigint NOT NULL,
+  UNIQUE (lane, number)
+);
+CREATE INDEX undos_of_tenant ON undos (tenant, at, id);
+
+-- What the index is told
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  consolidation_id text COLLATE "C"
+);
+CREATE INDEX outbox_of_memory ON outbox (memory_id);
+CREATE INDEX outbox_of_lane ON outbox (lane);
+CREATE INDEX outbox_of_consolidation ON outbox (consolidation_id) WHERE consolidation_id IS NOT NULL;
+
+-- Lanes whose changes the index could not be told, with when each is tried again.
+CREATE TABLE untold_lanes (
+  lane text COLLATE "C" PRIMARY KEY,
+  failures bigint NOT NULL,
+  not_before bigint NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  message text COLLATE "C" NOT NULL,
+  at bigint NOT NULL
+);
+CREATE INDEX untold_lanes_due ON untold_lanes (not_before, lane);
+${unnoted('untold_lanes', 'message')}
+
+CREATE TABLE vectors (
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  fingerprint text COLLATE "C" NOT NULL,
+  text_hash text COLLATE "C" NOT NULL,
+  vector bytea NOT NULL,
+  PRIMARY KEY (lane, fingerprint, text_hash)
+);
+-- Texts that an embedding model refuses for good have no bytes: they are counted without reading the others.
+CREATE INDEX vectors_refused ON vectors (fingerprint) WHERE length(vector) = 0;
+${unnoted('vectors', 'vector')}
+
+-- Replays
+
+CREATE TABLE replays (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('live', 'what_if')),
+  state text NOT NULL CHECK (state IN ('preparing', 'running', 'done', 'failed', 'discarding', 'discarded')),
+  filter jsonb NOT NULL,
+  changes jsonb NOT NULL,
+  matched bigint NOT NULL,
+  key text COLLATE "C",
+  body_hash text,
+  failure jsonb,
+  result jsonb,
+  after_at bigint NOT NULL,
+  after_id text COLLATE "C" NOT NULL,
+  -- Null once nobody needs to look at it again.
+  due_at bigint,
+  created_at bigint NOT NULL,
+  finished_at bigint,
+  expires_at bigint,
+  UNIQUE (tenant, key)
+);
+CREATE INDEX replays_of_tenant ON replays (tenant, created_at, id);
+CREATE INDEX replays_due ON replays (due_at) WHERE due_at IS NOT NULL;
+${unnoted('replays', 'filter', 'result', 'failure')}
+
+CREATE TABLE replay_batches (
+  replay_id text COLLATE "C" NOT NULL REFERENCES replays (id),
+  batch_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (replay_id, batch_id)
+);
+CREATE INDEX replays_of_batch ON replay_batches (batch_id);
+
+-- What was asked of models
+
+CREATE TABLE usage (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  consolidation_id text COLLATE "C" NOT NULL,
+  step text NOT NULL,
+  model text NOT NULL,
+  failed boolean NOT NULL,
+  prompt_tokens bigint NOT NULL,
+  completion_tokens bigint NOT NULL,
+  at bigint NOT NULL
+);
+CREATE INDEX usage_of_consolidation ON usage (consolidation_id);
+CREATE INDEX usage_of_lane ON usage (lane, at);
+
+-- A lane's own calls are few; a tenant's are added up by day. The use of a day is the sum over its slots, as the value of a
+-- counter is: writers of one tenant seldom wait for each other.
+CREATE TABLE usage_days (
+  tenant text COLLATE "C" NOT NULL,
+  day int NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  slot int NOT NULL,
+  calls bigint NOT NULL,
+  failed_calls bigint NOT NULL,
+  prompt_tokens bigint NOT NULL,
+  completion_tokens bigint NOT NULL,
+  PRIMARY KEY (tenant, day, model, slot)
+) WITH (fillfactor = 50);
+
+CREATE TABLE counters (
+  tenant text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  slot int NOT NULL,
+  value bigint NOT NULL,
+  PRIMARY KEY (tenant, name, slot)
+) WITH (fillfactor = 50);
+
+-- Tenants, and who may do what
+
+CREATE TABLE settings (tenant text COLLATE "C" PRIMARY KEY, settings jsonb NOT NULL);
+
+-- What a day of a tenant may use at most, as the operator says.
+CREATE TABLE ceilings (
+  tenant text COLLATE "C" PRIMARY KEY,
+  tokens_per_day double precision,
+  cost_per_day double precision
+);
+
+-- What is stored of a secret is its digest.
+CREATE TABLE api_keys (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  hash text NOT NULL,
+  previous_hash text,
+  previous_until bigint,
+  scopes text NOT NULL,
+  user_id text,
+  app_id text,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  last_used_at bigint
+);
+CREATE INDEX api_keys_of_tenant ON api_keys (tenant, created_at, id);
+CREATE INDEX api_keys_of_user ON api_keys (tenant, user_id) WHERE user_id IS NOT NULL;
+${unnoted('api_keys', 'name', 'user_id', 'app_id')}
+
+-- Who did what. An erasure alone changes entries, and of them only whom they are about.
+CREATE TABLE trail (
+  tenant text COLLATE "C" NOT NULL,
+  at bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  actor text COLLATE "C" NOT NULL,
+  session bigint NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  subject_kind text,
+  subject_id text COLLATE "C",
+  status bigint NOT NULL,
+  code text,
+  request_id text COLLATE "C",
+  PRIMARY KEY (tenant, at, id)
+);
+CREATE INDEX trail_by_actor ON trail (tenant, actor, at, id);
+CREATE INDEX trail_by_subject ON trail (tenant, subject_id, at, id) WHERE subject_id IS NOT NULL;
+-- Posts are nearly all there is: whoever asks for them reads the table.
+CREATE INDEX trail_by_action ON trail (tenant, action, at, id) WHERE action <> 'POST /v1/batches';
+CREATE INDEX trail_failed ON trail (tenant, at, id) WHERE status >= 400;
+${unnoted('trail', 'subject_id', 'request_id')}
+CREATE FUNCTION refuse_change_of_trail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'entries of the trail are not changed';
+END $$;
+CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail FOR EACH ROW
+WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
+  OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
+    IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
+EXECUTE FUNCTION refuse_change_of_trail();
+
+-- Which lanes are cut off, and what became of them. The owner's id stays only until the rows are gone.
+CREATE TABLE erasures (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  owner_kind text,
+  owner_id text,
+  owner_hash text NOT NULL,
+  lane text COLLATE "C",
+  state text NOT NULL CHECK (state IN ('requested', 'erasing', 'compacting', 'erased')),
+  counts jsonb NOT NULL,
+  remains jsonb NOT NULL,
+  requested_at bigint NOT NULL,
+  erased_at bigint
+);
+CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
+CREATE INDEX erasures_of_owner ON erasures (owner_hash);
+${unnoted('erasures', 'owner_id')}
+
+-- Who wants to be told of what happens, and what they are told
+
+CREATE TABLE webhooks (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  events text NOT NULL,
+  user_id text,
+  app_id text,
+  active bigint NOT NULL,
+  secret text NOT NULL,
+  previous_secret text,
+  previous_until bigint,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  failures bigint NOT NULL DEFAULT 0,
+  failing_since bigint,
+  held_until bigint NOT NULL DEFAULT 0,
+  last_error text,
+  paused_at bigint
+);
+CREATE INDEX webhooks_of_tenant ON webhooks (tenant, created_at, id);
+${unnoted('webhooks', 'name', 'url', 'user_id', 'app_id', 'secret', 'previous_secret', 'last_error')}
+
+CREATE TABLE webhook_deliveries (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  webhook text COLLATE "C" NOT NULL REFERENCES webhooks (id),
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  body text NOT NULL,
+  state text NOT NULL,
+  attempts bigint NOT NULL DEFAULT 0,
+  attempts_before bigint NOT NULL DEFAULT 0,
+  due_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  ended_at bigint,
+  status bigint,
+  error text
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at, seq) WHERE state = 'waiting';
+-- What is due for one webhook, without looking at what is due for others.
+CREATE INDEX webhook_deliveries_due_for ON webhook_deliveries (webhook, due_at, seq) WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, subject, seq) WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (state) WHERE state <> 'delivered';
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook, created_at, id);
+CREATE INDEX webhook_deliveries_of_lane ON webhook_deliveries (lane, id);
+CREATE INDEX webhook_deliveries_age ON webhook_deliveries (created_at);
+${unnoted('webhook_deliveries', 'body', 'error')}
+
+-- The graph: what was said of it, and what follows; who studies which consolidation
+
+CREATE TABLE graph_entities (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  name text COLLATE "C" NOT NULL,
+  name_key text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  self bigint NOT NULL,
+  aliases text COLLATE "C" NOT NULL,
+  merged_into text COLLATE "C",
+  counts bigint NOT NULL,
+  revision bigint NOT NULL,
+  created_at bigint NOT NULL,
+  -- Since when the index has not been told; null once it has.
+  untold_at bigint
+);
+CREATE UNIQUE INDEX graph_entities_self ON graph_entities (lane) WHERE self = 1;
+CREATE INDEX graph_entities_by_name ON graph_entities (lane, name_key, id);
+CREATE INDEX graph_entities_of_lane ON graph_entities (lane, id);
+CREATE INDEX graph_entities_merged ON graph_entities (lane, merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX graph_entities_untold ON graph_entities (untold_at, id) WHERE untold_at IS NOT NULL;
+CREATE INDEX graph_entities_untold_of_lane ON graph_entities (lane, untold_at, id) WHERE untold_at IS NOT NULL;
+${unnoted('graph_entities', 'name', 'name_key', 'aliases')}
+
+CREATE TABLE graph_names (
+  entity text COLLATE "C" NOT NULL REFERENCES graph_entities (id),
+  lane text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  PRIMARY KEY (entity, name)
+);
+CREATE INDEX graph_names_of_lane ON graph_names (lane, name);
+${unnoted('graph_names', 'name')}
+
+CREATE TABLE graph_statements (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  kind text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  relationship text COLLATE "C",
+  destination text COLLATE "C",
+  single bigint NOT NULL,
+  recorded_at bigint NOT NULL,
+  consolidation_id text COLLATE "C",
+  undos_before bigint NOT NULL,
+  counts bigint NOT NULL,
+  statement text COLLATE "C" NOT NULL
+);
+CREATE INDEX graph_statements_of_lane ON graph_statements (lane, id);
+CREATE INDEX graph_statements_of_source ON graph_statements (lane, source, relationship, destination);
+CREATE INDEX graph_statements_of_destination ON graph_statements (lane, destination) WHERE destination IS NOT NULL;
+CREATE INDEX graph_statements_single ON graph_statements (lane, source, relationship) WHERE single = 1;
+CREATE INDEX graph_statements_merging ON graph_statements (lane) WHERE kind IN ('same', 'apart');
+CREATE INDEX graph_statements_of_consolidation ON graph_statements (lane, consolidation_id, recorded_at);
+${unnoted('graph_statements', 'statement', 'relationship')}
+
+CREATE TABLE graph_relations (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  source text COLLATE "C" NOT NULL,
+  relationship text COLLATE "C" NOT NULL,
+  destination text COLLATE "C" NOT NULL,
+  valid_from bigint NOT NULL,
+  invalid_at bigint,
+  ended_by text COLLATE "C",
+  said_at bigint NOT NULL,
+  said_seq bigint NOT NULL,
+  confirmations bigint NOT NULL,
+  message_ids text COLLATE "C" NOT NULL,
+  memory_ids text COLLATE "C" NOT NULL,
+  quote text COLLATE "C",
+  revision bigint NOT NULL,
+  counts bigint NOT NULL,
+  recorded_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  untold_at bigint
+);
+CREATE INDEX graph_relations_of_lane ON graph_relations (lane, id);
+CREATE INDEX graph_relations_of_group ON graph_relations (lane, source, relationship, destination) WHERE counts = 1;
+CREATE INDEX graph_relations_of_source ON graph_relations
+  (lane, source, confirmations DESC, said_at DESC, said_seq DESC, id, valid_from, invalid_at) WHERE counts = 1;
+CREATE INDEX graph_relations_of_destination ON graph_relations
+  (lane, destination, confirmations DESC, said_at DESC, said_seq DESC, id, valid_from, invalid_at) WHERE counts = 1;
+CREATE INDEX graph_relations_in_time ON graph_relations (lane, valid_from, id) WHERE counts = 1;
+CREATE INDEX graph_relations_untold ON graph_relations (untold_at, id) WHERE untold_at IS NOT NULL;
+CREATE INDEX graph_relations_untold_of_lane ON graph_relations (lane, untold_at, id) WHERE untold_at IS NOT NULL;
+${unnoted('graph_relations', 'quote', 'relationship')}
+
+CREATE TABLE graph_studies (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  consolidation_id text COLLATE "C" NOT NULL UNIQUE,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  state text COLLATE "C" NOT NULL CHECK (state IN ('pending', 'applied', 'parked')),
+  attempts bigint NOT NULL,
+  failure text COLLATE "C",
+  plan text COLLATE "C",
+  not_before bigint NOT NULL,
+  requested_at bigint NOT NULL,
+  applied_at bigint
+);
+CREATE INDEX graph_studies_pending ON graph_studies (lane, seq) WHERE state = 'pending';
+CREATE INDEX graph_studies_parked ON graph_studies (seq) WHERE state = 'parked';
+-- An erasure takes the lane's row last: what refers to it is looked for by an index.
+CREATE INDEX graph_studies_of_lane ON graph_studies (lane, seq);
+${unnoted('graph_studies', 'failure', 'plan')}
+
+CREATE TABLE graph_turns (
+  lane text COLLATE "C" PRIMARY KEY REFERENCES lanes (id),
+  epoch bigint NOT NULL,
+  held text COLLATE "C",
+  held_until bigint NOT NULL
+);
+
+CREATE TABLE graph_proposals (
+  consolidation_id text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  source text COLLATE "C" NOT NULL,
+  destination text COLLATE "C" NOT NULL,
+  likeness double precision NOT NULL,
+  recorded_at bigint NOT NULL,
+  PRIMARY KEY (consolidation_id, source, destination)
+);
+CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
+`;
+
+/** The server's own notes on a column quote values of it, and no erasure gets there. No plan needs notes on these. */
+function unnoted(table: string, ...columns: readonly string[]): string {
+  return `ALTER TABLE ${table} ${columns.map((column) => `ALTER ${column} SET STATISTICS 0`).join(', ')};`;
+}

@@ -12,7 +12,8 @@ export function withoutOwner(
   const told = replay.result as unknown as WhatIfResult | null;
   const said = [...(told?.differences ?? []), ...(told?.relations?.differences ?? [])];
   if (!named && said.every(isOfOthers(owner))) return null;
-  return { filter: named ? rest : replay.filter, result: told === null ? null : without(told, owner) };
+  // Without a user it would find everybody: it finds no batch.
+  return { filter: named ? { ...rest, ids: [] } : replay.filter, result: told === null ? null : without(told, owner) };
 }
 
 function without(told: WhatIfResult, owner: Owner): JsonObject {

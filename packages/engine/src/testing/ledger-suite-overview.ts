@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidCursorError } from '../ports/ledger/page.ts';
+import { spaceOf } from '../replays/space.ts';
 import { added, deleted, home, scope, storedAnswer, updated, user } from './builders.ts';
 import {
   ALL,
@@ -212,6 +213,36 @@ export function describeOverview(bench: () => Bench): void {
       const retry = expectKind(await fail(b, await nextTurn(b)), 'retry');
       expect(await b.ledger.overview.oldestDue(retry.at - 1)).toBeNull();
       expect(await b.ledger.overview.oldestDue(retry.at)).toBe(retry.at);
+    });
+  });
+
+  describe('a shadow space', () => {
+    const SPACE = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
+
+    it('is in no figure of the service or of its tenant', async () => {
+      const b = bench();
+      await store(b, { tenant: SPACE, flush: true });
+      b.tools.advance(MINUTE);
+      const { overview } = b.ledger;
+      expect(await overview.backlog(null, 10)).toBe(0);
+      expect(await overview.oldestDue(b.tools.now())).toBeNull();
+      expect(await overview.ownerCount(TENANT)).toBe(0);
+      expect((await overview.batches(TENANT)).accepted).toBe(0);
+      expect((await overview.batches(SPACE)).accepted).toBe(1);
+      expect(await b.ledger.lanes.due(b.tools.now(), 10), 'but it is worked on').toHaveLength(1);
+    });
+
+    it('counts what it asks of models to its tenant', async () => {
+      const b = bench();
+      await store(b, { tenant: SPACE, flush: true });
+      const turn = await nextTurn(b, { tenant: SPACE });
+      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      const { calls, promptTokens } = await b.ledger.overview.usageOf(turn.consolidationId);
+      expect(calls).toBe(1);
+      expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 1, promptTokens });
+      const day = await b.ledger.overview.usageOfDay({ tenant: TENANT }, b.tools.now());
+      expect(day).toMatchObject([{ calls: 1, promptTokens }]);
+      expect(await b.ledger.overview.usageOfDay({ tenant: OTHER_TENANT }, b.tools.now())).toEqual([]);
     });
   });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewReplay, ReplayFilter } from '../ports/ledger/replays.ts';
-import { spaceOf } from '../replays/space.ts';
 import type { BatchState, LaneId } from '../words.ts';
-import { added, confirmed, deleted, home, scope, storedAnswer } from './builders.ts';
+import { added, confirmed, deleted, home, scope } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -198,40 +197,23 @@ export function describeReplays(bench: () => Bench): void {
       await b.ledger.replays.forget(TENANT, ANN);
       const { results } = await b.ledger.replays.list(TENANT, ALL);
       const told = new Map(results.map((replay) => [replay.id, replay]));
-      expect(told.get(ann.id)?.filter).toEqual({ states: PARKED });
+      expect(told.get(ann.id)?.filter).toEqual({ states: PARKED, ids: [] });
       expect(told.get(both.id)?.result).toEqual({ same: 7, differences: [of('bob')] });
       expect(told.get(bob.id)?.filter).toEqual({ states: PARKED, userId: 'bob' });
       expect((await b.ledger.replays.get(OTHER_TENANT, elsewhere.id))?.filter).toEqual(filter);
     });
-  });
 
-  describe('a shadow space', () => {
-    const SPACE = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
-
-    it('is in no figure of the service or of its tenant', async () => {
+    it('leaves a replay of theirs without batches, instead of with those of everybody', async () => {
       const b = bench();
-      await store(b, { tenant: SPACE, flush: true });
-      b.tools.advance(MINUTE);
-      const { overview } = b.ledger;
-      expect(await overview.backlog(null, 10)).toBe(0);
-      expect(await overview.oldestDue(b.tools.now())).toBeNull();
-      expect(await overview.ownerCount(TENANT)).toBe(0);
-      expect((await overview.batches(TENANT)).accepted).toBe(0);
-      expect((await overview.batches(SPACE)).accepted).toBe(1);
-      expect(await b.ledger.lanes.due(b.tools.now(), 10), 'but it is worked on').toHaveLength(1);
-    });
-
-    it('counts what it asks of models to its tenant', async () => {
-      const b = bench();
-      await store(b, { tenant: SPACE, flush: true });
-      const turn = await nextTurn(b, { tenant: SPACE });
-      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
-      const { calls, promptTokens } = await b.ledger.overview.usageOf(turn.consolidationId);
-      expect(calls).toBe(1);
-      expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 1, promptTokens });
-      const day = await b.ledger.overview.usageOfDay({ tenant: TENANT }, b.tools.now());
-      expect(day).toMatchObject([{ calls: 1, promptTokens }]);
-      expect(await b.ledger.overview.usageOfDay({ tenant: OTHER_TENANT }, b.tools.now())).toEqual([]);
+      const [first = '', second = ''] = await park(b, 2);
+      const [bob = ''] = await park(b, 1, { userId: 'bob' });
+      const { id } = await created(b, { filter: { states: PARKED, userId: 'ann' } });
+      const { replays } = b.ledger;
+      expect((await replays.advance(id, { limit: 1, now: b.tools.now() })).replayed).toEqual([first]);
+      await replays.forget(TENANT, ANN);
+      expect(await replays.advance(id, { limit: 9, now: b.tools.now() })).toMatchObject({ replayed: [], more: false });
+      expect((await batchOf(b, second)).state).toBe('parked');
+      expect((await batchOf(b, bob)).state).toBe('parked');
     });
   });
 

@@ -1,11 +1,14 @@
 import type { SecretKind } from './secrets.ts';
 
-interface KeyForm {
+export interface KeyForm {
   readonly kind: SecretKind;
   /** The secret is the group `value`, else the whole match. */
   readonly form: RegExp;
+}
+
+interface RareForm extends KeyForm {
   /** Where one of these does not stand there is no such secret: looked for first, as that takes next to no time. */
-  readonly needs?: readonly string[];
+  readonly needs: readonly string[];
 }
 
 /**
@@ -45,12 +48,14 @@ const BEGINNINGS = [
   'AGE-SECRET-KEY-1',
 ].join('|');
 
-/** Each form can begin only where no longer word goes on, so that no text is read more than once per form. */
-export const KEYS: readonly KeyForm[] = [
-  {
-    kind: 'private key',
-    form: /-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^"]*?(?:-----END [A-Z ]{1,40}-----|(?=")|$)/gu,
-  },
+/** How far before its long word a key is called one, at most: "encryption secret". In characters. */
+export const CALLED_BEFORE = 32;
+
+/**
+ * Keys that are one long word, whatever it is called: sought around such words only, which few texts have. Each form can
+ * begin only where no longer word goes on, so that no text is read more than once per form.
+ */
+export const LONG_KEYS: readonly KeyForm[] = [
   { kind: 'JWT', form: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gu },
   {
     kind: 'API key',
@@ -65,9 +70,18 @@ export const KEYS: readonly KeyForm[] = [
     kind: 'API key',
     form: /(?<![\p{L}\p{N}])(?:bearer|authorization: basic)\s{1,3}(?<value>(?=[A-Za-z_.+/~-]*\d)[\w.+/=~-]{16,})/giu,
   },
+];
+
+/** Keys in lines, and those of accounts in addresses. */
+export const OTHER_KEYS: readonly RareForm[] = [
+  {
+    kind: 'private key',
+    needs: ['-----BEGIN '],
+    form: /-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^"]*?(?:-----END [A-Z ]{1,40}-----|(?=")|$)/gu,
+  },
   {
     kind: 'password',
     needs: ['://', '@'],
-    form: /(?<=(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"]{0,64}:)[^\s/@"]{1,256}(?=@)/giu,
+    form: /:(?<=(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"]{0,64}:)(?<value>[^\s/@"]{1,256})(?=@)/giu,
   },
 ];

@@ -98,6 +98,12 @@ it.each([
   ['my OTP is 4711', 'PIN'],
   ['the Door Code is 4711', 'PIN'],
   ['HTTPS://ann:s3cret@db.example/x', 'password'],
+  ['das Lösenord: swordfish', 'password'],
+  ['密码是swordfish1', 'password'],
+  [`${key('sk-', LETTERS)}`, 'API key'],
+  [`${key('AK', 'IA', 'IOSFODNN7EXAMPLE')}`, 'API key'],
+  [`the Encryption \u017fecret\\": \n \\"${LETTERS.slice(0, 16)}`, 'API key'],
+  [`AUTHORIZATION: BASIC   ${LETTERS.slice(0, 15)}\u212a`, 'API key'],
 ])('%s is masked also at the end of a long text that holds nothing else', (text, kind) => {
   const long = 'Ana moved to Oslo in 2024, see https and mail at 10:30. '.repeat(500);
   expect(maskSecrets(`${long}${text}`).kinds).toEqual([kind]);

@@ -4,9 +4,8 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING } from '../src/ledger/erasing.ts';
-import { rowsIn } from '../src/postgres/ledger/write/erasures.ts';
+import { toPostgres, toSqlite } from '../src/ledger/script.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { rowsIn as rowsInSqlite } from '../src/sqlite/ledger/write/erasures.ts';
 import { systemTools } from '../src/system/index.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
@@ -63,7 +62,7 @@ describe('an erasure in SQLite costs what it touches', () => {
   });
 
   it('without reading a table from end to end, or sorting what is left of it', () => {
-    for (const text of statements(rowsInSqlite)) {
+    for (const text of statements(toSqlite)) {
       const plan = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`);
       const params = { lane: 'l', limit: 50, ids: '[]' };
       const details = plan.all(params).map(({ detail }) => detail);
@@ -110,7 +109,7 @@ describe('an erasure in PostgreSQL costs what it touches', () => {
     const options = '-c search_path=slowwave -c enable_seqscan=off';
     client = new Client({ connectionString: shared.url, options });
     await client.connect();
-    for (const text of statements(rowsIn).map(literals)) {
+    for (const text of statements(toPostgres).map(literals)) {
       const { rows: plan } = await client.query<Record<string, unknown>>(`EXPLAIN ${text}`);
       const lines = plan.map((row) => String(row['QUERY PLAN'] ?? ''));
       expect(lines.length, text).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts
 import { scopeKey } from './rows/scope.ts';
 import { all, insert, run, type Script, type Table, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
+import { standingLanes } from './turn.ts';
 
 /** Memories that do not stand at the revision their change expects, belong to another tenant, or are being erased. */
 export function* conflicts(tenant: TenantId, changes: readonly MemoryChange[]): Script<readonly string[]> {
@@ -30,14 +31,6 @@ interface StandingRow {
   readonly id: string;
   readonly tenant: string;
   readonly revision: number;
-}
-
-/** Which of these lanes are there, and not cut off. */
-function* standingLanes(lanes: readonly LaneId[]): Script<ReadonlySet<LaneId>> {
-  const rows = yield* all<{ id: LaneId }>('SELECT id FROM lanes WHERE id IN :lanes AND erasure IS NULL', {
-    lanes: [...new Set(lanes)],
-  });
-  return new Set(rows.map(({ id }) => id));
 }
 
 export interface ChangeBy {

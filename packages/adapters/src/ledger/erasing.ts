@@ -1,8 +1,6 @@
-import type { Erasure, ErasureState, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
-
 /**
- * One kind of row of a lane, and what hangs on it. `:ids` stands for the rows that were picked. Where a row has no id of its own it is
- * `:place` that is picked, where it lies, and `:places` stands for those.
+ * One kind of row of a lane, and what hangs on it. `:ids` are the rows that were picked; of rows without an id of their
+ * own, where they lie.
  */
 interface Erasing {
   /** Picks the next rows, as `id`. */
@@ -16,10 +14,13 @@ interface Erasing {
 /** Any of the lane, as an index brings them: sorting would read all that is left for each slice. */
 const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${table} WHERE lane = @lane LIMIT @limit`;
 
-/**
- * Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. Written so that SQLite
- * and PostgreSQL both read it.
- */
+/** Of rows without an id. */
+const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)');
+
+/** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
+const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
+
+/** Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. */
 export const ERASING: readonly Erasing[] = [
   { pick: pick('webhook_deliveries'), deletes: [['webhook_deliveries', 'id IN :ids']] },
   { pick: pick('graph_relations'), deletes: [['graph_relations', 'id IN :ids']] },
@@ -70,11 +71,11 @@ export const ERASING: readonly Erasing[] = [
       ['batches', 'id IN :ids'],
     ],
   },
-  { pick: pick('vectors', ':place'), deletes: [['vectors', ':places']] },
-  { pick: pick('usage', ':place'), deletes: [['usage', ':places']] },
+  { pick: pickPlaces('vectors'), deletes: [['vectors', AT_PLACES]] },
+  { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
   { pick: pick('untold_lanes', 'lane'), deletes: [['untold_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
-  { pick: pick('scopes', ':place'), deletes: [['scopes', ':places']] },
+  { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
 ];
 
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
@@ -93,37 +94,3 @@ export const KEPT = [
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
 export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;
-
-export interface ErasureRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly owner_kind: OwnerKind | null;
-  readonly owner_id: string | null;
-  readonly owner_hash: string;
-  readonly lane: LaneId | null;
-  readonly state: ErasureState;
-  readonly counts: string;
-  readonly remains: string;
-  readonly requested_at: number;
-  readonly erased_at: number | null;
-}
-
-export const erasureFrom = (row: ErasureRow): Erasure => ({
-  id: row.id,
-  tenant: row.tenant,
-  owner: row.owner_kind === null || row.owner_id === null ? null : { kind: row.owner_kind, id: row.owner_id },
-  ownerHash: row.owner_hash,
-  lane: row.lane,
-  state: row.state,
-  counts: JSON.parse(row.counts),
-  remains: JSON.parse(row.remains),
-  requestedAt: row.requested_at,
-  erasedAt: row.erased_at,
-});
-
-/** The counts with those of one slice added. */
-export function addCounts(counts: Erasure['counts'], gone: readonly (readonly [string, number])[]): Erasure['counts'] {
-  const sum: Record<string, number> = { ...counts };
-  for (const [table, rows] of gone) if (rows > 0) sum[table] = (sum[table] ?? 0) + rows;
-  return sum;
-}

@@ -8,6 +8,7 @@
  *                    that comes out of JSON at a character of zero
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
+ *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  */
 export type Script<T> = Generator<Step, T, unknown>;
@@ -74,6 +75,7 @@ export const toSqlite = (text: string): string =>
   text
     .replace(/IN :(\w+)(?:::\w+)?/g, 'IN (SELECT value FROM json_each(@$1))')
     .replace(/:rows\b/g, 'json_each(@rows)')
+    .replace(/:place\b/g, 'rowid')
     .replace(/:slot\b/g, '0')
     .replace(CASTS, '')
     .replace(LOCKS, '')
@@ -85,6 +87,7 @@ export const toPostgres = (text: string): string =>
   text
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
     .replace(/:rows\b/g, '(SELECT value FROM jsonb_array_elements(@rows::jsonb) AS e (value))')
+    .replace(/:place\b/g, 'ctid')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')
     .replace(/ INDEXED BY \w+/g, '')
     .replace(/([\s(])\+(?=[a-z])/gi, '$1');

@@ -1,5 +1,6 @@
-import type { Ledger } from '@slowwave/engine';
+import type { Compaction, Ledger } from '@slowwave/engine';
 import type { Access } from './access.ts';
+import { erasureStore } from './erasures.ts';
 import { keyStore } from './keys.ts';
 import { lookupStore } from './lookups.ts';
 import { overviewStore } from './overview.ts';
@@ -10,9 +11,16 @@ import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
 import { webhookStore } from './webhooks.ts';
 
+/** What each ledger does in its own way. */
+interface Own {
+  /** Overwrites what was erased and is free to be overwritten. */
+  compact(): Promise<Compaction>;
+}
+
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access) =>
+export const storesOf = (access: Access, { compact }: Own) =>
   ({
+    erasures: erasureStore(access, compact),
     keys: keyStore(access),
     lookups: lookupStore(access),
     overview: overviewStore(access),

@@ -12,7 +12,6 @@ import type {
 import { FIRST_FAILED_STATUS, REFUSED_STATUSES, withoutErased } from '@slowwave/engine/storing';
 import { type Access, asRead, asWrite } from './access.ts';
 import { pageOf } from './cursor.ts';
-import type { ErasureRow } from './erasing.ts';
 import { newestFirst, where } from './page.ts';
 import { all, first, insert, run, type Script, type Table } from './script.ts';
 
@@ -148,11 +147,13 @@ interface ForgetOwner {
 }
 
 const forgetOwner = asWrite('trail.forgetOwner', function* ({ erasureId, limit }: ForgetOwner): Script<number> {
-  const erasure = yield* first<ErasureRow>('SELECT * FROM erasures WHERE id = @erasureId', { erasureId });
-  if (erasure === null || erasure.owner_id === null) return 0;
-  const { tenant, owner_kind: kind, owner_id: ownerId } = erasure;
-  return yield* run(FORGET_OWNER, { erasure: erasureId, tenant, kind, ownerId, limit });
+  const owner = yield* first<{ tenant: TenantId; kind: string; ownerId: string }>(SELECT_OWNER, { erasureId });
+  return owner === null ? 0 : yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
 });
+
+const SELECT_OWNER = `
+  SELECT tenant, owner_kind AS kind, owner_id AS "ownerId" FROM erasures
+  WHERE id = @erasureId AND owner_id IS NOT NULL`;
 
 /** The id that a caller has given a request may be made of the owner's. */
 const FORGET_OWNER = `

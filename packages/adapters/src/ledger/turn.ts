@@ -1,7 +1,7 @@
 import type { LaneId, MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
 import type { LaneRow } from './rows/lane.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
-import { first, type Script } from './script.ts';
+import { all, first, type Script } from './script.ts';
 
 /** A batch that waits, as far as its place in a window goes. */
 export interface WaitingBatch {
@@ -68,6 +68,14 @@ export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
  */
 export const lockLane = (id: LaneId): Script<LaneRow | null> =>
   first<LaneRow>('SELECT * FROM lanes WHERE id = @id FOR NO KEY UPDATE', { id });
+
+/** Which of these lanes are there, and not cut off. */
+export function* standingLanes(ids: readonly LaneId[]): Script<ReadonlySet<LaneId>> {
+  const rows = yield* all<{ id: LaneId }>('SELECT id FROM lanes WHERE id IN :ids AND erasure IS NULL', {
+    ids: [...new Set(ids)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
 
 /** The turn's lane, locked; null when a later claim has taken it. */
 export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {

@@ -5,7 +5,6 @@ import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
-import { erasureStore } from './erasure-store.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
@@ -88,7 +87,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   };
   return {
     id,
-    ...storesOf(access.scripts),
+    ...storesOf(access.scripts, { compact: () => compactDatabase(access) }),
     batches: batchStore(access, groups, newLaneId),
     lanes: laneStore(access),
     memories: memoryStore(access, newLaneId),
@@ -101,7 +100,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     audit: auditStore(access),
     contents: contentStore(access),
     retention: retentionStore(access),
-    erasures: erasureStore(access, () => compactDatabase(access)),
     graph: graphStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

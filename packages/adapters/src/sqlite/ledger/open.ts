@@ -6,7 +6,6 @@ import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../same-file.ts';
 import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
-import { erasureStore } from './erasure-store.ts';
 import { asLedgerError } from './errors.ts';
 import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
@@ -76,7 +75,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
-    ...storesOf(access.scripts),
+    ...storesOf(access.scripts, { compact: () => compact(writer) }),
     batches: batchStore(access, newLaneId),
     lanes: laneStore(access),
     memories: memoryStore(access, newLaneId),
@@ -89,7 +88,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     audit: auditor.store,
     contents: contentStore(access),
     retention: retentionStore(access),
-    erasures: erasureStore(access, () => compact(writer)),
     graph: graphStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

@@ -4,8 +4,7 @@ import { retakeGraph } from '../../../ledger/graph/changes.ts';
 import { undoColumns } from '../../../ledger/rows/undo.ts';
 import { REVISE } from '../../../ledger/speech.ts';
 import { forgetSummaries } from '../../../ledger/summaries.ts';
-import { requireLane } from '../../../ledger/turn.ts';
-import { standingLanes } from '../read/erasures.ts';
+import { requireLane, standingLanes } from '../../../ledger/turn.ts';
 import { undosOfLane } from '../read/undos.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
@@ -23,7 +22,7 @@ export async function writeUndo(
   const last = (await sql.get<{ number: number | null }>(SELECT_LAST, { lane }))?.number ?? 0;
   const changed = changes.map(({ memory }) => memory.id);
   const isOvertaken = (await sql.get(SELECT_STRAY, { undone, changed })) !== null;
-  const isStanding = (await standingLanes(sql, [lane])).has(lane);
+  const isStanding = (await runScript(sql, standingLanes([lane]))).has(lane);
   if (!isStanding || undo.number !== last + 1 || isOvertaken) return { kind: 'conflict' };
   if ((await runScript(sql, conflicts(tenant, changes))).length > 0) return { kind: 'conflict' };
   await sql.run(DELETE_TOMBSTONES, { lane, changed });

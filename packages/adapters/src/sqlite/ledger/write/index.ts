@@ -1,7 +1,6 @@
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
 import { claim } from './claim.ts';
-import { eraseSlice, finishErasures, forgetOwner, requestErasure } from './erasures.ts';
 import { fail, release } from './fail.ts';
 import { flush, replay } from './flush.ts';
 import {
@@ -32,13 +31,10 @@ export const WRITES = {
   claimStudy,
   clearOutbox,
   createReplay,
-  eraseSlice,
   fail,
   failStudy,
-  finishErasures,
   flush,
   forgetInReplays,
-  forgetOwner,
   moveReplay,
   noteClock,
   openLaneId,
@@ -54,7 +50,6 @@ export const WRITES = {
   removeMessages,
   removePlans,
   replay,
-  requestErasure,
   requestStudy,
   retellLane,
   setLanesAside,

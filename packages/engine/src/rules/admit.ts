@@ -152,13 +152,23 @@ function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Ad
 /** A category the tenant has, in its own spelling, or the mark of a wish to forget; else misc, where there is such a one. */
 function categoryOf(given: string | null, categories: readonly string[]): string | null {
   if (given === null) return null;
-  const plain = (category: string): string =>
-    category
-      .normalize('NFKC')
-      .toLowerCase()
-      .trim()
-      .replaceAll(/[\s_-]+/gu, '_');
-  const spelt = (wanted: string): string | undefined =>
-    [...categories, FORGET_CATEGORY].find((category) => plain(category) === plain(wanted));
-  return spelt(given) ?? spelt('misc') ?? null;
+  const known = spelling.get(categories) ?? spellingOf(categories);
+  return known.get(plain(given)) ?? known.get('misc') ?? null;
 }
+
+/** Every fact is asked for its category: how each is spelt is worked out once for each list of them. */
+const spelling = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+
+function spellingOf(categories: readonly string[]): ReadonlyMap<string, string> {
+  const all = [...categories, FORGET_CATEGORY].map((category) => [plain(category), category] as const);
+  const known = new Map(all.reverse()); // of two that are spelt alike the first counts
+  spelling.set(categories, known);
+  return known;
+}
+
+const plain = (category: string): string =>
+  category
+    .normalize('NFKC')
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[\s_-]+/gu, '_');

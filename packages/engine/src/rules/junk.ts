@@ -28,7 +28,8 @@ const secret: Rule = (fact) => {
 };
 const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
 const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'a date on its own tells nothing');
-const wordless: Rule = ({ text }) => (/[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it');
+const wordless: Rule = ({ text }) =>
+  /[a-z0-9]/iu.test(text) || /[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it';
 const chatter: Rule = ({ text }) =>
   isGreeting(text) || isChatter(text) ? 'tells of the conversation, not of the user' : null;
 const question: Rule = ({ text }) => (isQuestion(text) ? 'a question tells nothing' : null);

@@ -6,10 +6,14 @@ const TRAILING = new Set([...'.,;:!?…。、．，；：！？｡､', '؟', '�
  * case, single spaces, no punctuation at the end.
  */
 export function normaliseText(text: string): string {
-  const unified = cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC');
-  const spaced = unified.replace(/\s+/gu, ' ').trim();
+  const plain = PLAIN.test(text);
+  const unified = plain ? text.toLowerCase() : cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC');
+  const spaced = (plain && !unified.includes('  ') ? unified : unified.replace(/\s+/gu, ' ')).trim();
   return withoutTrailing(spaced) || spaced;
 }
+
+/** Most English: nothing in it has to be unified, and only spaces are white space. */
+const PLAIN = /^[ -~]*$/u;
 
 /** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
 export function cleanText(text: string): string {
@@ -24,7 +28,7 @@ export function cleanText(text: string): string {
 }
 
 /** What any of the patterns below begins with: hardly any text has one, and each pattern reads all of it. */
-const DOUBTFUL = /(?![\n\t])\p{Cc}|[\u200b-\u200d\u2060\ufeff\u{E0000}-\u{E007F}]/u;
+const DOUBTFUL = /[[\p{Cc}--[\n\t]]\u200b-\u200d\u2060\ufeff\u{E0000}-\u{E007F}]/v;
 const LINE_BREAK = /\r\n?|\u0085/gu;
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 /** Zero-width space, word joiner, byte order mark. */

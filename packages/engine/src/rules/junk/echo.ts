@@ -17,8 +17,9 @@ const FRAME = termSet("user user's assistant agent 用户 助手");
 
 /** Whether a fact repeats the system prompt, and nobody in the conversation said it. */
 export function echoesSystem(fact: { readonly text: string; readonly quote: string | null }, window: Window): boolean {
+  if (window.system.length === 0) return false;
   const asked = new Set([...termSet(fact.text)].filter((term) => !FRAME.has(term)));
-  if (asked.size === 0 || window.system.length === 0) return false;
+  if (asked.size === 0) return false;
   if (!window.system.some((text) => containment(asked, heardOf(window, text).terms) >= FROM_SYSTEM)) return false;
   const quote = normaliseText(fact.quote ?? '');
   return !window.heard.some(

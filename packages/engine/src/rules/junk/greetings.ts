@@ -4,6 +4,7 @@ import { normaliseText } from '../../text/normalise.ts';
 export function isGreeting(text: string): boolean {
   if (text.length > LONGEST) return false;
   const said = normaliseText(text).replaceAll('’', "'");
+  if (!FIRST.test(said)) return false;
   const left = said.replace(PHRASES, ' ');
   return left !== said && !/[\p{L}\p{N}]/u.test(left);
 }
@@ -34,3 +35,5 @@ const CHINESE = [
   '(?:请问)?有什么(?:可以|能|需要)?(?:帮|为|帮助|协助)(?:到|助)?(?:你|您)?(?:的|做的|效劳的)?吗?',
 ].join('|');
 const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH})(?![\\p{L}\\p{N}'])|${CHINESE}`, 'gu');
+/** A greeting begins with one of them: other texts are not looked through for more. */
+const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH}|${CHINESE})`, 'u');

@@ -103,7 +103,7 @@ interface LaneScope {
 }
 
 /** The numbers of scopes in their lanes, given when they are first seen. Needs the locks of the lanes. */
-function* openScopes(scopes: readonly LaneScope[]): Script<(of: LaneScope) => number> {
+export function* openScopes(scopes: readonly LaneScope[]): Script<(of: LaneScope) => number> {
   const wanted = new Map(scopes.map((one) => [keyOf(one), one]));
   const ids = yield* scopeIds([...wanted.values()]);
   const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);

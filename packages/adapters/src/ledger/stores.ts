@@ -4,11 +4,13 @@ import { erasureStore } from './erasures.ts';
 import { keyStore } from './keys.ts';
 import { lookupStore } from './lookups.ts';
 import { overviewStore } from './overview.ts';
+import { reviewStore } from './reviews.ts';
 import { settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
+import { undoStore } from './undos.ts';
 import { webhookStore } from './webhooks.ts';
 
 /** What each ledger does in its own way. */
@@ -24,10 +26,12 @@ export const storesOf = (access: Access, { compact }: Own) =>
     keys: keyStore(access),
     lookups: lookupStore(access),
     overview: overviewStore(access),
+    reviews: reviewStore(access),
     settings: settingsStore(access),
     speech: speechStore(access),
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
+    undos: undoStore(access),
     trail: trailStore(access),
     webhooks: webhookStore(access),
   }) satisfies Partial<Ledger>;

@@ -69,6 +69,10 @@ export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
 export const lockLane = (id: LaneId): Script<LaneRow | null> =>
   first<LaneRow>('SELECT * FROM lanes WHERE id = @id FOR NO KEY UPDATE', { id });
 
+/** Lanes, locked in the order of their ids. */
+export const lockLanes = (ids: Iterable<LaneId>): Script<readonly LaneRow[]> =>
+  all<LaneRow>('SELECT * FROM lanes WHERE id IN :ids ORDER BY id FOR NO KEY UPDATE', { ids: [...new Set(ids)] });
+
 /** Which of these lanes are there, and not cut off. */
 export function* standingLanes(ids: readonly LaneId[]): Script<ReadonlySet<LaneId>> {
   const rows = yield* all<{ id: LaneId }>('SELECT id FROM lanes WHERE id IN :ids AND erasure IS NULL', {

@@ -13,10 +13,9 @@ import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
-import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
-import { undoStore } from './undo-store.ts';
 import { appendGroup } from './write/append.ts';
 
 export interface PostgresLedgerOptions {
@@ -93,9 +92,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
-    reviews: reviewStore(access),
     replays: replayStore(access),
-    undos: undoStore(access),
     outbox: outboxStore(access),
     audit: auditStore(access),
     contents: contentStore(access),

@@ -1,4 +1,4 @@
-import type { BatchStore, LaneId, LaneStore, OutboxStore, ReplayStore, ReviewStore } from '@slowwave/engine';
+import type { BatchStore, LaneId, LaneStore, OutboxStore, ReplayStore } from '@slowwave/engine';
 import { CLOCK_SEEN, clockNoted, clockShown, NOTE_CLOCK } from '../../ledger/clock.ts';
 import { inSlices } from '../../ledger/in-slices.ts';
 import { countAside, lanesAside, takeUp } from '../../ledger/set-aside.ts';
@@ -8,7 +8,6 @@ import * as batches from './read/batches.ts';
 import * as lanes from './read/lanes.ts';
 import * as outbox from './read/outbox.ts';
 import * as replays from './read/replays.ts';
-import { getReview, listReviews } from './read/reviews.ts';
 import { runScript } from './script.ts';
 import { claim } from './write/claim.ts';
 import { fail, release } from './write/fail.ts';
@@ -16,7 +15,6 @@ import { flush, replay } from './write/flush.ts';
 import { clockSetBack, raiseLane } from './write/lanes.ts';
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside } from './write/outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './write/replays.ts';
-import { settleReview } from './write/reviews.ts';
 
 /** One transaction of a refill takes so many memories: some ten milliseconds. */
 const REFILL_SLICE = 1_000;
@@ -51,14 +49,6 @@ export function laneStore({ read, write }: Access): LaneStore {
     clockShown: async () => clockShown(await read((sql) => sql.get(CLOCK_SEEN, {}))),
     find: (tenant, owner) => read((sql) => lanes.findLane(sql, tenant, owner)),
     get: (id) => read((sql) => lanes.getLane(sql, id)),
-  };
-}
-
-export function reviewStore({ read, write }: Access): ReviewStore {
-  return {
-    list: (tenant, filter, page) => read((sql) => listReviews(sql, { tenant, filter, page })),
-    get: (tenant, id) => read((sql) => getReview(sql, tenant, id)),
-    settle: (tenant, id, settlement) => write((sql) => settleReview(sql, { tenant, id, settlement })),
   };
 }
 

@@ -14,9 +14,8 @@ import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { batchStore, laneStore, outboxStore, replayStore, reviewStore } from './stores.ts';
+import { batchStore, laneStore, outboxStore, replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
-import { undoStore } from './undo-store.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
@@ -81,9 +80,7 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
-    reviews: reviewStore(access),
     replays: replayStore(access),
-    undos: undoStore(access),
     outbox: outboxStore(access),
     audit: auditor.store,
     contents: contentStore(access),

@@ -2,11 +2,11 @@ import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Wri
 import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
+import { openReviews } from '../../../ledger/reviews.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
-import { openReviews } from './reviews.ts';
 
 /** Carries a plan out: everything or nothing. */
 export async function apply(
@@ -19,7 +19,7 @@ export async function apply(
   const memoryIds = await runScript(sql, conflicts(turn.tenant, changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   await runScript(sql, writeChanges(application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now }));
-  await openReviews(sql, turn, application);
+  await runScript(sql, openReviews(turn, application));
   const { tenant, lane: laneId, consolidationId: id } = turn;
   if (application.graph) await runScript(sql, openStudy({ tenant, lane: laneId, id, now }));
   await endConsolidation(sql, turn, application);

@@ -2,11 +2,11 @@ import type { Application, Applied, MemoryChange, TenantId, Tombstone, Turn, Wri
 import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
+import { openReviews } from '../../../ledger/reviews.ts';
 import { requireOneLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
-import { openReviews } from './reviews.ts';
 
 /** Carries a plan out: everything or nothing. */
 export function apply(sql: Sql, { turn, application }: { turn: Turn; application: Application }): Applied {
@@ -16,7 +16,7 @@ export function apply(sql: Sql, { turn, application }: { turn: Turn; application
   const memoryIds = runScript(sql, conflicts(turn.tenant, changes));
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   runScript(sql, writeChanges(application, { tenant: turn.tenant, consolidationId: turn.consolidationId, now }));
-  openReviews(sql, turn, application);
+  runScript(sql, openReviews(turn, application));
   if (application.graph)
     runScript(sql, openStudy({ tenant: turn.tenant, lane: turn.lane, id: turn.consolidationId, now }));
   endConsolidation(sql, turn, application);

@@ -18,8 +18,6 @@ import { clockSetBack, noteClock, openLaneId, proveWritable, raiseLane } from '.
 import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, takeLanesUp } from './outbox.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
-import { settleReview } from './reviews.ts';
-import { writeUndo } from './undos.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
@@ -53,14 +51,12 @@ export const WRITES = {
   requestStudy,
   retellLane,
   setLanesAside,
-  settleReview,
   storeStudyAnswer,
   takeLanesUp,
   takeReplay,
   tellGraph,
   write,
   writeGraph,
-  writeUndo,
 } as const;
 
 export type WriteName = keyof typeof WRITES;

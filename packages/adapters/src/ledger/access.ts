@@ -20,6 +20,8 @@ export interface Read<Input, Result> extends Named<Input, Result> {
   readonly kind: 'read';
   /** Whether all its statements have to see the same moment. */
   readonly atOnce: boolean;
+  /** Whether it looks through whole tables, which takes seconds in a large ledger: nobody else may have to wait for it. */
+  readonly isAudit: boolean;
 }
 
 export interface Write<Input, Result> extends Named<Input, Result> {
@@ -31,13 +33,17 @@ const scripts = new Map<string, Named<never, unknown>>();
 
 /** A script of one statement, or of several that need not see the same moment. */
 export const asRead = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: false });
+  registered({ kind: 'read', name, script, atOnce: false, isAudit: false });
 
 /** A script whose statements all see the same moment. */
 export const asSnapshot = <Input, Result>(
   name: string,
   script: (input: Input) => Script<Result>,
-): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true });
+): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true, isAudit: false });
+
+/** A script that looks through whole tables, as they are at one moment. */
+export const asAudit = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
+  registered({ kind: 'read', name, script, atOnce: true, isAudit: true });
 
 export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
   registered({ kind: 'write', name, script });

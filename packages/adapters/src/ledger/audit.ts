@@ -1,10 +1,75 @@
-import type { Contradiction, OrphanKind } from '@slowwave/engine';
+import type {
+  AuditStore,
+  Contradiction,
+  Millis,
+  OrphanKind,
+  ParkedBatches,
+  Suspects,
+  TenantId,
+} from '@slowwave/engine';
+import { ofNoSpace } from '@slowwave/engine/storing';
+import { type Access, asAudit } from './access.ts';
+import { strayRelations } from './graph/audit.ts';
+import { all, first, type Given, type Script } from './script.ts';
 import { UNTOLD } from './speech.ts';
+
+export const auditStore = ({ read }: Access): AuditStore => ({
+  tenants: () => read(tenants, null),
+  memories: () => read(countMemories, null),
+  sample: (limit) => read(sample, { limit }),
+  orphans: (kind) => read(orphans, { kind }),
+  contradictions: (kind) => read(contradictions, { kind }),
+  overdue: (before) => read(overdue, { before }),
+  parked: () => read(parked, null),
+});
+
+const tenants = asAudit('audit.tenants', function* (): Script<readonly TenantId[]> {
+  const text = 'SELECT DISTINCT tenant FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
+  return (yield* all<{ tenant: TenantId }>(text)).map(({ tenant }) => tenant).sort();
+});
+
+const countMemories = asAudit('audit.memories', function* (): Script<number> {
+  return (yield* first<{ count: number }>('SELECT count(*) AS count FROM memories'))?.count ?? 0;
+});
+
+interface Sampled {
+  readonly tenant: TenantId;
+  readonly id: string;
+}
+
+const sample = asAudit(
+  'audit.sample',
+  (of: { readonly limit: number }): Script<readonly Sampled[]> =>
+    all<Sampled>('SELECT tenant, id FROM memories ORDER BY random() LIMIT @limit', { ...of }),
+);
+
+const parked = asAudit(
+  'audit.parked',
+  (): Script<readonly ParkedBatches[]> =>
+    all<ParkedBatches>(`
+    SELECT tenant, coalesce(failure ->> 'code', 'unknown') AS code, count(*) AS batches
+    FROM batches WHERE state = 'parked' AND ${ofNoSpace('tenant')} GROUP BY 1, 2 ORDER BY 1, 2`),
+);
+
+const orphans = asAudit('audit.orphans', ({ kind }: { readonly kind: OrphanKind }) => suspects(ORPHANS[kind]));
+
+const contradictions = asAudit('audit.contradictions', ({ kind }: { readonly kind: Contradiction }) =>
+  kind === FOLDED ? strayRelations() : suspects(CONTRADICTORY[kind]),
+);
+
+const overdue = asAudit('audit.overdue', (of: { readonly before: Millis }) => suspects(OVERDUE, { ...of }));
+
+function* suspects({ id, from }: Audit, given: Given = {}): Script<Suspects> {
+  const count = (yield* first<{ count: number }>(`SELECT count(*) AS count FROM ${from}`, given))?.count ?? 0;
+  if (count === 0) return { count, examples: [] };
+  const text = `SELECT ${id} AS id FROM ${from} ORDER BY ${id} LIMIT ${EXAMPLES_MAX}`;
+  return { count, examples: (yield* all<{ id: string }>(text, given)).map((row) => row.id) };
+}
 
 /** How many ids are named beside a count. */
 const EXAMPLES_MAX = 5;
 
-/** What to count, in SQL that every ledger understands: an id, and the rows it is taken from. */
+/** What to count: an id, and the rows it is taken from. */
 interface Audit {
   readonly id: string;
   readonly from: string;
@@ -15,7 +80,7 @@ const lacking = (id: string, table: string, missing: string): Audit => ({
   from: `${table} x WHERE NOT EXISTS (SELECT 1 FROM ${missing})`,
 });
 
-export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
+const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.id = x.lane'),
   'message without batch': lacking('x.id', 'messages', 'batches y WHERE y.id = x.batch_id'),
   'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.id = x.lane'),
@@ -40,9 +105,9 @@ export const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
 const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.id AND b.state = 'pending')`;
 
 /** What no single statement can find: it is folded again, by graph/audit.ts. */
-export const FOLDED = 'relation that does not follow';
+const FOLDED = 'relation that does not follow';
 
-export const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audit>> = {
+const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audit>> = {
   'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.erasure IS NULL AND x.pending <> ${WAITING}` },
   'lane in a wrong state': {
     id: 'x.id',
@@ -72,16 +137,7 @@ export const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED
 };
 
 /** Longest due first would need a sort of its own; ids are in the order in which lanes were made. */
-export const OVERDUE: Audit = {
+const OVERDUE: Audit = {
   id: 'x.id',
   from: `lanes x WHERE x.state <> 'idle' AND NOT x.paused AND x.due_at < @before`,
 };
-
-export const countOf = ({ from }: Audit): string => `SELECT count(*) AS count FROM ${from}`;
-export const examplesOf = ({ id, from }: Audit): string =>
-  `SELECT ${id} AS id FROM ${from} ORDER BY ${id} LIMIT ${EXAMPLES_MAX}`;
-
-export const SELECT_TENANTS =
-  'SELECT DISTINCT tenant FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
-export const COUNT_MEMORIES = 'SELECT count(*) AS count FROM memories';
-export const SELECT_SAMPLE = 'SELECT tenant, id FROM memories ORDER BY random() LIMIT @limit';

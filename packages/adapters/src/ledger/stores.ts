@@ -1,5 +1,6 @@
 import type { Compaction, Ledger } from '@slowwave/engine';
 import type { Access } from './access.ts';
+import { auditStore } from './audit.ts';
 import { erasureStore } from './erasures.ts';
 import { keyStore } from './keys.ts';
 import { lookupStore } from './lookups.ts';
@@ -22,6 +23,7 @@ interface Own {
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
 export const storesOf = (access: Access, { compact }: Own) =>
   ({
+    audit: auditStore(access),
     erasures: erasureStore(access, compact),
     keys: keyStore(access),
     lookups: lookupStore(access),

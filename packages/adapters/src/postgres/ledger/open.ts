@@ -8,7 +8,6 @@ import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
-import { auditStore } from './read/audit.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
@@ -94,7 +93,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     present: presentStore(access),
     replays: replayStore(access),
     outbox: outboxStore(access),
-    audit: auditStore(access),
     contents: contentStore(access),
     retention: retentionStore(access),
     graph: graphStore(access),

@@ -1,12 +1,13 @@
 import { EngineError } from '@slowwave/engine/storing';
 import type { Access as Scripts } from '../../ledger/access.ts';
 import type { Thread } from '../../system/index.ts';
+import type { Auditor } from './auditor.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
 import type { WriteInput, WriteName, WriteResult } from './write/index.ts';
 
-/** How the stores reach the file: reads on the calling thread, writes on the writer thread. */
+/** How the stores reach the file: reads on the calling thread, audits and writes on threads of their own. */
 export interface Access {
   /** Runs short selects on one snapshot. */
   read<T>(select: (sql: Sql) => T): Promise<T>;
@@ -14,8 +15,14 @@ export interface Access {
   write<Name extends WriteName>(name: Name, input: WriteInput<Name>): Promise<WriteResult<Name>>;
 }
 
-/** `writer` is null for a process that only reads. */
-export function accessOf(reader: Sql, writer: Thread | null): Access & { readonly scripts: Scripts } {
+interface Connections {
+  readonly reader: Sql;
+  /** null for a process that only reads. */
+  readonly writer: Thread | null;
+  readonly auditor: Auditor;
+}
+
+export function accessOf({ reader, writer, auditor }: Connections): Access & { readonly scripts: Scripts } {
   const snapshot = reader.db.transaction((select: (sql: Sql) => unknown) => select(reader));
   const read = async <T>(select: (sql: Sql) => T): Promise<T> => {
     try {
@@ -38,7 +45,8 @@ export function accessOf(reader: Sql, writer: Thread | null): Access & { readonl
     read,
     write,
     scripts: {
-      read: ({ script }, input) => read((sql) => runScript(sql, script(input))),
+      read: ({ name, script, isAudit }, input) =>
+        isAudit ? auditor.read(name, input) : read((sql) => runScript(sql, script(input))),
       write: ({ name }, input) => write(name, input),
     },
   };

@@ -1,25 +1,28 @@
-import { hostThread, methodHost, type ThreadHost } from '../../system/thread-host.ts';
+import { scriptNamed } from '../../ledger/access.ts';
+import '../../ledger/audit.ts';
+import { hostThread, type ThreadCall, type ThreadHost } from '../../system/thread-host.ts';
 import { asLedgerError } from './errors.ts';
-import { AUDITS } from './read/audit.ts';
+import { runScript } from './script.ts';
 import { connectToRead, type Sql } from './sql.ts';
-
-type Audit = (sql: Sql, ...args: never[]) => unknown;
 
 /** Looks through whole tables, which takes seconds in a large ledger: nobody else waits for it here. */
 hostThread<{ readonly path: string }>(({ path }): ThreadHost => {
   const sql = connectToRead(path, { readOnlyFile: false });
-  const snapshot = sql.db.transaction((read: () => unknown) => read());
-  const methods = Object.entries(AUDITS).map(([name, audit]) => [
-    name,
-    (...args: never[]) => orLedgerError(() => snapshot(() => (audit as Audit)(sql, ...args))),
-  ]);
-  return methodHost(Object.fromEntries(methods), () => void sql.db.close());
+  const atOnce = sql.db.transaction((read: () => unknown) => read());
+  return {
+    close: () => void sql.db.close(),
+    receive: (call) => {
+      try {
+        call.answer(atOnce(() => audit(sql, call)));
+      } catch (error) {
+        call.fail(asLedgerError(error));
+      }
+    },
+  };
 });
 
-function orLedgerError(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    throw asLedgerError(error);
-  }
+function audit(sql: Sql, { method, args }: ThreadCall): unknown {
+  const script = scriptNamed(method);
+  if (script === undefined) throw new Error(`the ledger has no audit ${method}`);
+  return runScript(sql, script(args[0] as never));
 }

@@ -1,13 +1,15 @@
-import type { AuditStore } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
 import { startThread, type Thread } from '../../system/index.ts';
 import { unavailable } from './errors.ts';
-import type { AUDITS } from './read/audit.ts';
 
-type Name = keyof typeof AUDITS;
+/** Reads a ledger file on a thread of its own, which is started when it is asked for the first time. */
+export interface Auditor {
+  /** Runs a script by its name. */
+  read<Result>(name: string, input: unknown): Promise<Result>;
+  close(): Promise<void>;
+}
 
-/** The audits of a ledger file, on a thread of their own that is started when the first one is asked for. */
-export function openAuditor(path: string): { readonly store: AuditStore; close(): Promise<void> } {
+export function openAuditor(path: string): Auditor {
   let starting: Promise<Thread> | null = null;
   let closed = false;
   const start = (): Promise<Thread> => {
@@ -17,24 +19,15 @@ export function openAuditor(path: string): { readonly store: AuditStore; close()
     });
     return starting;
   };
-  const ask = async <T>(name: Name, ...args: unknown[]): Promise<T> => {
-    try {
-      if (closed) throw new Error('it was closed');
-      return await (await start()).call<T>(name, ...args);
-    } catch (error) {
-      if (error instanceof EngineError) throw error;
-      throw unavailable('the ledger of this process is closed, or cannot be looked through now', error);
-    }
-  };
   return {
-    store: {
-      tenants: () => ask('tenants'),
-      memories: () => ask('memories'),
-      sample: (limit) => ask('sample', limit),
-      orphans: (kind) => ask('orphans', kind),
-      contradictions: (kind) => ask('contradictions', kind),
-      overdue: (before) => ask('overdue', before),
-      parked: () => ask('parked'),
+    read: async <Result>(name: string, input: unknown) => {
+      try {
+        if (closed) throw new Error('it was closed');
+        return await (await start()).call<Result>(name, input);
+      } catch (error) {
+        if (error instanceof EngineError) throw error;
+        throw unavailable('the ledger of this process is closed, or cannot be looked through now', error);
+      }
     },
     close: async () => {
       closed = true;

@@ -68,9 +68,9 @@ interface Opened {
 }
 
 function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
-  const access = accessOf(reader, writer);
-  const requireFile = sameFile(path);
   const auditor = openAuditor(path);
+  const access = accessOf({ reader, writer, auditor });
+  const requireFile = sameFile(path);
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
@@ -82,7 +82,6 @@ function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
     present: presentStore(access),
     replays: replayStore(access),
     outbox: outboxStore(access),
-    audit: auditor.store,
     contents: contentStore(access),
     retention: retentionStore(access),
     graph: graphStore(access),

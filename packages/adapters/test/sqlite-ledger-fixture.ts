@@ -132,7 +132,7 @@ function following(current: () => Ledger): Ledger {
 }
 
 /** Deletes every row but the ledger's id. */
-function emptyTables(path: string): void {
+export function emptyTables(path: string): void {
   const db = new Database(path);
   db.pragma('foreign_keys = OFF');
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'").pluck().all();

@@ -41,6 +41,10 @@ export function describeTrail(bench: () => Bench): void {
         (await b.ledger.trail.list(TENANT, filter, ALL)).results.map(({ id }) => id);
       expect(await found({ by: 'key_1' })).toEqual([second, first]);
       expect(await found({ action: 'POST /v1/batches' })).toEqual([third, first]);
+      expect(await found({ action: 'DELETE /v1/users/{id}' })).toEqual([second]);
+      expect(await found({ action: 'DELETE /v1/users/{id}', outcome: 'failed' })).toEqual([]);
+      expect(await found({ action: 'POST /v1/batches', outcome: 'failed' })).toEqual([third]);
+      expect(await found({ action: 'POST /v1/batches', by: 'key_1', subject: 'ann' })).toEqual([first]);
       expect(await found({ subject: 'ann' })).toEqual([first]);
       expect(await found({ outcome: 'done' })).toEqual([first]);
       expect(await found({ outcome: 'refused' })).toEqual([second]);

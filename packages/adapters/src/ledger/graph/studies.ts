@@ -143,8 +143,8 @@ interface StudyRow {
 }
 
 /** Studies that wait to be made: not while their consolidation is undone. */
-const WAITING = `
-  graph_studies s JOIN consolidations c ON c.id = s.consolidation_id AND c.state = 'applied'
+const waiting = (indexed = ''): string => `
+  graph_studies s${indexed} JOIN consolidations c ON c.id = s.consolidation_id AND c.state = 'applied'
   JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL`;
 
 const INSERT_STUDY = `
@@ -154,11 +154,11 @@ const INSERT_STUDY = `
 const SELECT_NEXT = `
   SELECT s.tenant, s.consolidation_id, s.attempts, s.not_before, l.owner_kind, l.owner_id,
     o.user_id, o.agent_id, o.run_id, o.app_id
-  FROM ${WAITING} JOIN scopes o ON o.id = c.scope
+  FROM ${waiting()} JOIN scopes o ON o.id = c.scope
   WHERE s.lane = @lane AND s.state = 'pending' ORDER BY s.seq LIMIT 1`;
 
 const SELECT_HELD = `
-  SELECT 1 AS found FROM ${WAITING} JOIN graph_turns t ON t.lane = s.lane
+  SELECT 1 AS found FROM ${waiting()} JOIN graph_turns t ON t.lane = s.lane
   WHERE s.consolidation_id = @consolidationId AND s.lane = @lane AND s.state = 'pending'
     AND t.epoch = @epoch AND t.held = s.consolidation_id`;
 
@@ -185,7 +185,7 @@ const REOPEN_STUDY = `
   UPDATE graph_studies SET state = 'pending', attempts = 0, not_before = @now WHERE consolidation_id = @id`;
 
 const SELECT_DUE = `
-  SELECT s.lane FROM ${WAITING} LEFT JOIN graph_turns t ON t.lane = s.lane
+  SELECT s.lane FROM ${waiting(' INDEXED BY graph_studies_next')} LEFT JOIN graph_turns t ON t.lane = s.lane
   WHERE s.state = 'pending' AND s.not_before <= @now AND coalesce(t.held_until, 0) <= @now
     AND NOT EXISTS (
       SELECT 1 FROM graph_studies e JOIN consolidations d ON d.id = e.consolidation_id AND d.state = 'applied'
@@ -194,7 +194,7 @@ const SELECT_DUE = `
 
 const SELECT_STUDY = 'SELECT * FROM graph_studies WHERE tenant = @tenant AND consolidation_id = @id';
 
-const COUNT_WAITING = `SELECT count(*) AS count FROM ${WAITING} WHERE s.state = 'pending' AND ${ofNoSpace('s.tenant')}`;
+const COUNT_WAITING = `SELECT count(*) AS count FROM ${waiting()} WHERE s.state = 'pending' AND ${ofNoSpace('s.tenant')}`;
 const COUNT_PARKED = `
   SELECT count(*) AS count FROM graph_studies WHERE state = 'parked' AND ${ofNoSpace('tenant')}`;
 

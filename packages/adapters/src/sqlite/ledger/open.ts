@@ -67,7 +67,7 @@ interface Opened {
   readonly tools: Tools;
 }
 
-function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
+export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
   const auditor = openAuditor(path);
   const access = accessOf({ reader, writer, auditor });
   const requireFile = sameFile(path);

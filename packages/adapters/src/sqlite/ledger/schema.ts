@@ -201,7 +201,7 @@ CREATE INDEX reviews_by_state ON reviews (tenant, state, created_at, id);
 CREATE INDEX reviews_of_lane ON reviews (lane, created_at, id);
 CREATE INDEX reviews_of_scope ON reviews (scope);
 CREATE INDEX reviews_of_consolidation ON reviews (consolidation_id);
-CREATE INDEX reviews_of_memory ON reviews (memory_id);
+CREATE INDEX reviews_of_memory ON reviews (memory_id, created_at, id);
 
 -- Memories
 
@@ -244,7 +244,6 @@ CREATE TABLE versions (
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (memory_id, number)
 ) STRICT;
-CREATE INDEX versions_former ON versions (recorded_at) WHERE invalid_at IS NOT NULL;
 
 CREATE TABLE tombstones (
   lane TEXT NOT NULL REFERENCES lanes (id),
@@ -639,6 +638,7 @@ CREATE TABLE graph_studies (
   requested_at INTEGER NOT NULL,
   applied_at INTEGER
 ) STRICT;
+CREATE INDEX graph_studies_next ON graph_studies (seq) WHERE state = 'pending';
 CREATE INDEX graph_studies_pending ON graph_studies (lane, seq) WHERE state = 'pending';
 CREATE INDEX graph_studies_parked ON graph_studies (seq) WHERE state = 'parked';
 -- An erasure takes the lane's row last: what refers to it is looked for by an index.

@@ -1,0 +1,38 @@
+import { scriptNamed } from '../../ledger/access.ts';
+import '../../ledger/stores.ts';
+import type { ThreadCall, ThreadHost } from '../../system/thread-host.ts';
+import { compactFile } from '../compact.ts';
+import { sameFile } from '../same-file.ts';
+import { asLedgerError } from './errors.ts';
+import { groupCommit, type Handler } from './group-commit.ts';
+import { runScript } from './script.ts';
+import { BUSY_TIMEOUT_MS, type Sql } from './sql.ts';
+import { WRITES } from './write/index.ts';
+import { COMMITTED, COMPACT } from './writer-protocol.ts';
+
+/** Answers what the writer is asked, on its connection. */
+export function writerOf(sql: Sql, path: string): ThreadHost {
+  const handlers = new Map<string, Handler>(Object.entries(WRITES) as [string, Handler][]);
+  const writer = groupCommit(sql, (method) => handlers.get(method) ?? scripted(method), sameFile(path));
+  return {
+    close: writer.close,
+    receive: (call) => {
+      if (call.method === COMMITTED) return call.answer(writer.committed());
+      return call.method === COMPACT ? compact(sql, call) : writer.receive(call);
+    },
+  };
+}
+
+function scripted(name: string): Handler | undefined {
+  const script = scriptNamed(name);
+  return script && ((sql, input) => runScript(sql, script(input as never)));
+}
+
+/** Messages are taken one by one and groups end before the next: no transaction is open here. */
+function compact(sql: Sql, call: ThreadCall): void {
+  try {
+    call.answer(compactFile(sql, { busyMs: BUSY_TIMEOUT_MS }));
+  } catch (error) {
+    call.fail(asLedgerError(error));
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { describeLedger } from '@slowwave/engine/testing';
+import { tempDir } from '@slowwave/testkit';
+import { afterAll, expect, it } from 'vitest';
+import { addFilterFunctions } from '../src/filter-sql/index.ts';
+import { migrate } from '../src/sqlite/ledger/migrate.ts';
+import { ledgerOf } from '../src/sqlite/ledger/open.ts';
+import { connectToRead, connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';
+import { writerOf } from '../src/sqlite/ledger/writer.ts';
+import { systemTools } from '../src/system/index.ts';
+import type { Thread } from '../src/system/thread.ts';
+import { emptyTables } from './sqlite-ledger-fixture.ts';
+
+type Given = Parameters<Sql['run']>[1];
+
+/** Every statement that ran, with what it was given first. */
+const statements = new Map<string, Given>();
+
+/** The same connection, which notes what it is asked. */
+function noting(sql: Sql): Sql {
+  const note = <Rest extends readonly unknown[], Result>(run: (text: string, ...rest: Rest) => Result) => {
+    return (text: string, ...rest: Rest): Result => {
+      if (!statements.has(text)) statements.set(text, rest[0] as Given);
+      return run(text, ...rest);
+    };
+  };
+  return { db: sql.db, get: note(sql.get), all: note(sql.all), once: note(sql.once), run: note(sql.run) } as Sql;
+}
+
+/** The writer on this thread, so that its statements are noted, too. */
+function onThisThread(sql: Sql, path: string): Thread {
+  const host = writerOf(sql, path);
+  return {
+    call: (method, ...args) =>
+      new Promise((answer, fail) => {
+        host.receive({ method, args: structuredClone(args), answer: answer as (value: unknown) => void, fail });
+      }),
+    onNotice: () => {},
+    close: async () => host.close(),
+  };
+}
+
+const folder = await tempDir();
+const path = join(folder.path, 'ledger.db');
+const writing = connectToWrite(path);
+migrate(writing, 'led_plans');
+const planning = connectToRead(path, { readOnlyFile: true });
+const ledger = ledgerOf({
+  path,
+  reader: noting(connectToRead(path, { readOnlyFile: false })),
+  writer: onThisThread(noting(writing), path),
+  tools: systemTools,
+});
+afterAll(async () => {
+  planning.db.close();
+  await ledger.close();
+  await folder.remove();
+});
+
+describeLedger('SQLite, statement by statement,', async () => {
+  emptyTables(path);
+  return { ledger, reopen: async () => ledger, close: async () => {} };
+});
+
+/** Read as a whole: what is seldom long, or seldom read. */
+const READ_WHOLE = new Set(['outbox', 'untold_lanes', 'graph_turns', 'api_keys', 'webhooks', 'settings']);
+
+/** How SQLite goes about each statement, line by line. */
+function plans(): { readonly text: string; readonly detail: string }[] {
+  addFilterFunctions(planning.db);
+  const ours = [...statements].filter(([text]) => !/^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text));
+  return ours.flatMap(([text, given]) => {
+    const plan = planning.db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`);
+    const lines = plan.all(...(given === undefined ? [] : [given]));
+    return lines.map(({ detail }) => ({ text, detail }));
+  });
+}
+
+/** The tables of a statement by the names it has for them. */
+function tablesIn(text: string, tables: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const named = text.matchAll(
+    /\b(?:FROM|JOIN|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(?!WHERE|JOIN|LEFT|ORDER|INDEXED|SET)(\w+))?/g,
+  );
+  const pairs = [...named].filter(([, table = '']) => tables.has(table));
+  return new Map(pairs.flatMap(([, table = '', alias = table]) => [[alias, table] as const, [table, table] as const]));
+}
+
+it('no statement of them reads a table from end to end, or an index of all its rows', () => {
+  const names = (what: string) =>
+    new Set(planning.all<{ name: string }>(`SELECT name FROM sqlite_schema WHERE ${what}`).map(({ name }) => name));
+  const tables = names("type = 'table'");
+  const partial = names("type = 'index' AND sql LIKE '% WHERE %'");
+  const whole = plans().filter(({ text, detail }) => {
+    const [, name = '', index = ''] = /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(detail) ?? [];
+    const table = tablesIn(text, tables).get(name);
+    return table !== undefined && !READ_WHOLE.has(table) && !partial.has(index);
+  });
+  expect(statements.size).toBeGreaterThan(400);
+  expect(whole).toEqual([]);
+});
+
+it('every index is one that a statement of them takes', () => {
+  const taken = new Set(plans().map(({ detail }) => / INDEX (\w+)/.exec(detail)?.[1]));
+  const made = planning.all<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+  );
+  expect(made.map(({ name }) => name).filter((name) => !taken.has(name))).toEqual([]);
+});

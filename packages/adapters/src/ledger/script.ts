@@ -67,6 +67,11 @@ export function* insert<Name extends string>(table: Table<Name>, rows: readonly 
   return rows.length === 0 ? 0 : ((yield { kind: 'insert', table, rows }) as number);
 }
 
+/** Writes the other columns of the rows that the first column names. Returns how many there were. */
+export function* update<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
+  return rows.length === 0 ? 0 : ((yield { kind: 'update', table, rows }) as number);
+}
+
 const CASTS = /::\w+(\[\])?/g;
 const LOCKS = / FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g;
 

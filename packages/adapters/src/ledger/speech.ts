@@ -154,8 +154,7 @@ export const LOST = -1;
 /** Of a batch that changed meanwhile it is not noted that it was told: it will be told again. */
 export const NOTE_TOLD = `
   UPDATE batches SET told_revision = @revision, points = @points
-  WHERE id = @id AND speech_revision = @revision AND told_revision < @revision
-  RETURNING consolidation_id AS id`;
+  WHERE id = @id AND speech_revision = @revision AND told_revision < @revision`;
 
 export const COUNT_UNTOLD = `SELECT count(*) AS untold FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD}`;
 

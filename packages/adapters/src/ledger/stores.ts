@@ -1,9 +1,12 @@
-import type { Compaction, Ledger } from '@slowwave/engine';
+import type { BatchStore, Compaction, Ledger } from '@slowwave/engine';
 import type { Access } from './access.ts';
 import { auditStore } from './audit.ts';
+import { batchStore } from './batches.ts';
 import { erasureStore } from './erasures.ts';
 import { keyStore } from './keys.ts';
+import { laneStore } from './lanes.ts';
 import { lookupStore } from './lookups.ts';
+import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
 import { reviewStore } from './reviews.ts';
 import { settingsStore } from './settings.ts';
@@ -16,17 +19,22 @@ import { webhookStore } from './webhooks.ts';
 
 /** What each ledger does in its own way. */
 interface Own {
+  /** What is written most. */
+  readonly append: BatchStore['append'];
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
 }
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access, { compact }: Own) =>
+export const storesOf = (access: Access, { append, compact }: Own) =>
   ({
     audit: auditStore(access),
+    batches: batchStore(access, append),
     erasures: erasureStore(access, compact),
     keys: keyStore(access),
     lookups: lookupStore(access),
+    lanes: laneStore(access),
+    outbox: outboxStore(access),
     overview: overviewStore(access),
     reviews: reviewStore(access),
     settings: settingsStore(access),

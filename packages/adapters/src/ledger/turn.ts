@@ -1,59 +1,10 @@
-import type { LaneId, MemoryChange, Turn, WindowPolicy } from '@slowwave/engine';
+import type { LaneId, MemoryChange, Turn } from '@slowwave/engine';
+import { recount, type Waiting } from './lane-life.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
-import { all, first, type Script } from './script.ts';
-
-/** A batch that waits, as far as its place in a window goes. */
-export interface WaitingBatch {
-  readonly id: string;
-  readonly scope: number;
-  readonly settings: string;
-  readonly tokens: number;
-}
-
-/** How many batches a window may pin at most. */
-export const windowLimit = (lane: LaneRow, window: WindowPolicy): number =>
-  Math.max(1, Math.min(window.maxBatches, lane.window_limit ?? window.maxBatches));
-
-/** The longest prefix of what waits with one scope and one settings, within the limits; always at least one batch. */
-export function windowOf(waiting: readonly WaitingBatch[], window: WindowPolicy): readonly WaitingBatch[] {
-  const [first] = waiting;
-  let tokens = 0;
-  const end = waiting.findIndex((batch, i) => {
-    tokens += batch.tokens;
-    return i > 0 && (tokens > window.maxTokens || batch.scope !== first?.scope || batch.settings !== first.settings);
-  });
-  return end === -1 ? waiting : waiting.slice(0, end);
-}
-
-/** A pinned window: its consolidation, with the settings of its first batch. */
-export interface WindowRow extends ScopeColumns {
-  readonly id: string;
-  readonly batch_ids: string;
-  readonly settings: string;
-  readonly created_at: number;
-}
-
-/** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
-export function turnOf(lane: LaneRow, window: WindowRow | null): Turn {
-  if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
-  return {
-    tenant: lane.tenant,
-    lane: lane.id,
-    owner: ownerFrom(lane),
-    generation: lane.generation,
-    epoch: lane.epoch,
-    consolidationId: window.id,
-    scope: scopeFrom(window),
-    settings: JSON.parse(window.settings),
-    batchIds: JSON.parse(window.batch_ids),
-    attempts: lane.attempts,
-    claimedAt: window.created_at,
-  };
-}
+import { all, first, type Script, type Table, update } from './script.ts';
 
 /** The turn's lane; null when a later claim has taken it. */
-export function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
+function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
   const holds =
     lane !== null &&
     lane.tenant === turn.tenant &&
@@ -81,6 +32,48 @@ export function* standingLanes(ids: readonly LaneId[]): Script<ReadonlySet<LaneI
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Writes everything that changes in a lane's life. */
+export const saveLane = (lane: LaneRow): Script<number> => update(LANES, [lane]);
+
+export const LANES: Table<
+  Exclude<keyof LaneRow, 'tenant' | 'owner_kind' | 'owner_id' | 'paused' | 'erasure' | 'created_at'>
+> = {
+  name: 'lanes',
+  columns: {
+    id: 'text',
+    state: 'text',
+    generation: 'bigint',
+    epoch: 'bigint',
+    consolidation_id: 'text',
+    due_at: 'bigint',
+    next_position: 'bigint',
+    next_seq: 'bigint',
+    pending: 'bigint',
+    pending_tokens: 'bigint',
+    pending_backfill: 'bigint',
+    nudged_backfill: 'boolean',
+    oldest_at: 'bigint',
+    newest_at: 'bigint',
+    flush_through: 'bigint',
+    window_limit: 'bigint',
+    attempts: 'bigint',
+    updated_at: 'bigint',
+  },
+};
+
+/** The lane with its counters as its batches say now. */
+export function* recounted(lane: LaneRow): Script<LaneRow> {
+  const waiting = yield* first<Waiting>(COUNT_WAITING, { lane: lane.id });
+  if (waiting === null) throw new Error('a count always has one row');
+  return recount(lane, waiting);
+}
+
+const COUNT_WAITING = `
+  SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, min(accepted_at) AS oldest_at,
+    max(accepted_at) AS newest_at, min(position) AS first_position,
+    count(*) FILTER (WHERE backfill) AS pending_backfill
+  FROM batches WHERE lane = @lane AND state = 'pending'`;
+
 /** The turn's lane, locked; null when a later claim has taken it. */
 export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
   return heldBy(turn, yield* lockLane(turn.lane));
@@ -107,16 +100,4 @@ export function requireLane(
   const stray = changes.find(({ memory }) => memory.lane !== by.lane);
   if (stray === undefined) return;
   throw new Error(`${by.id} of ${by.lane} would change ${stray.memory.id} of another lane`);
-}
-
-/**
- * What follows a failed try. A window has as many tries left as its least tried batch: after a split, one whose
- * batches have all used theirs up gets a single try, so that it splits on or parks.
- */
-export function afterFailure(
-  turn: Turn,
-  tried: { readonly retryable: boolean; readonly leastAttempts: number; readonly maxAttempts: number },
-): 'retry' | 'split' | 'park' {
-  if (tried.retryable && tried.leastAttempts < tried.maxAttempts) return 'retry';
-  return turn.batchIds.length > 1 ? 'split' : 'park';
 }

@@ -70,10 +70,3 @@ export function priorityOf(row: NudgeRow): Priority {
   const live = row.state === 'consolidating' && row.nudged_backfill === 0;
   return live ? 'live' : 'backfill';
 }
-
-/** What `priorityOf` calls live. `unpaused` is how a dialect says it in the index of due lanes, `behind` that a turn was nudged as backfill. */
-export const selectLateTenants = ({ unpaused, behind }: { unpaused: string; behind: string }): string => `
-  SELECT tenant FROM lanes
-  WHERE state <> 'idle' AND ${unpaused} AND due_at < @dueBefore
-    AND (pending > pending_backfill OR (state = 'consolidating' AND NOT (${behind})))
-  GROUP BY tenant HAVING count(*) >= @lanes ORDER BY tenant`;

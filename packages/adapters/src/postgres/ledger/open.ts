@@ -12,7 +12,7 @@ import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
-import { batchStore, laneStore, outboxStore, replayStore } from './stores.ts';
+import { replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { appendGroup } from './write/append.ts';
@@ -85,14 +85,14 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   };
   return {
     id,
-    ...storesOf(access.scripts, { compact: () => compactDatabase(access) }),
-    batches: batchStore(access, groups, newLaneId),
-    lanes: laneStore(access),
+    ...storesOf(access.scripts, {
+      append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
+      compact: () => compactDatabase(access),
+    }),
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
     replays: replayStore(access),
-    outbox: outboxStore(access),
     contents: contentStore(access),
     retention: retentionStore(access),
     graph: graphStore(access),

@@ -1,8 +1,9 @@
 import type { LaneId, MemoryStore } from '@slowwave/engine';
+import { findLane } from '../../ledger/lanes.ts';
 import type { Access } from './access.ts';
-import { findLane } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
+import { runScript } from './script.ts';
 import * as applying from './write/apply.ts';
 import { openLaneId } from './write/lanes.ts';
 
@@ -11,7 +12,7 @@ export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): M
     apply: (turn, application) => write((sql) => applying.apply(sql, { turn, application })),
     write: (tenant, change) => write((sql) => applying.write(sql, { tenant, ...change })),
     laneOf: async (tenant, owner, now) => {
-      const known = await read((sql) => findLane(sql, tenant, owner));
+      const known = await read((sql) => runScript(sql, findLane({ tenant, owner })));
       return known?.id ?? write((sql) => openLaneId(sql, { tenant, owner, now, newId: newLaneId() }));
     },
     get: (tenant, id) => read((sql) => memories.getMemory(sql, tenant, id)),

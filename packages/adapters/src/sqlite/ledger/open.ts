@@ -14,7 +14,7 @@ import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
 import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { batchStore, laneStore, outboxStore, replayStore } from './stores.ts';
+import { replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
@@ -74,14 +74,14 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
-    ...storesOf(access.scripts, { compact: () => compact(writer) }),
-    batches: batchStore(access, newLaneId),
-    lanes: laneStore(access),
+    ...storesOf(access.scripts, {
+      append: (batch, policy) => access.write('append', { batch, policy, newLaneId: newLaneId() }),
+      compact: () => compact(writer),
+    }),
     memories: memoryStore(access, newLaneId),
     filtered: filteredStore(access),
     present: presentStore(access),
     replays: replayStore(access),
-    outbox: outboxStore(access),
     contents: contentStore(access),
     retention: retentionStore(access),
     graph: graphStore(access),

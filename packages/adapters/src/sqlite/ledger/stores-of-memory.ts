@@ -1,15 +1,16 @@
 import type { LaneId, MemoryStore } from '@slowwave/engine';
+import { findLane } from '../../ledger/lanes.ts';
 import type { Access } from './access.ts';
-import { findLane } from './read/lanes.ts';
 import * as memories from './read/memories.ts';
 import { messagesById, sourcesOf } from './read/sources.ts';
+import { runScript } from './script.ts';
 
 export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): MemoryStore {
   return {
     apply: (turn, application) => write('apply', { turn, application }),
     write: (tenant, change) => write('write', { tenant, ...change }),
     laneOf: async (tenant, owner, now) => {
-      const known = await read((sql) => findLane(sql, tenant, owner));
+      const known = await read((sql) => runScript(sql, findLane({ tenant, owner })));
       return known?.id ?? write('openLaneId', { tenant, owner, now, newId: newLaneId() });
     },
     get: (tenant, id) => read((sql) => memories.getMemory(sql, tenant, id)),

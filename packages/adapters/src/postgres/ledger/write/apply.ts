@@ -3,17 +3,17 @@ import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { openReviews } from '../../../ledger/reviews.ts';
-import { requireOneLane } from '../../../ledger/turn.ts';
+import { laneOfTurn, requireOneLane, saveLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { laneOfTurn, lockLane, lockLanes, saveLanes } from './lanes.ts';
+import { lockLane, lockLanes } from './lanes.ts';
 
 /** Carries a plan out: everything or nothing. */
 export async function apply(
   sql: Sql,
   { turn, application }: { turn: Turn; application: Application },
 ): Promise<Applied> {
-  if ((await laneOfTurn(sql, turn)) === null) return { kind: 'fenced' };
+  if ((await runScript(sql, laneOfTurn(turn))) === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const memoryIds = await runScript(sql, conflicts(turn.tenant, changes));
@@ -26,7 +26,7 @@ export async function apply(
   const lane = await lockLane(sql, turn.lane); // again: the changes have touched it
   if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);
   const step = finish(lane, policy, now);
-  await saveLanes(sql, [step.lane]);
+  await runScript(sql, saveLane(step.lane));
   return { kind: 'applied', next: step.nudge };
 }
 

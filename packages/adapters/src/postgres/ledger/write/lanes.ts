@@ -1,9 +1,9 @@
-import type { LaneId, Millis, Nudge, Owner, TenantId, Turn } from '@slowwave/engine';
-import { clockParams, HASTEN_OTHERS, hastenLanes } from '../../../ledger/clock.ts';
-import { raise, recount, type Waiting } from '../../../ledger/lane-life.ts';
+import type { LaneId, Millis, Owner, TenantId } from '@slowwave/engine';
 import type { LaneRow } from '../../../ledger/rows/lane.ts';
-import { heldBy } from '../../../ledger/turn.ts';
+import { update } from '../../../ledger/script.ts';
+import { LANES } from '../../../ledger/turn.ts';
 import { LostRowError } from '../errors.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
 
 /**
@@ -19,10 +19,6 @@ export async function lockLanes(sql: Sql, ids: Iterable<LaneId>): Promise<readon
   const text = 'SELECT * FROM lanes WHERE id = ANY(@ids::text[]) ORDER BY id FOR NO KEY UPDATE';
   return sql.all<LaneRow>(text, { ids: [...new Set(ids)] });
 }
-
-/** The turn's lane, locked; null when a later claim has taken it. */
-export const laneOfTurn = async (sql: Sql, turn: Turn): Promise<LaneRow | null> =>
-  heldBy(turn, await lockLane(sql, turn.lane));
 
 export interface NewLane {
   readonly tenant: TenantId;
@@ -60,32 +56,7 @@ export async function openLaneId(sql: Sql, lane: NewLane): Promise<LaneId> {
 
 /** Writes everything that changes in a lane's life. */
 export async function saveLanes(sql: Sql, lanes: readonly LaneRow[]): Promise<void> {
-  await sql.run(UPDATE_LANES, Object.fromEntries(CHANGING.map((name) => [name, lanes.map((lane) => lane[name])])));
-}
-
-/** The lane with its counters as its batches say now. */
-export async function recounted(sql: Sql, lane: LaneRow): Promise<LaneRow> {
-  const waiting = await sql.get<Waiting>(COUNT_WAITING, { lane: lane.id });
-  if (waiting === null) throw new Error('a count always has one row');
-  return recount(lane, waiting);
-}
-
-/** How many lanes are due now that waited for a time that a clock named while it was ahead. */
-export async function clockSetBack(sql: Sql, { now, all }: { now: number; all: boolean }): Promise<number> {
-  if (all) for (const statement of HASTEN_OTHERS) await sql.run(statement, { now, shown: String(now) });
-  return sql.run(hastenLanes('NOT paused', { all }), all ? { now } : clockParams(now));
-}
-
-/** Raises the generation, if the lane still stands at this one and has work. */
-export async function raiseLane(
-  sql: Sql,
-  { lane: id, generation }: { lane: LaneId; generation: number },
-): Promise<Nudge | null> {
-  const lane = await lockLane(sql, id);
-  if (lane === null || lane.state === 'idle' || lane.generation !== generation) return null;
-  const { lane: raised, nudge } = raise(lane);
-  await saveLanes(sql, [raised]);
-  return nudge;
+  await runScript(sql, update(LANES, lanes));
 }
 
 const ownersOf = (owned: readonly { tenant: TenantId; owner: Owner }[]) => ({
@@ -116,40 +87,3 @@ const LOCK_OWNERS = `
   ORDER BY l.id FOR NO KEY UPDATE OF l`;
 
 const SELECT_ID = 'SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId';
-
-/** The columns a step changes, after the id. */
-const COLUMNS = {
-  state: 'text',
-  generation: 'bigint',
-  epoch: 'bigint',
-  consolidation_id: 'text',
-  due_at: 'bigint',
-  next_position: 'bigint',
-  next_seq: 'bigint',
-  pending: 'bigint',
-  pending_tokens: 'bigint',
-  pending_backfill: 'bigint',
-  nudged_backfill: 'boolean',
-  oldest_at: 'bigint',
-  newest_at: 'bigint',
-  flush_through: 'bigint',
-  window_limit: 'bigint',
-  attempts: 'bigint',
-  updated_at: 'bigint',
-} as const satisfies Partial<Record<keyof LaneRow, string>>;
-const CHANGING = ['id', ...Object.keys(COLUMNS)] as (keyof LaneRow)[];
-
-const UPDATE_LANES = `
-  UPDATE lanes SET ${Object.keys(COLUMNS)
-    .map((name) => `${name} = n.${name}`)
-    .join(', ')}
-  FROM unnest(@id::text[], ${Object.entries(COLUMNS)
-    .map(([name, type]) => `@${name}::${type}[]`)
-    .join(', ')}) AS n (${CHANGING.join(', ')})
-  WHERE lanes.id = n.id`;
-
-const COUNT_WAITING = `
-  SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, min(accepted_at) AS oldest_at,
-    max(accepted_at) AS newest_at, min(position) AS first_position,
-    count(*) FILTER (WHERE backfill) AS pending_backfill
-  FROM batches WHERE lane = @lane AND state = 'pending'`;

@@ -9,6 +9,7 @@ import {
   type TenantId,
   withoutOwner,
 } from '@slowwave/engine';
+import { waitAgain } from '../../../ledger/batches.ts';
 import { where } from '../../../ledger/page.ts';
 import {
   createdBefore,
@@ -19,8 +20,8 @@ import {
   stepColumns,
 } from '../../../ledger/rows/replay.ts';
 import { whereMatches } from '../read/replays.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { replay as waitAgain } from './flush.ts';
 
 export async function createReplay(sql: Sql, { replay }: { replay: NewReplay }): Promise<ReplayCreated> {
   const { tenant, idempotency, id, batchIds } = replay;
@@ -49,7 +50,7 @@ export async function advanceReplay(
   const slice = await nextBatches(sql, row, limit + 1);
   const taken = slice.slice(0, limit);
   const ids = taken.map((batch) => batch.id);
-  const { replayed, nudges } = await waitAgain(sql, { tenant: row.tenant, ids, now });
+  const { replayed, nudges } = await runScript(sql, waitAgain({ tenant: row.tenant, ids, now }));
   await addBatches(sql, id, replayed);
   const last = taken.at(-1);
   const more = slice.length > limit;

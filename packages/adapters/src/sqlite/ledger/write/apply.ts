@@ -3,14 +3,13 @@ import { conflicts, writeChanges } from '../../../ledger/changes.ts';
 import { openStudy } from '../../../ledger/graph/studies.ts';
 import { finish } from '../../../ledger/lane-life.ts';
 import { openReviews } from '../../../ledger/reviews.ts';
-import { requireOneLane } from '../../../ledger/turn.ts';
+import { laneOfTurn, lockLane, requireOneLane, saveLane } from '../../../ledger/turn.ts';
 import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { laneOfTurn, loadLane, saveLane } from './lanes.ts';
 
 /** Carries a plan out: everything or nothing. */
 export function apply(sql: Sql, { turn, application }: { turn: Turn; application: Application }): Applied {
-  if (laneOfTurn(sql, turn) === null) return { kind: 'fenced' };
+  if (runScript(sql, laneOfTurn(turn)) === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const memoryIds = runScript(sql, conflicts(turn.tenant, changes));
@@ -20,10 +19,10 @@ export function apply(sql: Sql, { turn, application }: { turn: Turn; application
   if (application.graph)
     runScript(sql, openStudy({ tenant: turn.tenant, lane: turn.lane, id: turn.consolidationId, now }));
   endConsolidation(sql, turn, application);
-  const lane = loadLane(sql, turn.lane);
+  const lane = runScript(sql, lockLane(turn.lane));
   if (lane === null) throw new Error(`lane ${turn.lane} vanished inside a transaction`);
   const step = finish(lane, policy, now);
-  saveLane(sql, step.lane);
+  runScript(sql, saveLane(step.lane));
   return { kind: 'applied', next: step.nudge };
 }
 

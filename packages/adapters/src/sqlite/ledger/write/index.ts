@@ -1,8 +1,5 @@
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
-import { claim } from './claim.ts';
-import { fail, release } from './fail.ts';
-import { flush, replay } from './flush.ts';
 import {
   applyStudy,
   claimStudy,
@@ -14,8 +11,7 @@ import {
   tellGraph,
   writeGraph,
 } from './graph.ts';
-import { clockSetBack, noteClock, openLaneId, proveWritable, raiseLane } from './lanes.ts';
-import { clearOutbox, refillOutbox, refillSpeech, retellLane, setLanesAside, takeLanesUp } from './outbox.ts';
+import { openLaneId, proveWritable } from './lanes.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 import { removeHistories, removeMessages, removePlans } from './retention.ts';
 
@@ -25,34 +21,20 @@ export const WRITES = {
   append,
   apply,
   applyStudy,
-  claim,
   claimStudy,
-  clearOutbox,
   createReplay,
-  fail,
   failStudy,
-  flush,
   forgetInReplays,
   moveReplay,
-  noteClock,
   openLaneId,
   proveWritable,
-  raiseLane,
-  clockSetBack,
   refillGraph,
-  refillOutbox,
-  refillSpeech,
-  release,
   releaseStudy,
   removeHistories,
   removeMessages,
   removePlans,
-  replay,
   requestStudy,
-  retellLane,
-  setLanesAside,
   storeStudyAnswer,
-  takeLanesUp,
   takeReplay,
   tellGraph,
   write,

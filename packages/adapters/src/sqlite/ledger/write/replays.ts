@@ -1,5 +1,6 @@
 import type { LaneId, NewReplay, Nudge, Owner, Replay, ReplayCreated, ReplayStep, TenantId } from '@slowwave/engine';
 import { withoutOwner } from '@slowwave/engine/storing';
+import { waitAgain } from '../../../ledger/batches.ts';
 import { where } from '../../../ledger/page.ts';
 import {
   createdBefore,
@@ -10,8 +11,8 @@ import {
   stepColumns,
 } from '../../../ledger/rows/replay.ts';
 import { whereMatches } from '../read/replays.ts';
+import { runScript } from '../script.ts';
 import type { Sql } from '../sql.ts';
-import { replay as waitAgain } from './flush.ts';
 
 export function createReplay(sql: Sql, { replay }: { replay: NewReplay }): ReplayCreated {
   const { tenant, idempotency, id } = replay;
@@ -41,7 +42,7 @@ export function advanceReplay(
   const slice = nextBatches(sql, row, limit + 1);
   const taken = slice.slice(0, limit);
   const ids = taken.map((batch) => batch.id);
-  const { replayed, nudges } = waitAgain(sql, { tenant: row.tenant, ids, now });
+  const { replayed, nudges } = runScript(sql, waitAgain({ tenant: row.tenant, ids, now }));
   addBatches(sql, id, replayed);
   const last = taken.at(-1);
   const more = slice.length > limit;

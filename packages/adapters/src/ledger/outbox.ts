@@ -1,0 +1,234 @@
+import type { LaneId, OutboxEntry, OutboxStore, SetAside, TenantId, Told } from '@slowwave/engine';
+import { type Access, asRead, asWrite } from './access.ts';
+import { tellOfBatches } from './batches.ts';
+import { inSlices } from './in-slices.ts';
+import { all, first, insert, run, type Script, type Table, together } from './script.ts';
+import { LOST, NOTE_TOLD, notAside, UNTOLD } from './speech.ts';
+import { lockLane, lockLanes } from './turn.ts';
+
+export const outboxStore = ({ read, write }: Access): OutboxStore => ({
+  pending: (limit) => read(pendingEntries, { limit }),
+  ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
+  ofMemories: (ids) => read(entriesOfMemories, { ids }),
+  ofConsolidation: (id) => read(entriesOfConsolidation, { id }),
+  clear: (told, now) => write(clear, { told, now }),
+  setAside: (lanes) => write(setAside, lanes),
+  takeUp: (lanes) => write(takeUp, lanes),
+  aside: (until, limit) => read(lanesAside, { until, limit }),
+  countAside: () => read(countAside, null),
+  refill: async () => {
+    const filled = await inSlices((after) => write(refillMemories, { after, limit: REFILL_SLICE }));
+    await inSlices((after) => write(refillSpeech, { after, limit: REFILL_SLICE }));
+    return filled;
+  },
+  retell: (lane) => write(retell, { lane }),
+  refilling: () => read(isRefilling, null),
+});
+
+interface EntryRow {
+  readonly seq: number;
+  readonly memory_id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+}
+
+function* entries(condition: string, given: Parameters<typeof all>[1]): Script<readonly OutboxEntry[]> {
+  const rows = yield* all<EntryRow>(`SELECT seq, memory_id, tenant, lane FROM outbox WHERE ${condition}`, given);
+  return rows.map(({ seq, memory_id: memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
+}
+
+/** Oldest first, without those of lanes that are set aside. */
+const pendingEntries = asRead('outbox.pending', ({ limit }: { limit: number }) =>
+  entries(`${notAside('outbox.lane')} ORDER BY seq LIMIT @limit`, { limit }),
+);
+
+const entriesOfLane = asRead('outbox.ofLane', (of: { lane: LaneId; limit: number }) =>
+  entries('lane = @lane ORDER BY seq LIMIT @limit', of),
+);
+
+const entriesOfMemories = asRead('outbox.ofMemories', ({ ids }: { ids: readonly string[] }) =>
+  entries('memory_id IN :ids ORDER BY seq', { ids }),
+);
+
+const entriesOfConsolidation = asRead('outbox.ofConsolidation', ({ id }: { id: string }) =>
+  entries('consolidation_id = @id ORDER BY seq', { id }),
+);
+
+interface Clear {
+  readonly told: Told;
+  readonly now: number;
+}
+
+/**
+ * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
+ * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
+ */
+const clear = asWrite('outbox.clear', function* ({ told, now }: Clear): Script<readonly number[]> {
+  const { seqs, batches } = told;
+  const ended = yield* all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
+  yield* together(
+    run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }),
+    // In one order, whoever does it: of two that wait for each other's rows one would be refused.
+    ...batches.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((batch) => run(NOTE_TOLD, { ...batch })),
+  );
+  return ended.length === 0 ? [] : yield* finishProjected(ended, now);
+});
+
+const LOCK_CONSOLIDATIONS = `
+  SELECT id FROM consolidations
+  WHERE id IN (
+    SELECT consolidation_id FROM outbox WHERE seq IN :seqs::bigint
+    UNION SELECT consolidation_id FROM batches WHERE id IN :batches)
+  ORDER BY id FOR NO KEY UPDATE`;
+
+interface Finished {
+  readonly accepted_at: number;
+  readonly id: string;
+  readonly tenant: TenantId;
+}
+
+/** Applied batches whose consolidation has nothing left to tell become what apply said. */
+function* finishProjected(consolidations: readonly { readonly id: string }[], now: number): Script<readonly number[]> {
+  const finished = yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), now });
+  yield* tellOfBatches(finished, now);
+  return finished.map((row) => row.accepted_at);
+}
+
+const FINISH = `
+  UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
+  WHERE consolidation_id IN :ids AND state = 'consolidating' AND outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
+    AND NOT EXISTS (
+      SELECT 1 FROM batches b
+      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
+  RETURNING accepted_at, id, tenant`;
+
+interface AsideRow {
+  readonly lane: LaneId;
+  readonly failures: number;
+  readonly not_before: number;
+  readonly code: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+/**
+ * Lanes whose changes could not be told to the index, with when each is tried again. Under their locks none of them begins
+ * to be erased; and in one order, whoever does it: two that wait for each other would be one too many.
+ */
+const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[]): Script<void> {
+  const asides = new Map(lanes.map((one) => [one.lane, one]));
+  const locked = yield* lockLanes(asides.keys());
+  const standing = locked.filter(({ erasure }) => erasure === null);
+  yield* insert(
+    UNTOLD_LANES,
+    standing.flatMap(({ id }) => asideColumns(asides.get(id))),
+  );
+});
+
+function asideColumns(one: SetAside | undefined): readonly AsideRow[] {
+  if (one === undefined) return [];
+  const { lane, failures, notBefore, failure } = one;
+  return [{ lane, failures, not_before: notBefore, code: failure.code, message: failure.message, at: failure.at }];
+}
+
+const UNTOLD_LANES: Table<keyof AsideRow> = {
+  name: 'untold_lanes',
+  columns: { lane: 'text', failures: 'bigint', not_before: 'bigint', code: 'text', message: 'text', at: 'bigint' },
+  onConflict: `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
+    code = excluded.code, message = excluded.message, at = excluded.at`,
+};
+
+const takeUp = asWrite('outbox.takeUp', function* (lanes: readonly LaneId[]): Script<void> {
+  if (lanes.length > 0) yield* run('DELETE FROM untold_lanes WHERE lane IN :lanes', { lanes });
+});
+
+interface Aside {
+  readonly until: number;
+  readonly limit: number;
+}
+
+/** Those to be tried again until then, first ones first. */
+const lanesAside = asRead('outbox.aside', function* (of: Aside): Script<readonly SetAside[]> {
+  const text = 'SELECT * FROM untold_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
+  return (yield* all<AsideRow>(text, { ...of })).map(({ lane, failures, not_before, code, message, at }) => ({
+    ...{ lane, failures, notBefore: not_before },
+    failure: { code, message, at },
+  }));
+});
+
+const countAside = asRead('outbox.countAside', function* (_: null): Script<number> {
+  return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM untold_lanes'))?.lanes ?? 0;
+});
+
+/** One transaction of a refill takes so many rows: some ten milliseconds. */
+const REFILL_SLICE = 1_000;
+
+interface Slice {
+  readonly after: string;
+  readonly limit: number;
+}
+
+interface Refilled {
+  readonly last: string | null;
+  readonly filled: number;
+}
+
+/**
+ * All memories again, a slice at a time so that no transaction is long. Entries get new numbers: one that was read
+ * before may still be projected into the index that was lost, and cleared.
+ */
+const refillMemories = asWrite('outbox.refillMemories', function* (slice: Slice): Script<Refilled> {
+  const text = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
+  const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);
+  if (ids.length === 0) return { last: null, filled: 0 };
+  yield* run('DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN :ids', { ids });
+  yield* run(
+    `INSERT INTO outbox (memory_id, tenant, lane)
+     SELECT id, tenant, lane FROM memories WHERE id IN :ids ORDER BY id`,
+    { ids },
+  );
+  yield* run(REFILLED_TO);
+  return { last: ids.at(-1) ?? null, filled: ids.length };
+});
+
+/** Until the entries up to this number are told, the index misses memories. */
+const REFILLED_TO = `
+  INSERT INTO meta (key, value) SELECT 'outbox_refilled_to', coalesce(max(seq), 0)::text FROM outbox WHERE true
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** An entry that the last refill made is still there. */
+const isRefilling = asRead('outbox.refilling', function* (_: null): Script<boolean> {
+  const text = `
+    SELECT 1 AS found FROM outbox
+    WHERE seq <= (SELECT CAST(value AS bigint) FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;
+  return (yield* first(text)) !== null;
+});
+
+/** The same of applied batches, with the messages of each. What is told to the lost index meanwhile is told once more. */
+const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: Slice): Script<Refilled> {
+  const text = `
+    SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit FOR NO KEY UPDATE`;
+  const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);
+  yield* run(`${FORGET_TOLD} WHERE id IN :ids`, { ids });
+  return { last: ids.at(-1) ?? null, filled: ids.length };
+});
+
+const FORGET_TOLD = `UPDATE batches SET told_revision = ${LOST}, speech_revision = speech_revision + 1`;
+
+/** All of a lane again. Entries get new numbers: one that was read before may still be told, and cleared. */
+const retell = asWrite('outbox.retell', function* ({ lane }: { lane: LaneId }): Script<void> {
+  const locked = yield* lockLane(lane);
+  if (locked === null || locked.erasure !== null) return;
+  yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });
+  yield* run(
+    `INSERT INTO outbox (memory_id, tenant, lane)
+     SELECT id, tenant, lane FROM memories WHERE lane = @lane ORDER BY id`,
+    { lane },
+  );
+  yield* run(`${FORGET_TOLD} WHERE lane = @lane AND outcome IS NOT NULL`, { lane });
+  for (const table of ['graph_entities', 'graph_relations']) {
+    const again = 'untold_at = coalesce(untold_at, 0), revision = revision + 1';
+    yield* run(`UPDATE ${table} SET ${again} WHERE lane = @lane AND counts = 1`, { lane });
+  }
+});

@@ -79,6 +79,6 @@ const momentOf = (iso: string | undefined): Millis | null => (iso === undefined 
 /** Of everything but the key itself, which may come in the header one time and in the body another. */
 function hashOf(tools: Tools, body: Posted['body']): string {
   const { idempotency_key: _key, priority, ...rest } = body;
-  // Left out where it is the default: keys from before there were priorities go on meaning the same body.
+  // The default means the same as none.
   return tools.hash(canonical(priority === 'backfill' ? { ...rest, priority } : rest));
 }

@@ -59,7 +59,6 @@ const settingsText = (settings: BatchSettings): string =>
     excludes: settings.excludes,
     memoryType: settings.memoryType,
     expiresAt: settings.expiresAt,
-    // Left out where it is: batches of releases without it are equal to such.
     ...(settings.graph !== undefined && { graph: settings.graph }),
     ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
   } satisfies BatchSettings);

@@ -8,6 +8,7 @@ import { laneStore } from './lanes.ts';
 import { lookupStore } from './lookups.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
+import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
 import { settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
@@ -36,12 +37,13 @@ export const storesOf = (access: Access, { append, compact }: Own) =>
     lanes: laneStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
+    retention: retentionStore(access),
     reviews: reviewStore(access),
     settings: settingsStore(access),
     speech: speechStore(access),
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
-    undos: undoStore(access),
     trail: trailStore(access),
+    undos: undoStore(access),
     webhooks: webhookStore(access),
   }) satisfies Partial<Ledger>;

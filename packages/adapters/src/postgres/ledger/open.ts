@@ -11,7 +11,6 @@ import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
-import { retentionStore } from './retention-store.ts';
 import { replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
@@ -94,7 +93,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     present: presentStore(access),
     replays: replayStore(access),
     contents: contentStore(access),
-    retention: retentionStore(access),
     graph: graphStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));

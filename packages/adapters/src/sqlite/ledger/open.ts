@@ -12,7 +12,6 @@ import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
-import { retentionStore } from './retention-store.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { replayStore } from './stores.ts';
 import { memoryStore } from './stores-of-memory.ts';
@@ -83,7 +82,6 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
     present: presentStore(access),
     replays: replayStore(access),
     contents: contentStore(access),
-    retention: retentionStore(access),
     graph: graphStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },

@@ -13,7 +13,6 @@ import {
 } from './graph.ts';
 import { openLaneId, proveWritable } from './lanes.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
-import { removeHistories, removeMessages, removePlans } from './retention.ts';
 
 /** Everything that writes, by the name it has on its way to the writer thread. Each runs inside a transaction. */
 export const WRITES = {
@@ -30,9 +29,6 @@ export const WRITES = {
   proveWritable,
   refillGraph,
   releaseStudy,
-  removeHistories,
-  removeMessages,
-  removePlans,
   requestStudy,
   storeStudyAnswer,
   takeReplay,

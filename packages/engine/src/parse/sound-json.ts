@@ -69,12 +69,16 @@ function soundIn(source: string, start: number): Sound {
 
 /** The quote that ends a text, or the end of the source. */
 function endOfText(source: string, start: number): number {
-  for (let at = start + 1; at < source.length; at += 1) {
-    const code = source.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
-  }
-  return source.length;
+  let end = source.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(source, end)) end = source.indexOf('"', end + 1);
+  return end === -1 ? source.length : end;
+}
+
+/** Whether an odd number of backslashes stands before it. */
+function isEscaped(source: string, at: number): boolean {
+  let first = at;
+  while (source.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /** What is inside of a list or an object, as JSON; null where JSON cannot say it. */

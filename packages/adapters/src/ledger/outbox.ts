@@ -1,7 +1,7 @@
 import type { LaneId, OutboxEntry, OutboxStore, SetAside, TenantId, Told } from '@slowwave/engine';
 import { type Access, asRead, asWrite } from './access.ts';
 import { tellOfBatches } from './batches.ts';
-import { inSlices } from './in-slices.ts';
+import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { all, first, insert, run, type Script, type Table, together } from './script.ts';
 import { LOST, NOTE_TOLD, notAside, UNTOLD } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
@@ -17,8 +17,8 @@ export const outboxStore = ({ read, write }: Access): OutboxStore => ({
   aside: (until, limit) => read(lanesAside, { until, limit }),
   countAside: () => read(countAside, null),
   refill: async () => {
-    const filled = await inSlices((after) => write(refillMemories, { after, limit: REFILL_SLICE }));
-    await inSlices((after) => write(refillSpeech, { after, limit: REFILL_SLICE }));
+    const filled = await inSlices((slice) => write(refillMemories, slice));
+    await inSlices((slice) => write(refillSpeech, slice));
     return filled;
   },
   retell: (lane) => write(retell, { lane }),
@@ -161,24 +161,11 @@ const countAside = asRead('outbox.countAside', function* (_: null): Script<numbe
   return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM untold_lanes'))?.lanes ?? 0;
 });
 
-/** One transaction of a refill takes so many rows: some ten milliseconds. */
-const REFILL_SLICE = 1_000;
-
-interface Slice {
-  readonly after: string;
-  readonly limit: number;
-}
-
-interface Refilled {
-  readonly last: string | null;
-  readonly filled: number;
-}
-
 /**
  * All memories again, a slice at a time so that no transaction is long. Entries get new numbers: one that was read
  * before may still be projected into the index that was lost, and cleared.
  */
-const refillMemories = asWrite('outbox.refillMemories', function* (slice: Slice): Script<Refilled> {
+const refillMemories = asWrite('outbox.refillMemories', function* (slice: SliceAfter): Script<Refilled> {
   const text = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
   const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);
   if (ids.length === 0) return { last: null, filled: 0 };
@@ -206,7 +193,7 @@ const isRefilling = asRead('outbox.refilling', function* (_: null): Script<boole
 });
 
 /** The same of applied batches, with the messages of each. What is told to the lost index meanwhile is told once more. */
-const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: Slice): Script<Refilled> {
+const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: SliceAfter): Script<Refilled> {
   const text = `
     SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit FOR NO KEY UPDATE`;
   const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);

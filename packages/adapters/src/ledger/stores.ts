@@ -1,8 +1,10 @@
-import type { BatchStore, Compaction, Ledger } from '@slowwave/engine';
-import type { Access } from './access.ts';
+import type { BatchStore, Compaction, KeptRelation, Ledger } from '@slowwave/engine';
+import type { Access, Read } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
 import { erasureStore } from './erasures.ts';
+import type { AroundLane } from './graph/around.ts';
+import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
 import { laneStore } from './lanes.ts';
 import { lookupStore } from './lookups.ts';
@@ -22,16 +24,19 @@ import { webhookStore } from './webhooks.ts';
 interface Own {
   /** What is written most. */
   readonly append: BatchStore['append'];
+  /** Looks around in a graph. */
+  readonly around: Read<AroundLane, readonly KeptRelation[]>;
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
 }
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access, { append, compact }: Own) =>
+export const storesOf = (access: Access, { append, around, compact }: Own) =>
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
     erasures: erasureStore(access, compact),
+    graph: graphStore(access, around),
     keys: keyStore(access),
     lookups: lookupStore(access),
     lanes: laneStore(access),

@@ -1,5 +1,6 @@
 import type { Around, KeptRelation, LaneId } from '@slowwave/engine';
-import { all, type Script } from '../script.ts';
+import { asSnapshot } from '../access.ts';
+import { all, type Script, together } from '../script.ts';
 import { shownRelations } from './rows.ts';
 
 /** Enough to tell which relations come first. */
@@ -10,25 +11,36 @@ interface Weighed {
   readonly said_seq: number;
 }
 
-/** One statement for each entity and end: for a ledger that is asked without waiting. */
-export function* aroundEach(lane: LaneId, { entities, at, limit }: Around): Script<readonly KeptRelation[]> {
-  const found: Weighed[] = [];
-  const params = { lane, limit, ...(typeof at === 'number' ? { at } : {}) };
-  for (const entity of new Set(entities)) {
-    for (const end of ENDS) found.push(...(yield* all<Weighed>(weighed(end, '@entity', at), { ...params, entity })));
-  }
-  return yield* heaviest(found, limit);
+export interface AroundLane extends Around {
+  readonly lane: LaneId;
 }
 
+/** One statement for each entity and end: for a ledger that is asked without waiting. */
+export const aroundEach = asSnapshot('graph.aroundEach', function* (of: AroundLane): Script<readonly KeptRelation[]> {
+  const { lane, entities, at, limit } = of;
+  const given = { lane, limit, ...(typeof at === 'number' ? { at } : {}) };
+  const found = yield* together(
+    ...[...new Set(entities)].flatMap((entity) =>
+      ENDS.map((end) => all<Weighed>(weighed(end, '@entity', at), { ...given, entity })),
+    ),
+  );
+  return yield* heaviest(found.flat(), limit);
+});
+
 /** One statement for all: for a ledger whose every answer is waited for. */
-export function* aroundAtOnce(lane: LaneId, { entities, at, limit }: Around): Script<readonly KeptRelation[]> {
-  const params = { lane, limit, entities: [...new Set(entities)], ...(typeof at === 'number' ? { at } : {}) };
-  const text = ENDS.map(
+export const aroundAtOnce = asSnapshot('graph.aroundAtOnce', function* (of: AroundLane): Script<
+  readonly KeptRelation[]
+> {
+  const { lane, entities, at, limit } = of;
+  const given = { lane, limit, entities: [...new Set(entities)], ...(typeof at === 'number' ? { at } : {}) };
+  const found = ENDS.map(
     (end) => `SELECT w.* FROM unnest(@entities::text[]) AS e (id)
       CROSS JOIN LATERAL (${weighed(end, 'e.id', at)}) AS w`,
-  );
-  return yield* heaviest(yield* all<Weighed>(text.join(' UNION ALL '), params), limit);
-}
+  ).join(' UNION ALL ');
+  // A relation between two of them is found at both ends.
+  const text = `SELECT * FROM (${found}) AS f ${BY_WEIGHT} LIMIT 2 * @limit::bigint`;
+  return yield* heaviest(yield* all<Weighed>(text, given), limit);
+});
 
 /** Whether a relation `r` holds at a moment. */
 export function heldAt(at: Around['at']): string | null {
@@ -42,7 +54,9 @@ const ENDS = ['source', 'destination'] as const;
 const weighed = (end: (typeof ENDS)[number], entity: string, at: Around['at']): string => `
   SELECT r.id, r.confirmations, r.said_at, r.said_seq FROM graph_relations r
   WHERE r.lane = @lane AND r.${end} = ${entity} AND r.counts = 1 AND ${heldAt(at) ?? 'true'}
-  ORDER BY r.confirmations DESC, r.said_at DESC, r.said_seq DESC, r.id LIMIT @limit`;
+  ${BY_WEIGHT} LIMIT @limit`;
+
+const BY_WEIGHT = 'ORDER BY confirmations DESC, said_at DESC, said_seq DESC, id';
 
 function* heaviest(found: readonly Weighed[], limit: number): Script<readonly KeptRelation[]> {
   const each = new Map(found.map((one) => [one.id, one]));

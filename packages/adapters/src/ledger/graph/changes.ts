@@ -1,22 +1,27 @@
 import type { GraphChange, LaneId, Statement, TenantId, Undo, Undoing } from '@slowwave/engine';
 import { endsOf, normaliseText, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
+import { asWrite } from '../access.ts';
 import { all, first, insert, run, type Script, type Table } from '../script.ts';
+import { lockLane } from '../turn.ts';
 import { type Folding, refold } from './refold.ts';
 import { type StatementRow, statementFrom } from './rows.ts';
 
-/** Explicit statements of a lane that stands; the caller holds its lock. */
-export function* writeGraph(input: {
+interface Write {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly change: GraphChange;
-}): Script<{ kind: 'written' | 'conflict' }> {
-  const { tenant, lane, change } = input;
-  if ((yield* first(SELECT_STANDING, { tenant, lane })) === null) return { kind: 'conflict' };
-  yield* changeGraph({ tenant, lane, now: change.now }, change);
-  return { kind: 'written' };
 }
 
-/** Entities and statements that are not there yet, and all that follows. */
+/** Explicit statements of a lane that stands. */
+export const writeGraph = asWrite('graph.write', function* (input: Write): Script<{ kind: 'written' | 'conflict' }> {
+  const { tenant, lane, change } = input;
+  const locked = yield* lockLane(lane);
+  if (locked === null || locked.tenant !== tenant || locked.erasure !== null) return { kind: 'conflict' };
+  yield* changeGraph({ tenant, lane, now: change.now }, change);
+  return { kind: 'written' };
+});
+
+/** Entities and statements that are not there yet, and all that follows. The caller holds the lock of the lane. */
 export function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>): Script<void> {
   const { lane } = folding;
   const self = (yield* first<{ id: string }>(SELECT_SELF, { lane }))?.id ?? null;
@@ -91,7 +96,6 @@ interface RetakenRow extends StatementRow {
 
 const recorded = ({ recorded_at: recordedAt, undos_before: undosBefore }: RetakenRow) => ({ recordedAt, undosBefore });
 
-const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE tenant = @tenant AND id = @lane AND erasure IS NULL';
 const SELECT_SELF = 'SELECT id FROM graph_entities WHERE lane = @lane AND self = 1';
 const SELECT_KNOWN = 'SELECT id FROM graph_entities WHERE lane = @lane AND id IN :ids';
 const SELECT_STATEMENTS = 'SELECT id FROM graph_statements WHERE id IN :ids';

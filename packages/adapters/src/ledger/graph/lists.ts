@@ -1,4 +1,5 @@
 import type { Around, Entity, KeptRelation, Owner, Page, Paged, TenantId } from '@slowwave/engine';
+import { asRead } from '../access.ts';
 import { pageOf, readCursor } from '../cursor.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
 import { all, type Script } from '../script.ts';
@@ -21,9 +22,13 @@ interface Listing<Filter> {
   readonly page: Page;
 }
 
+interface Named {
+  readonly like?: string;
+}
+
 /** By name. */
-export function* listEntities(listing: Listing<{ like?: string }>): Script<Paged<Entity>> {
-  const { tenant, owner, filter, page } = listing;
+export const listEntities = asRead('graph.listEntities', function* (of: Listing<Named>): Script<Paged<Entity>> {
+  const { tenant, owner, filter, page } = of;
   const { like = '' } = filter;
   const after = readCursor(page.cursor, ['string', 'string']);
   const conditions = [
@@ -39,13 +44,16 @@ export function* listEntities(listing: Listing<{ like?: string }>): Script<Paged
   const rows = yield* all<EntityRow & OwnerColumns & { readonly name_key: string }>(text, params);
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.name_key, row.id]);
   return { results: results.map(entityFrom), nextCursor };
+});
+
+interface Held {
+  readonly at: Around['at'];
+  readonly relationship?: string;
 }
 
 /** Those that began first come first. */
-export function* listRelations(
-  listing: Listing<{ at: Around['at']; relationship?: string }>,
-): Script<Paged<KeptRelation>> {
-  const { tenant, owner, filter, page } = listing;
+export const listRelations = asRead('graph.listRelations', function* (of: Listing<Held>): Script<Paged<KeptRelation>> {
+  const { tenant, owner, filter, page } = of;
   const { at, relationship } = filter;
   const after = readCursor(page.cursor, ['number', 'string']);
   const holds = heldAt(at);
@@ -64,7 +72,7 @@ export function* listRelations(
   const rows = yield* all<Pick<RelationRow, 'id' | 'valid_from'>>(text, params);
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.valid_from, row.id]);
   return { results: yield* shownRelations(results.map(({ id }) => id)), nextCursor };
-}
+});
 
 /** As plain text: what is looked for has no signs of its own. */
 const LIKE = `EXISTS (

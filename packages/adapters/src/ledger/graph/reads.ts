@@ -10,6 +10,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
+import { asRead, asSnapshot } from '../access.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
 import { all, first, type Script } from '../script.ts';
 import { mergedInto } from './merges.ts';
@@ -27,30 +28,55 @@ import {
 
 type OwnedEntity = EntityRow & OwnerColumns;
 
-export function* entitiesById(tenant: TenantId, ids: readonly string[]): Script<readonly Entity[]> {
-  const rows = yield* all<OwnedEntity>(`${SELECT_ENTITIES} WHERE e.tenant = @tenant AND e.id IN :ids`, { tenant, ids });
+interface Ids {
+  readonly tenant: TenantId;
+  readonly ids: readonly string[];
+}
+
+export const entitiesById = asRead('graph.entities', entitiesOf);
+
+function* entitiesOf(of: Ids): Script<readonly Entity[]> {
+  const rows = yield* all<OwnedEntity>(`${SELECT_ENTITIES} WHERE e.tenant = @tenant AND e.id IN :ids`, { ...of });
   return rows.map(entityFrom);
 }
 
-export function* entitiesNamed(lane: LaneId, names: readonly string[]): Script<readonly Entity[]> {
-  return (yield* all<OwnedEntity>(SELECT_NAMED, { lane, names })).map(entityFrom);
+interface Names {
+  readonly lane: LaneId;
+  readonly names: readonly string[];
 }
 
-export function* selfOf(lane: LaneId): Script<Entity | null> {
+export const entitiesNamed = asRead('graph.named', function* (of: Names): Script<readonly Entity[]> {
+  return (yield* all<OwnedEntity>(SELECT_NAMED, { ...of })).map(entityFrom);
+});
+
+export const selfOf = asRead('graph.self', function* ({ lane }: { lane: LaneId }): Script<Entity | null> {
   const row = yield* first<OwnedEntity>(`${SELECT_ENTITIES} WHERE e.lane = @lane AND e.self = 1`, { lane });
   return row === null ? null : entityFrom(row);
+});
+
+interface OneOf {
+  readonly tenant: TenantId;
+  readonly id: string;
 }
 
-export function* relationById(tenant: TenantId, id: string): Script<KeptRelation | null> {
+export const relationById = asRead('graph.relation', function* ({ tenant, id }: OneOf): Script<KeptRelation | null> {
   const [relation] = yield* shownRelations([id]);
   return relation?.tenant === tenant ? relation : null;
+});
+
+interface About {
+  readonly lane: LaneId;
+  readonly entities: readonly string[];
+}
+
+interface Said {
+  readonly statement: Statement;
+  readonly counts: boolean;
 }
 
 /** All that name these entities or what was merged into them, in the order they were said. */
-export function* statementsAbout(
-  lane: LaneId,
-  entities: readonly string[],
-): Script<readonly { readonly statement: Statement; readonly counts: boolean }[]> {
+export const statementsAbout = asSnapshot('graph.statements', function* (of: About): Script<readonly Said[]> {
+  const { lane, entities } = of;
   const merged = yield* mergedInto(lane, entities);
   const ids = [...entities, ...merged.map(({ id }) => id)];
   const rows = yield* all<StatementRow>(SELECT_ABOUT, { lane, ids });
@@ -59,21 +85,33 @@ export function* statementsAbout(
     statement,
     counts: byId.get(statement.id)?.counts === 1,
   }));
+});
+
+interface OwnedBy {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
 }
 
-export function* proposalsOf(tenant: TenantId, owner: Owner): Script<readonly OpenProposal[]> {
-  const of = ownerParams(tenant, owner);
-  const proposed = yield* all<Proposed>(SELECT_PROPOSED, of);
+export const proposalsOf = asSnapshot('graph.proposals', function* (of: OwnedBy): Script<readonly OpenProposal[]> {
+  const { tenant, owner } = of;
+  const given = ownerParams(tenant, owner);
+  const proposed = yield* all<Proposed>(SELECT_PROPOSED, given);
   if (proposed.length === 0) return [];
-  const apart = yield* all<SaidApart>(SELECT_APART, of);
-  const asked = yield* entitiesById(tenant, [...new Set(proposed.flatMap((one) => [one.source, one.destination]))]);
-  const ends = yield* entitiesById(tenant, [...new Set(asked.flatMap(({ mergedInto: end }) => end ?? []))]);
+  const apart = yield* all<SaidApart>(SELECT_APART, given);
+  const ids = [...new Set(proposed.flatMap((one) => [one.source, one.destination]))];
+  const asked = yield* entitiesOf({ tenant, ids });
+  const ends = yield* entitiesOf({ tenant, ids: [...new Set(asked.flatMap(({ mergedInto: end }) => end ?? []))] });
   return openProposals(proposed, apart, new Map([...asked, ...ends].map((entity) => [entity.id, entity])));
+});
+
+interface Written {
+  readonly lane: LaneId;
+  readonly after: number;
 }
 
-export function* writtenAfter(lane: LaneId, after: number): Script<number> {
-  return (yield* first<{ count: number }>(COUNT_WRITTEN, { lane, after }))?.count ?? 0;
-}
+export const writtenAfter = asRead('graph.writtenAfter', function* (of: Written): Script<number> {
+  return (yield* first<{ count: number }>(COUNT_WRITTEN, { ...of }))?.count ?? 0;
+});
 
 const SELECT_NAMED = `
   ${SELECT_ENTITIES}

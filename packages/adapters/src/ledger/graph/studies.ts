@@ -4,6 +4,8 @@ import type {
   LaneId,
   MergeProposal,
   Millis,
+  Stored,
+  StoredAnswer,
   Study,
   StudyClaim,
   StudyState,
@@ -11,8 +13,11 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
+import { asRead, asWrite } from '../access.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
-import { all, first, insert, run, type Script, type Table } from '../script.ts';
+import { all, first, insert, run, type Script, type Table, together } from '../script.ts';
+import { keepAnswer } from '../thoughts.ts';
+import { lockLane } from '../turn.ts';
 import { changeGraph } from './changes.ts';
 
 /** The study that an applied consolidation asks for. */
@@ -20,7 +25,15 @@ export function* openStudy(of: { tenant: TenantId; lane: LaneId; id: string; now
   yield* run(INSERT_STUDY, of);
 }
 
-export function* claimStudy({ lane, now, holdMs }: { lane: LaneId; now: Millis; holdMs: number }): Script<StudyClaim> {
+interface Claim {
+  readonly lane: LaneId;
+  readonly now: Millis;
+  readonly holdMs: number;
+}
+
+/** Whatever changes a study holds the lock of its lane. */
+export const claimStudy = asWrite('graph.claim', function* ({ lane, now, holdMs }: Claim): Script<StudyClaim> {
+  yield* lockLane(lane);
   const next = yield* first<NextRow>(SELECT_NEXT, { lane });
   if (next === null) return { kind: 'none' };
   const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
@@ -31,20 +44,42 @@ export function* claimStudy({ lane, now, holdMs }: { lane: LaneId; now: Millis; 
   yield* run(HOLD, { lane, epoch, held: consolidationId, until: now + holdMs });
   const [owner, scope] = [ownerFrom(next), scopeFrom(next)];
   return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
-}
+});
+
+export const isHeld = asRead('graph.holds', holdsStudy);
 
 /** Whether a study still has its lane: nobody claimed it since, and its consolidation counts. */
-export function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {
+function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {
   return (yield* first(SELECT_HELD, { lane, consolidationId, epoch })) !== null;
 }
 
-export function* applyStudy(input: {
+/** The same, and nobody claims it before the transaction ends. */
+function* keepsStudy(study: Study): Script<boolean> {
+  yield* lockLane(study.lane);
+  return yield* holdsStudy(study);
+}
+
+interface Answer {
+  readonly study: Study;
+  readonly answer: StoredAnswer;
+}
+
+/** Keeps the answer of a study among those of its consolidation. */
+export const storeStudyAnswer = asWrite('graph.storeAnswer', function* ({ study, answer }: Answer): Script<Stored> {
+  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+  yield* keepAnswer(study, answer);
+  return { kind: 'stored' };
+});
+
+interface Apply {
   readonly study: Study;
   readonly plan: GraphPlan;
   readonly now: Millis;
-}): Script<{ kind: 'applied' | 'fenced' }> {
+}
+
+export const applyStudy = asWrite('graph.apply', function* (input: Apply): Script<{ kind: 'applied' | 'fenced' }> {
   const { study, plan, now } = input;
-  if (!(yield* holdsStudy(study))) return { kind: 'fenced' };
+  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
   const { tenant, lane, consolidationId } = study;
   yield* changeGraph({ tenant, lane, now }, plan);
   yield* insert(
@@ -54,65 +89,93 @@ export function* applyStudy(input: {
       ...{ consolidation_id: consolidationId, recorded_at: now },
     })),
   );
-  yield* run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) });
-  yield* run(FREE, { lane });
+  yield* together(run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) }), run(FREE, { lane }));
   return { kind: 'applied' };
-}
+});
 
-export function* failStudy(input: {
+interface Fail {
   readonly study: Study;
   readonly failure: Failure;
   readonly retryAt: Millis | null;
-}): Script<{ kind: 'noted' | 'fenced' }> {
+}
+
+export const failStudy = asWrite('graph.fail', function* (input: Fail): Script<{ kind: 'noted' | 'fenced' }> {
   const { study, failure, retryAt } = input;
-  if (!(yield* holdsStudy(study))) return { kind: 'fenced' };
+  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
   const state: StudyState = retryAt === null ? 'parked' : 'pending';
   const { consolidationId, lane } = study;
-  yield* run(FAIL_STUDY, { consolidationId, state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at });
-  yield* run(FREE, { lane });
+  const columns = { state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at };
+  yield* together(run(FAIL_STUDY, { consolidationId, ...columns }), run(FREE, { lane }));
   return { kind: 'noted' };
+});
+
+interface Release {
+  readonly study: Study;
+  readonly notBefore: Millis;
 }
 
-export function* releaseStudy({ study, notBefore }: { study: Study; notBefore: Millis }): Script<void> {
-  if (!(yield* holdsStudy(study))) return;
+export const releaseStudy = asWrite('graph.release', function* ({ study, notBefore }: Release): Script<void> {
+  if (!(yield* keepsStudy(study))) return;
   const { consolidationId, lane } = study;
-  yield* run('UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId', {
-    consolidationId,
-    notBefore,
-  });
-  yield* run(FREE, { lane });
-}
+  const putOff = 'UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId';
+  yield* together(run(putOff, { consolidationId, notBefore }), run(FREE, { lane }));
+});
 
-export function* requestStudy(input: {
+interface Request {
   readonly tenant: TenantId;
   readonly consolidationId: string;
   readonly now: Millis;
-}): Script<LaneId | null> {
+}
+
+export const requestStudy = asWrite('graph.request', function* (input: Request): Script<LaneId | null> {
   const { tenant, consolidationId: id, now } = input;
+  const asked = yield* first<{ lane: LaneId }>('SELECT lane FROM consolidations WHERE tenant = @tenant AND id = @id', {
+    tenant,
+    id,
+  });
+  if (asked === null) return null;
+  yield* lockLane(asked.lane);
   const found = yield* first<{ lane: LaneId; state: StudyState | null }>(SELECT_REQUESTED, { tenant, id });
   if (found === null || (found.state !== null && found.state !== 'parked')) return null;
   if (found.state === null) yield* openStudy({ tenant, lane: found.lane, id, now });
   else yield* run(REOPEN_STUDY, { id, now });
   return found.lane;
+});
+
+interface Due {
+  readonly now: Millis;
+  readonly limit: number;
 }
 
 /** By their first study, which must be due: the others wait for it. */
-export function* dueStudies({ now, limit }: { now: Millis; limit: number }): Script<readonly LaneId[]> {
-  return (yield* all<{ lane: LaneId }>(SELECT_DUE, { now, limit })).map(({ lane }) => lane);
+export const dueStudies = asRead('graph.due', function* (of: Due): Script<readonly LaneId[]> {
+  return (yield* all<{ lane: LaneId }>(SELECT_DUE, { ...of })).map(({ lane }) => lane);
+});
+
+interface OneOf {
+  readonly tenant: TenantId;
+  readonly consolidationId: string;
 }
 
-export function* viewStudy(tenant: TenantId, consolidationId: string): Script<StudyView | null> {
-  const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
-  if (row === null) return null;
-  const { state, attempts, failure, plan, requested_at: requestedAt, applied_at: appliedAt } = row;
-  return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
-}
+export const viewStudy = asRead(
+  'graph.study',
+  function* ({ tenant, consolidationId }: OneOf): Script<StudyView | null> {
+    const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
+    if (row === null) return null;
+    const { state, attempts, failure, plan, requested_at: requestedAt, applied_at: appliedAt } = row;
+    return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
+  },
+);
 
-export function* countStudies(): Script<Record<'pending' | 'parked', number>> {
-  const pending = (yield* first<{ count: number }>(COUNT_WAITING))?.count ?? 0;
-  const parked = (yield* first<{ count: number }>(COUNT_PARKED))?.count ?? 0;
-  return { pending, parked };
-}
+type Counts = Record<'pending' | 'parked', number>;
+
+export const countStudies = asRead('graph.counts', function* (_: null): Script<Counts> {
+  const [pending, parked] = yield* together(
+    first<{ count: number }>(COUNT_WAITING),
+    first<{ count: number }>(COUNT_PARKED),
+  );
+  return { pending: pending?.count ?? 0, parked: parked?.count ?? 0 };
+});
 
 const parsed = <T>(json: string | null): T | null => (json === null ? null : JSON.parse(json));
 

@@ -1,6 +1,8 @@
 import type { GraphTelling, LaneId, ToldOfGraph } from '@slowwave/engine';
+import { asSnapshot, asWrite } from '../access.ts';
+import type { Refilled, SliceAfter } from '../in-slices.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
-import { all, run, type Script } from '../script.ts';
+import { all, run, type Script, together } from '../script.ts';
 import { notAside } from '../speech.ts';
 import { type EntityRow, entityFrom, SELECT_ENTITIES, SHOWN, shownRelations } from './rows.ts';
 
@@ -11,19 +13,27 @@ interface UntoldRow {
   readonly untold_at: number;
 }
 
+interface Untold {
+  readonly lane: LaneId | null;
+  readonly limit: number;
+}
+
 /** Oldest change first. */
-export function* untoldGraph({ lane, limit }: { lane: LaneId | null; limit: number }): Script<readonly GraphTelling[]> {
-  const params = { limit, ...(lane === null ? {} : { lane }) };
-  const entities = yield* all<UntoldRow>(untoldText('entity', lane), params);
-  const relations = yield* all<UntoldRow>(untoldText('relation', lane), params);
+export const untoldGraph = asSnapshot('graph.untold', function* (of: Untold): Script<readonly GraphTelling[]> {
+  const { lane, limit } = of;
+  const given = { limit, ...(lane === null ? {} : { lane }) };
+  const [entities, relations] = yield* together(
+    all<UntoldRow>(untoldText('entity', lane), given),
+    all<UntoldRow>(untoldText('relation', lane), given),
+  );
   const rows = [...entities, ...relations].sort((a, b) => a.untold_at - b.untold_at || (a.id < b.id ? -1 : 1));
   const ids = rows.slice(0, limit).map(({ id }) => id);
   const first = new Set(ids);
-  const of = (found: readonly UntoldRow[]): string[] => found.map(({ id }) => id).filter((id) => first.has(id));
-  const shown = [...(yield* tellingsOf('entity', of(entities))), ...(yield* tellingsOf('relation', of(relations)))];
-  const byId = new Map(shown.map((one) => [one.kind === 'entity' ? one.entity.id : one.relation.id, one]));
+  const among = (found: readonly UntoldRow[]): string[] => found.map(({ id }) => id).filter((id) => first.has(id));
+  const shown = yield* together(tellingsOf('entity', among(entities)), tellingsOf('relation', among(relations)));
+  const byId = new Map(shown.flat().map((one) => [one.kind === 'entity' ? one.entity.id : one.relation.id, one]));
   return ids.flatMap((id) => byId.get(id) ?? []);
-}
+});
 
 function* tellingsOf(kind: Kind, ids: readonly string[]): Script<readonly GraphTelling[]> {
   if (ids.length === 0) return [];
@@ -33,35 +43,40 @@ function* tellingsOf(kind: Kind, ids: readonly string[]): Script<readonly GraphT
 }
 
 /** What has changed since stays untold. In one order, whoever does it: two that wait for each other would be one too many. */
-export function* tellGraph({ of }: { of: readonly ToldOfGraph[] }): Script<void> {
-  for (const { kind, id, revision } of of.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    yield* run(`UPDATE ${TABLES[kind]} SET untold_at = NULL WHERE id = @id AND revision = @revision`, { id, revision });
-  }
+export const tellGraph = asWrite('graph.told', function* (of: readonly ToldOfGraph[]): Script<void> {
+  const told = of.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  yield* together(
+    ...told.map(({ kind, id, revision }) =>
+      run(`UPDATE ${TABLES[kind]} SET untold_at = NULL WHERE id = @id AND revision = @revision`, { id, revision }),
+    ),
+  );
+});
+
+interface Slice extends SliceAfter {
+  readonly kind: Kind;
 }
 
 /** A slice of what counts is untold again, under a new revision: what is told to the lost index meanwhile is told anew. */
-export function* refillGraph(input: {
-  readonly kind: Kind;
-  readonly after: string;
-  readonly limit: number;
-}): Script<{ last: string | null; filled: number }> {
-  const { kind, after, limit } = input;
+export const refillGraph = asWrite('graph.refill', function* ({ kind, after, limit }: Slice): Script<Refilled> {
   const rows = yield* all<{ id: string }>(everyId(kind), { after, limit });
   const ids = rows.map(({ id }) => id);
-  if (ids.length > 0) {
-    yield* run(
-      `UPDATE ${TABLES[kind]} SET untold_at = coalesce(untold_at, 0), revision = revision + 1 WHERE id IN :ids`,
-      { ids },
-    );
-  }
+  const again = `UPDATE ${TABLES[kind]} SET untold_at = coalesce(untold_at, 0), revision = revision + 1 WHERE id IN :ids`;
+  if (ids.length > 0) yield* run(again, { ids });
   return { last: ids.at(-1) ?? null, filled: ids.length };
+});
+
+interface Every {
+  readonly kind: Kind;
+  readonly after: string | null;
+  readonly limit: number;
 }
 
 /** What counts and stands for itself, in the order of ids. */
-export function* everyOfGraph(kind: Kind, after: string | null, limit: number): Script<readonly GraphTelling[]> {
+export const everyOfGraph = asSnapshot('graph.every', function* (of: Every): Script<readonly GraphTelling[]> {
+  const { kind, after, limit } = of;
   const ids = (yield* all<{ id: string }>(everyId(kind), { after: after ?? '', limit })).map(({ id }) => id);
   return yield* tellingsOf(kind, ids);
-}
+});
 
 const TABLES: Readonly<Record<Kind, string>> = { entity: 'graph_entities', relation: 'graph_relations' };
 

@@ -1,12 +1,12 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
+import { aroundAtOnce } from '../../ledger/graph/around.ts';
 import { storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
-import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
@@ -86,6 +86,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     id,
     ...storesOf(access.scripts, {
       append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
+      around: aroundAtOnce,
       compact: () => compactDatabase(access),
     }),
     memories: memoryStore(access, newLaneId),
@@ -93,7 +94,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     present: presentStore(access),
     replays: replayStore(access),
     contents: contentStore(access),
-    graph: graphStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
+import { aroundEach } from '../../ledger/graph/around.ts';
 import { storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../same-file.ts';
 import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
 import { asLedgerError } from './errors.ts';
-import { graphStore } from './graph-store.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
 import { filteredStore } from './read/filtered.ts';
@@ -75,6 +75,7 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
     id: ledgerIdOf(reader),
     ...storesOf(access.scripts, {
       append: (batch, policy) => access.write('append', { batch, policy, newLaneId: newLaneId() }),
+      around: aroundEach,
       compact: () => compact(writer),
     }),
     memories: memoryStore(access, newLaneId),
@@ -82,7 +83,6 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
     present: presentStore(access),
     replays: replayStore(access),
     contents: contentStore(access),
-    graph: graphStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

@@ -1,16 +1,5 @@
 import { append } from './append.ts';
 import { apply, write } from './apply.ts';
-import {
-  applyStudy,
-  claimStudy,
-  failStudy,
-  refillGraph,
-  releaseStudy,
-  requestStudy,
-  storeStudyAnswer,
-  tellGraph,
-  writeGraph,
-} from './graph.ts';
 import { openLaneId, proveWritable } from './lanes.ts';
 import { advanceReplay, createReplay, forgetInReplays, moveReplay, takeReplay } from './replays.ts';
 
@@ -19,22 +8,13 @@ export const WRITES = {
   advanceReplay,
   append,
   apply,
-  applyStudy,
-  claimStudy,
   createReplay,
-  failStudy,
   forgetInReplays,
   moveReplay,
   openLaneId,
   proveWritable,
-  refillGraph,
-  releaseStudy,
-  requestStudy,
-  storeStudyAnswer,
   takeReplay,
-  tellGraph,
   write,
-  writeGraph,
 } as const;
 
 export type WriteName = keyof typeof WRITES;

@@ -12,6 +12,7 @@ import type {
 import { type Access, asRead, asWrite } from './access.ts';
 import { cutOffOwner, ERASING } from './erasing.ts';
 import { forgetUserInKeys } from './keys.ts';
+import { lockOwner } from './lanes.ts';
 import { all, first, run, type Script } from './script.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';
@@ -43,16 +44,13 @@ const requestErasure = asWrite('erasures.request', function* ({ tenant, owner, e
     yield* forgetUserInKeys({ tenant, userId: ownerId, now });
     yield* forgetUserInWebhooks(tenant, ownerId);
   }
-  const lane = yield* first<{ id: LaneId }>(LOCK_LANE_OF, { tenant, kind, ownerId });
+  const lane = yield* lockOwner({ tenant, owner });
   const before = lane === null ? yield* first<ErasureRow>(SELECT_UNFINISHED, { tenant, ownerHash }) : null;
   if (before !== null) return erasureFrom(before);
   yield* run(INSERT, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
   if (lane !== null) yield* run(CUT_OFF, { lane: lane.id, id, ownerId: cutOffOwner(id) });
   return yield* lockErasure(id);
 });
-
-const LOCK_LANE_OF = `
-  SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId FOR NO KEY UPDATE`;
 
 const SELECT_UNFINISHED = `
   SELECT * FROM erasures WHERE tenant = @tenant AND owner_hash = @ownerHash AND state <> 'erased'

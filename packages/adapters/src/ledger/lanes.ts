@@ -51,7 +51,7 @@ export function* findLane(of: OwnedBy): Script<Lane | null> {
 }
 
 /** The lane of an owner, locked. */
-const lockOwner = (of: OwnedBy): Script<LaneRow | null> => laneOfOwner(of, ' FOR NO KEY UPDATE');
+export const lockOwner = (of: OwnedBy): Script<LaneRow | null> => laneOfOwner(of, ' FOR NO KEY UPDATE');
 
 const laneOfOwner = ({ tenant, owner }: OwnedBy, lock: string): Script<LaneRow | null> =>
   first<LaneRow>(`SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId${lock}`, {

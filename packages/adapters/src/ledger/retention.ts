@@ -140,6 +140,7 @@ const removeHistories = asWrite('retention.removeHistories', function* (of: Remo
   return standing.length;
 });
 
+/** Of the tenant alone: events are written by their ids. */
 function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<void> {
   const ids = events.map(({ id }) => id);
   const own = yield* all<{ id: string }>('SELECT id FROM events WHERE tenant = @tenant AND id IN :ids', {

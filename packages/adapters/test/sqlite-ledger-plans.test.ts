@@ -106,3 +106,13 @@ it('every index is one that a statement of them takes', () => {
   );
   expect(made.map(({ name }) => name).filter((name) => !taken.has(name))).toEqual([]);
 });
+
+it('what is named by its ids is found by them, not in all of a tenant or lane', () => {
+  const byText = Map.groupBy(plans(), ({ text }) => text);
+  const wrong = [...byText].filter(([text, lines]) => {
+    const [found, table = '\\w+'] = /(?:\b(\w+)\.)?\bid IN \(SELECT value FROM json_each/.exec(text) ?? [];
+    const byId = new RegExp(`^SEARCH ${table} USING .*\\bid=\\?`);
+    return found !== undefined && !lines.some(({ detail }) => byId.test(detail));
+  });
+  expect(wrong.map(([text]) => text)).toEqual([]);
+});

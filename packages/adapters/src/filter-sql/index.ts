@@ -1,3 +1,3 @@
 export { postgresDialect } from './postgres.ts';
 export { addFilterFunctions, sqliteDialect } from './sqlite.ts';
-export { type SqlFilter, translate } from './translate.ts';
+export { type ColumnName, type Dialect, type SqlFilter, translate } from './translate.ts';

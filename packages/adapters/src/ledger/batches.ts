@@ -76,12 +76,13 @@ interface Parked {
 const parkedBatches = asRead('batches.parked', function* (of: Parked): Script<readonly Batch[]> {
   const { tenant, filter, limit } = of;
   const { ids = [], lane = null, userId = null, errorCode = null, since = null } = filter;
+  const b = filter.ids === undefined ? 'b' : '+b';
   const conditions = where([
-    "b.tenant = @tenant AND b.state = 'parked'",
+    `${b}.tenant = @tenant AND b.state = 'parked'`,
     isStanding('b.lane'),
     filter.ids === undefined ? null : 'b.id IN :ids',
-    lane === null ? null : 'b.lane = @lane',
-    userId === null ? null : laneOfUser('b.lane'),
+    lane === null ? null : `${b}.lane = @lane`,
+    userId === null ? null : laneOfUser(`${b}.lane`),
     errorCode === null ? null : "b.failure->>'code' = @errorCode",
     since === null ? null : 'b.accepted_at >= @since',
   ]);

@@ -171,6 +171,6 @@ interface Batches {
 }
 
 const withoutMessages = asRead('retention.withoutMessages', function* (of: Batches): Script<readonly string[]> {
-  const text = 'SELECT id FROM batches WHERE tenant = @tenant AND stripped_at IS NOT NULL AND id IN :ids';
+  const text = 'SELECT id FROM batches WHERE +tenant = @tenant AND stripped_at IS NOT NULL AND id IN :ids';
   return (yield* all<{ id: string }>(text, { ...of })).map(({ id }) => id);
 });

@@ -9,6 +9,7 @@
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
+ *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  */
 export type Script<T> = Generator<Step, T, unknown>;
@@ -24,6 +25,11 @@ export type Step =
 
 export function* all<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
   return (yield { kind: 'all', text, given }) as readonly Found[];
+}
+
+/** The same of a statement that is as a caller's filter is: it is not kept. */
+export function* once<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
+  return (yield { kind: 'once', text, given }) as readonly Found[];
 }
 
 export function* first<Found>(text: string, given: Given = {}): Script<Found | null> {
@@ -85,6 +91,7 @@ export const toSqlite = (text: string): string =>
     .replace(CASTS, '')
     .replace(LOCKS, '')
     .replaceAll(' COLLATE "C"', '')
+    .replaceAll('jsonb_array_elements_text(', 'json_each(')
     .replace(/\b(greatest|least)\(/gi, (_, name: string) => (name.toLowerCase() === 'greatest' ? 'max(' : 'min('));
 
 /** A statement as PostgreSQL reads it. */

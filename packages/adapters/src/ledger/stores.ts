@@ -3,11 +3,13 @@ import type { Access, Read } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
 import { erasureStore } from './erasures.ts';
+import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundLane } from './graph/around.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
 import { laneStore } from './lanes.ts';
 import { lookupStore } from './lookups.ts';
+import { type MemoryChanges, memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
 import { retentionStore } from './retention.ts';
@@ -28,18 +30,22 @@ interface Own {
   readonly around: Read<AroundLane, readonly KeptRelation[]>;
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
+  readonly filtering: Filtering;
+  readonly memoryChanges: MemoryChanges;
 }
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access, { append, around, compact }: Own) =>
+export const storesOf = (access: Access, { append, around, compact, filtering, memoryChanges }: Own) =>
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
     erasures: erasureStore(access, compact),
+    filtered: filteredStore(access, filtering),
     graph: graphStore(access, around),
     keys: keyStore(access),
     lookups: lookupStore(access),
     lanes: laneStore(access),
+    memories: memoryStore(access, memoryChanges),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     retention: retentionStore(access),

@@ -100,7 +100,7 @@ const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Scri
 
 const SELECT_PINNED = 'SELECT * FROM messages WHERE tenant = @tenant AND batch_id IN :ids ORDER BY seq';
 
-const SELECT_METADATA = 'SELECT id, metadata FROM batches WHERE tenant = @tenant AND id IN :ids';
+const SELECT_METADATA = 'SELECT id, metadata FROM batches WHERE +tenant = @tenant AND id IN :ids';
 
 const SELECT_SCOPE = 'SELECT scope, summary FROM consolidations WHERE id = @id';
 

@@ -14,8 +14,11 @@ export interface MemoryRow extends ScopeColumns, OwnerColumns {
   readonly updated_at: number;
 }
 
-export interface VersionRow {
+export interface VersionRow extends VersionColumns {
   readonly memory_id: string;
+}
+
+export interface VersionColumns {
   readonly number: number;
   readonly text: string;
   readonly said_at: number;
@@ -27,12 +30,7 @@ export interface VersionRow {
   readonly recorded_at: number;
 }
 
-/** Memories with their owner's and scope's columns; add a WHERE on `m`. */
-export const SELECT_MEMORIES = `
-  SELECT m.*, l.owner_kind, l.owner_id, s.user_id, s.agent_id, s.run_id, s.app_id
-  FROM memories m JOIN lanes l ON l.id = m.lane JOIN scopes s ON s.id = m.scope`;
-
-export const memoryFrom = (row: MemoryRow, versions: readonly VersionRow[]): Memory => ({
+export const memoryFrom = (row: MemoryRow, versions: readonly VersionColumns[]): Memory => ({
   id: row.id,
   tenant: row.tenant,
   lane: row.lane,
@@ -47,7 +45,7 @@ export const memoryFrom = (row: MemoryRow, versions: readonly VersionRow[]): Mem
   updatedAt: row.updated_at,
 });
 
-const versionFrom = (row: VersionRow): MemoryVersion => ({
+const versionFrom = (row: VersionColumns): MemoryVersion => ({
   number: row.number,
   text: row.text,
   saidAt: { at: row.said_at, seq: row.said_seq },

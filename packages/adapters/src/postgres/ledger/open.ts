@@ -1,5 +1,7 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
+import { postgresDialect } from '../../filter-sql/index.ts';
+import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundAtOnce } from '../../ledger/graph/around.ts';
 import { storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
@@ -9,10 +11,9 @@ import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 import { contentStore } from './read/contents.ts';
-import { filteredStore } from './read/filtered.ts';
 import { presentStore } from './read/present.ts';
 import { replayStore } from './stores.ts';
-import { memoryStore } from './stores-of-memory.ts';
+import { memoryChanges } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { appendGroup } from './write/append.ts';
 
@@ -62,6 +63,9 @@ async function prepare(pool: Pool, given: { newLedgerId: string; log: Log }): Pr
   }
 }
 
+/** The server tests them. */
+const FILTERING: Filtering = { dialect: postgresDialect, testsAtOnce: null };
+
 interface Opened {
   readonly id: string;
   readonly pool: Pool;
@@ -88,9 +92,9 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
       append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
       around: aroundAtOnce,
       compact: () => compactDatabase(access),
+      filtering: FILTERING,
+      memoryChanges: memoryChanges(access, newLaneId),
     }),
-    memories: memoryStore(access, newLaneId),
-    filtered: filteredStore(access),
     present: presentStore(access),
     replays: replayStore(access),
     contents: contentStore(access),

@@ -1,11 +1,10 @@
-import type { LaneId, MemoryStore } from '@slowwave/engine';
+import type { LaneId } from '@slowwave/engine';
 import { findLane } from '../../ledger/lanes.ts';
+import type { MemoryChanges } from '../../ledger/memories.ts';
 import type { Access } from './access.ts';
-import * as memories from './read/memories.ts';
-import { messagesById, sourcesOf } from './read/sources.ts';
 import { runScript } from './script.ts';
 
-export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): MemoryStore {
+export function memoryChanges({ read, write }: Access, newLaneId: () => LaneId): MemoryChanges {
   return {
     apply: (turn, application) => write('apply', { turn, application }),
     write: (tenant, change) => write('write', { tenant, ...change }),
@@ -13,15 +12,5 @@ export function memoryStore({ read, write }: Access, newLaneId: () => LaneId): M
       const known = await read((sql) => runScript(sql, findLane({ tenant, owner })));
       return known?.id ?? write('openLaneId', { tenant, owner, now, newId: newLaneId() });
     },
-    get: (tenant, id) => read((sql) => memories.getMemory(sql, tenant, id)),
-    many: (tenant, ids) => read((sql) => memories.manyMemories(sql, tenant, ids)),
-    unprojected: (lane) => read((sql) => memories.unprojectedMemories(sql, lane)),
-    tombstones: (lane, textHashes) => read((sql) => memories.tombstonesOf(sql, lane, textHashes)),
-    list: (...[tenant, scope, now, page]) => read((sql) => memories.listMemories(sql, { tenant, scope, now, page })),
-    liveIds: (tenant, scope) => read((sql) => memories.liveIds(sql, tenant, scope)),
-    every: (after, limit) => read((sql) => memories.everyMemory(sql, after, limit)),
-    history: (tenant, id, page) => read((sql) => memories.historyOf(sql, { tenant, id, page })),
-    sources: (tenant, id, around) => read((sql) => sourcesOf(sql, { tenant, id, ...around })),
-    messages: (tenant, ids) => read((sql) => messagesById(sql, tenant, ids)),
   };
 }

@@ -1,14 +1,16 @@
 import type { ContentStore } from '@slowwave/engine';
+import { memoriesOfLane } from '../../../ledger/memories.ts';
 import { type MessageRow, messageFrom } from '../../../ledger/rows/message.ts';
 import { type ScopeColumns, scopeFrom } from '../../../ledger/rows/scope.ts';
 import type { Access } from '../access.ts';
-import { memoriesOfLane } from './memories.ts';
+import { runScript } from '../script.ts';
 
 export function contentStore({ read }: Access): ContentStore {
   return {
     messages: (lane, after, limit) =>
       read(async (sql) => (await sql.all<MessageRow>(SELECT_MESSAGES, { lane, after, limit })).map(messageFrom)),
-    memories: (lane, after, limit) => read((sql) => memoriesOfLane(sql, { lane, after, limit })),
+    memories: (lane, after, limit) =>
+      read((sql) => runScript(sql, memoriesOfLane({ lane, after: after ?? '', limit }))),
     summaries: (lane) =>
       read(async (sql) => {
         const rows = await sql.all<ScopeColumns & { summary: string }>(SELECT_SUMMARIES, { lane });

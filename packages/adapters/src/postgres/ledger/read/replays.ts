@@ -1,11 +1,12 @@
 import type { Batch, BatchState, LaneId, Life, Page, Paged, Replay, ReplayFilter, TenantId } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
+import { loadMemories } from '../../../ledger/memories.ts';
 import { newestFirst, where } from '../../../ledger/page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from '../../../ledger/rows/batch.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { filterConditions, type ReplayRow, replayFrom } from '../../../ledger/rows/replay.ts';
+import { runScript } from '../script.ts';
 import type { Params, Sql } from '../sql.ts';
-import { loadMemories } from './load.ts';
 
 export async function getReplay(sql: Sql, tenant: TenantId, id: string): Promise<Replay | null> {
   const row = await sql.get<ReplayRow>('SELECT * FROM replays WHERE tenant = @tenant AND id = @id', { tenant, id });
@@ -74,8 +75,7 @@ export async function livesOf(
   { lane, before, after, limit }: { lane: LaneId; before: number; after: string | null; limit: number },
 ): Promise<readonly Life[]> {
   const condition = 'WHERE m.lane = @lane AND m.created_at < @before AND m.id > @after';
-  const found = { condition, limit: 'ORDER BY m.id LIMIT @limit', order: 'found.id' };
-  const memories = await loadMemories(sql, found, { lane, before, after: after ?? '', limit });
+  const memories = await runScript(sql, loadMemories(condition, { lane, before, after: after ?? '', limit }));
   const ids = memories.map((memory) => memory.id);
   const events = Map.groupBy(await sql.all<EventRow>(SELECT_EVENTS, { ids, before }), (row) => row.memory_id);
   return memories.map((memory) => ({ memory, events: (events.get(memory.id) ?? []).map(eventFrom) }));

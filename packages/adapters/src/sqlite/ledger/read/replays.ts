@@ -1,11 +1,12 @@
 import type { Batch, BatchState, LaneId, Life, Page, Paged, Replay, ReplayFilter, TenantId } from '@slowwave/engine';
 import { pageOf } from '../../../ledger/cursor.ts';
+import { loadMemories } from '../../../ledger/memories.ts';
 import { newestFirst, where } from '../../../ledger/page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from '../../../ledger/rows/batch.ts';
 import { type EventRow, eventFrom } from '../../../ledger/rows/event.ts';
 import { filterConditions, type ReplayRow, replayFrom } from '../../../ledger/rows/replay.ts';
+import { runScript } from '../script.ts';
 import type { Params, Sql } from '../sql.ts';
-import { loadMemories } from './memories.ts';
 
 export function getReplay(sql: Sql, tenant: TenantId, id: string): Replay | null {
   const row = sql.get<ReplayRow>('SELECT * FROM replays WHERE tenant = @tenant AND id = @id', { tenant, id });
@@ -43,7 +44,7 @@ export function whereMatches({ tenant, filter }: { tenant: TenantId; filter: Rep
   const { conditions, params } = filterConditions(filter);
   return {
     conditions: [
-      ...conditions,
+      ...conditions.map((one) => (one === null || filter.ids === undefined ? one : `+${one}`)), // found by its id
       'b.state IN (SELECT value FROM json_each(@states))',
       filter.ids === undefined ? null : 'b.id IN (SELECT value FROM json_each(@ids))',
       filter.errorCode === undefined ? null : "json_extract(b.failure, '$.code') = @errorCode",
@@ -67,8 +68,8 @@ export function livesOf(
   sql: Sql,
   { lane, before, after, limit }: { lane: LaneId; before: number; after: string | null; limit: number },
 ): readonly Life[] {
-  const condition = 'WHERE m.lane = @lane AND m.created_at < @before AND m.id > @after ORDER BY m.id LIMIT @limit';
-  const memories = loadMemories(sql, condition, { lane, before, after: after ?? '', limit });
+  const condition = 'WHERE m.lane = @lane AND m.created_at < @before AND m.id > @after';
+  const memories = runScript(sql, loadMemories(condition, { lane, before, after: after ?? '', limit }));
   const ids = JSON.stringify(memories.map((memory) => memory.id));
   const events = Map.groupBy(sql.all<EventRow>(SELECT_EVENTS, { ids, before }), (row) => row.memory_id);
   return memories.map((memory) => ({ memory, events: (events.get(memory.id) ?? []).map(eventFrom) }));

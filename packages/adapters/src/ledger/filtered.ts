@@ -1,0 +1,114 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Filter, FilteredStore, Memory, Scope, TenantId } from '@slowwave/engine';
+import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/index.ts';
+import { type Access, asRead } from './access.ts';
+import { pageOf, readCursor, type SortKey } from './cursor.ts';
+import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';
+import { where } from './page.ts';
+import { first, once, type Script } from './script.ts';
+
+/** How a kind of ledger tests what a filter says. */
+export interface Filtering {
+  readonly dialect: (columns: Readonly<Record<ColumnName, string>>, metadata: string) => Dialect;
+  /** So many conditions are tested without a break; null: nobody waits for the tests but who asked. */
+  readonly testsAtOnce: number | null;
+}
+
+/** Lists in slices where tests hold others up: an owner may have very much that hardly anything fits of. */
+export function filteredStore({ read }: Access, { dialect, testsAtOnce }: Filtering): FilteredStore {
+  const words = dialect(COLUMNS, METADATA);
+  return {
+    list: async (tenant, { scope, where: asked, now }, page) => {
+      const filter = translate(asked, words);
+      const tests = testsAtOnce === null ? null : Math.ceil(testsAtOnce / conditionsIn(asked));
+      const found: Memory[] = [];
+      for (let after = readCursor(page.cursor, ['number', 'string']); ; await setImmediate()) {
+        const limit = page.limit + 1 - found.length;
+        const slice = await read(listSlice, { tenant, scope, now, filter, tests, after, limit });
+        found.push(...slice.memories);
+        after = slice.end;
+        if (after === null || found.length > page.limit) return pageOf(found, page.limit, keyOf);
+      }
+    },
+  };
+}
+
+const keyOf = ({ createdAt, id }: Memory): SortKey => [createdAt, id];
+
+function conditionsIn(filter: Filter): number {
+  switch (filter.kind) {
+    case 'all':
+    case 'any':
+      return filter.of.reduce((sum, one) => sum + conditionsIn(one), 1);
+    case 'not':
+      return conditionsIn(filter.of);
+    case 'condition':
+      return 1;
+  }
+}
+
+interface ListSlice {
+  readonly tenant: TenantId;
+  readonly scope: Scope;
+  readonly now: number;
+  readonly filter: SqlFilter;
+  /** How many memories it is tested of at most; null: as many as it takes. */
+  readonly tests: number | null;
+  readonly after: SortKey | null;
+  readonly limit: number;
+}
+
+interface Slice {
+  readonly memories: readonly Memory[];
+  /** Where the next slice begins; null: there is none. */
+  readonly end: SortKey | null;
+}
+
+const listSlice = asRead('filtered.slice', function* (of: ListSlice): Script<Slice> {
+  const { filter, tests, limit } = of;
+  const owned = ownedBy(of.tenant, of.scope);
+  const later = of.after === null ? null : '(m.created_at, m.id) < (@afterTime, @afterId)';
+  const [afterTime = null, afterId = null] = of.after ?? [];
+  const given = { ...owned.given, now: of.now, afterTime, afterId };
+  const end = tests === null ? null : yield* first<EndRow>(selectLast(later), { ...given, before: tests - 1 });
+  const within = end === null ? null : '(m.created_at, m.id) >= (@endTime, @endId)';
+  const memories = yield* loadMemories(
+    where([...owned.conditions, UNEXPIRED, later, within, fits(filter)]),
+    { ...given, ...filter.params, endTime: end?.created_at ?? null, endId: end?.id ?? null, limit },
+    { order: NEWEST_FIRST, ask: once },
+  );
+  return { memories, end: end === null ? null : [end.created_at, end.id] };
+});
+
+interface EndRow {
+  readonly id: string;
+  readonly created_at: number;
+}
+
+/** The last memory of a slice that is full, whatever the scope leaves of it: no slice takes longer. */
+const selectLast = (later: string | null): string => `
+  SELECT m.id, m.created_at FROM memories m
+  ${where([LIVE_OF_OWNER, later])} ORDER BY ${NEWEST_FIRST('m')} LIMIT 1 OFFSET @before`;
+
+/** Of the newest version of a memory. */
+const fits = ({ condition }: SqlFilter): string =>
+  `EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id AND v.superseded_by IS NULL AND ${condition})`;
+
+const COLUMNS: Readonly<Record<ColumnName, string>> = {
+  userId: 's.user_id',
+  agentId: 's.agent_id',
+  runId: 's.run_id',
+  appId: 's.app_id',
+  memoryId: 'm.id',
+  text: 'v.text',
+  category: "(v.details ->> 'category')",
+  immutable: "(v.details ->> 'immutable')::boolean",
+  confirmations: 'm.confirmations::float8',
+  createdAt: 'm.created_at',
+  updatedAt: 'm.updated_at',
+  saidAt: 'v.said_at',
+  validFrom: 'v.valid_from',
+  expiresAt: 'm.expires_at',
+};
+
+const METADATA = "v.details -> 'metadata'";

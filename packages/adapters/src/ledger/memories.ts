@@ -1,0 +1,245 @@
+import type {
+  LaneId,
+  Memory,
+  MemoryEvent,
+  MemoryStore,
+  Message,
+  Page,
+  Paged,
+  Scope,
+  TenantId,
+  Tombstone,
+} from '@slowwave/engine';
+import { ownerOf } from '@slowwave/engine/storing';
+import { type Access, asRead } from './access.ts';
+import { pageOf, readCursor } from './cursor.ts';
+import { isStanding, newestFirst, where } from './page.ts';
+import { type EventRow, eventFrom } from './rows/event.ts';
+import { type MemoryRow, memoryFrom, type VersionColumns } from './rows/memory.ts';
+import { type MessageRow, messageFrom } from './rows/message.ts';
+import { all, type Given, type once, type Script } from './script.ts';
+
+/** How memories change differs from ledger to ledger. */
+export type MemoryChanges = Pick<MemoryStore, 'apply' | 'write' | 'laneOf'>;
+
+export const memoryStore = ({ read }: Access, changes: MemoryChanges): MemoryStore => ({
+  ...changes,
+  get: async (tenant, id) => (await read(manyMemories, { tenant, ids: [id] }))[0] ?? null,
+  many: (tenant, ids) => read(manyMemories, { tenant, ids }),
+  unprojected: (lane) => read(unprojected, { lane }),
+  tombstones: (lane, textHashes) => read(tombstonesOf, { lane, textHashes }),
+  list: (...[tenant, scope, now, page]) => read(listMemories, { tenant, scope, now, page }),
+  liveIds: (tenant, scope) => read(liveIds, { tenant, scope }),
+  every: (after, limit) => read(everyMemory, { after: after ?? '', limit }),
+  history: (tenant, id, page) => read(historyOf, { tenant, id, page }),
+  sources: (tenant, id, around) => read(sourcesOf, { tenant, id, ...around }),
+  messages: (tenant, ids) => read(messagesById, { tenant, ids }),
+});
+
+interface OfTenant {
+  readonly tenant: TenantId;
+}
+
+interface ById extends OfTenant {
+  readonly ids: readonly string[];
+}
+
+type Memories = readonly Memory[];
+
+const manyMemories = asRead('memories.many', (of: ById): Script<Memories> => {
+  return loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { ...of });
+});
+
+interface OfLane {
+  readonly lane: LaneId;
+}
+
+const unprojected = asRead('memories.unprojected', (of: OfLane): Script<Memories> => {
+  return loadMemories('WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { ...of });
+});
+
+interface Slice {
+  readonly after: string;
+  readonly limit: number;
+}
+
+const everyMemory = asRead('memories.every', (of: Slice): Script<Memories> => {
+  return loadMemories('WHERE m.id > @after AND l.erasure IS NULL', { ...of });
+});
+
+/** All of a lane, in id order. */
+export const memoriesOfLane = (of: OfLane & Slice): Script<Memories> =>
+  loadMemories('WHERE m.lane = @lane AND m.id > @after', { ...of });
+
+interface List extends OfTenant {
+  readonly scope: Scope;
+  readonly now: number;
+  readonly page: Page;
+}
+
+const listMemories = asRead('memories.list', function* ({ tenant, scope, now, page }: List): Script<Paged<Memory>> {
+  const newest = newestFirst(page, 'm.created_at', 'm.id');
+  const owned = ownedBy(tenant, scope);
+  const condition = where([...owned.conditions, UNEXPIRED, newest.condition]);
+  const memories = yield* loadMemories(condition, { ...owned.given, now, ...newest.params }, { order: NEWEST_FIRST });
+  return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
+});
+
+interface Owned extends OfTenant {
+  readonly scope: Scope;
+}
+
+const liveIds = asRead('memories.liveIds', function* ({ tenant, scope }: Owned): Script<readonly string[]> {
+  const { conditions, given } = ownedBy(tenant, scope);
+  const text = `SELECT m.id FROM memories m JOIN scopes s ON s.id = m.scope ${where(conditions)}`;
+  return (yield* all<{ id: string }>(`${text} ORDER BY m.created_at, m.id`, given)).map(({ id }) => id);
+});
+
+/** Conditions on m (memories) and s (scopes) for the live memories a scope means: its owner's, narrowed by its other ids. */
+export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; given: Given } {
+  const owner = ownerOf(scope);
+  const { agentId, runId, appId } = scope;
+  return {
+    conditions: [
+      'm.tenant = @tenant',
+      LIVE_OF_OWNER,
+      agentId === null ? null : 's.agent_id = @agentId',
+      runId === null ? null : 's.run_id = @runId',
+      appId === null ? null : 's.app_id = @appId',
+    ],
+    given: { tenant, ownerKind: owner.kind, ownerId: owner.id, agentId, runId, appId },
+  };
+}
+
+export const LIVE_OF_OWNER = `m.live
+  AND m.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)`;
+
+export const UNEXPIRED = '(m.expires_at IS NULL OR m.expires_at > @now)';
+
+type Order = (memories: string) => string;
+
+const BY_ID: Order = (memories) => `${memories}.id`;
+export const NEWEST_FIRST: Order = (memories) => `${memories}.created_at DESC, ${memories}.id DESC`;
+
+interface Loading {
+  readonly order?: Order;
+  /** `once` where the condition is as a caller's filter is. */
+  readonly ask?: typeof all | typeof once;
+}
+
+/**
+ * Memories with all their versions: of m (memories), l (lanes) and s (scopes), as many as `limit` says where it is given.
+ * One statement, so that both are of one moment.
+ */
+export function* loadMemories(
+  condition: string,
+  given: Given,
+  { order = BY_ID, ask = all }: Loading = {},
+): Script<Memories> {
+  const limit = 'limit' in given ? `ORDER BY ${order('m')} LIMIT @limit` : '';
+  const text = `WITH found AS (${SELECT_MEMORIES} ${condition} ${limit}) ${WITH_VERSIONS} ORDER BY ${order('found')}, v.number`;
+  const rows = yield* ask<FoundRow>(text, given);
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map(foundMemory);
+}
+
+const SELECT_MEMORIES = `
+  SELECT m.id, m.tenant, m.lane, m.timeline, m.confirmations, m.last_confirmed_at, m.revision, m.created_at, m.updated_at,
+    l.owner_kind, l.owner_id, s.user_id, s.agent_id, s.run_id, s.app_id
+  FROM memories m JOIN lanes l ON l.id = m.lane JOIN scopes s ON s.id = m.scope`;
+
+/** A timeline is as long as the versions are many: it stands in one row of its memory, the newest version's. */
+const WITH_VERSIONS = `
+  SELECT found.id, found.tenant, found.lane, found.confirmations, found.last_confirmed_at, found.revision,
+    found.created_at, found.updated_at, found.owner_kind, found.owner_id,
+    found.user_id, found.agent_id, found.run_id, found.app_id,
+    CASE WHEN v.superseded_by IS NULL THEN found.timeline END AS timeline,
+    v.number, v.text, v.said_at, v.said_seq, v.valid_from, v.invalid_at, v.superseded_by, v.details, v.recorded_at
+  FROM found LEFT JOIN versions v ON v.memory_id = found.id`;
+
+/** The columns of a version are null for a memory without any. */
+type FoundRow = (MemoryRow | (Omit<MemoryRow, 'timeline'> & { readonly timeline: null })) &
+  (VersionColumns | { readonly [Name in keyof VersionColumns]: null });
+
+function foundMemory(rows: readonly FoundRow[]): Memory {
+  const newest = rows.find((row) => row.timeline !== null);
+  if (newest === undefined) throw new Error(`memory ${rows[0]?.id} has versions, but all of them are superseded`);
+  return memoryFrom(
+    newest,
+    rows.filter((row) => row.number !== null),
+  );
+}
+
+interface TombstoneRow {
+  readonly memory_id: string;
+  readonly text_hash: string;
+  readonly deleted_at: number;
+  readonly deleted_seq: number;
+}
+
+interface TombstonesOf extends OfLane {
+  readonly textHashes: readonly string[];
+}
+
+const tombstonesOf = asRead('memories.tombstones', function* (of: TombstonesOf): Script<readonly Tombstone[]> {
+  const text = 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes';
+  return (yield* all<TombstoneRow>(text, { ...of })).map((row) => ({
+    memoryId: row.memory_id,
+    textHash: row.text_hash,
+    deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
+  }));
+});
+
+interface OneOf extends OfTenant {
+  readonly id: string;
+}
+
+interface History extends OneOf {
+  readonly page: Page;
+}
+
+const historyOf = asRead('memories.history', function* ({ tenant, id, page }: History): Script<Paged<MemoryEvent>> {
+  const after = readCursor(page.cursor, ['number'])?.[0] ?? 0;
+  const rows = yield* all<EventRow>(SELECT_HISTORY, { tenant, id, after, limit: page.limit + 1 });
+  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
+  return { results: results.map(eventFrom), nextCursor };
+});
+
+const SELECT_HISTORY = `
+  SELECT * FROM events
+  WHERE tenant = @tenant AND memory_id = @id AND revision > @after
+    AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
+  ORDER BY revision LIMIT @limit`;
+
+interface SourcesOf extends OneOf {
+  readonly before: number;
+  readonly after: number;
+}
+
+type Sources = readonly { message: Message; isSource: boolean }[];
+
+/** In lane order. */
+const sourcesOf = asRead('memories.sources', function* (of: SourcesOf): Script<Sources> {
+  const rows = yield* all<MessageRow & { is_source: 0 | 1 }>(SELECT_SOURCES, { ...of });
+  return rows.map((row) => ({ message: messageFrom(row), isSource: row.is_source === 1 }));
+});
+
+/** A source named in another lane is none: what another lane was told is another owner's. */
+const SELECT_SOURCES = `
+  WITH sources AS (
+    SELECT DISTINCT m.id, m.lane, m.seq
+    FROM memories me
+    JOIN versions v ON v.memory_id = me.id
+    CROSS JOIN jsonb_array_elements_text(v.details -> 'sourceIds') AS s
+    JOIN messages m ON m.id = s.value AND m.tenant = @tenant AND +m.lane = me.lane
+    WHERE me.tenant = @tenant AND me.id = @id AND ${isStanding('me.lane')}
+  )
+  SELECT m.*, max(CASE WHEN m.id = s.id THEN 1 ELSE 0 END) AS is_source
+  FROM sources s
+  JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
+  GROUP BY m.id ORDER BY m.seq`;
+
+const messagesById = asRead('memories.messages', function* (of: ById): Script<ReadonlyMap<string, Message>> {
+  const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
+  const rows = yield* all<MessageRow>(text, { ...of });
+  return new Map(rows.map((row) => [row.id, messageFrom(row)]));
+});

@@ -2,6 +2,7 @@ import type { BatchStore, Compaction, KeptRelation, Ledger } from '@slowwave/eng
 import type { Access, Read } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
+import { contentStore } from './contents.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundLane } from './graph/around.ts';
@@ -12,6 +13,7 @@ import { lookupStore } from './lookups.ts';
 import { type MemoryChanges, memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
+import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
 import { settingsStore } from './settings.ts';
@@ -39,6 +41,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, m
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
+    contents: contentStore(access),
     erasures: erasureStore(access, compact),
     filtered: filteredStore(access, filtering),
     graph: graphStore(access, around),
@@ -48,6 +51,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, m
     memories: memoryStore(access, memoryChanges),
     outbox: outboxStore(access),
     overview: overviewStore(access),
+    replays: replayStore(access),
     retention: retentionStore(access),
     reviews: reviewStore(access),
     settings: settingsStore(access),

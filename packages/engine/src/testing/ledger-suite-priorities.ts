@@ -108,6 +108,15 @@ export function describePriorities(bench: () => Bench): void {
       expect((await batchOf(b, ids[0] ?? '')).priority).toBe('live');
     });
 
+    it('a few parked batches among many that are named stay what they were', async () => {
+      const b = bench();
+      const id = await parkedBatch(b, 'ann');
+      const others = Array.from({ length: 40 }, (_, i) => `bat_unknown_${i}`);
+      const { nudges } = await b.ledger.batches.replay(TENANT, [id, ...others], b.tools.now());
+      expect(nudges.map((nudge) => nudge.priority)).toEqual(['live']);
+      expect((await batchOf(b, id)).priority).toBe('live');
+    });
+
     it('a replayed live batch makes a lane with waiting backfill live', async () => {
       const b = bench();
       const id = await parkedBatch(b, 'ann');

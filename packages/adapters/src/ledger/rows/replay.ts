@@ -1,5 +1,4 @@
-import type { NewReplay, Replay, ReplayCreated, ReplayFilter, ReplayStep, TenantId } from '@slowwave/engine';
-import { laneOfUser } from '../page.ts';
+import type { NewReplay, Replay, ReplayStep, TenantId } from '@slowwave/engine';
 
 /** A replay as it is stored. */
 export interface ReplayRow {
@@ -35,9 +34,6 @@ export const replayFrom = (row: ReplayRow): Replay => ({
   expiresAt: row.expires_at,
 });
 
-/** Before the first batch there can be. */
-const FROM_THE_START = { at: -Number.MAX_SAFE_INTEGER, id: '' };
-
 export const newReplayColumns = (replay: NewReplay) => ({
   id: replay.id,
   tenant: replay.tenant,
@@ -52,38 +48,19 @@ export const newReplayColumns = (replay: NewReplay) => ({
   now: replay.now,
 });
 
-export interface ReplayKeyRow {
-  readonly id: string;
-  readonly body_hash: string;
-}
-
-/** What an idempotency key led to before. */
-export const createdBefore = (known: ReplayKeyRow, { idempotency }: NewReplay): ReplayCreated =>
-  known.body_hash === idempotency?.bodyHash ? { kind: 'repeated', id: known.id } : { kind: 'conflict' };
+/** Before the first batch there can be. */
+const FROM_THE_START = { at: -Number.MAX_SAFE_INTEGER, id: '' };
 
 /** What a step changes, as columns; what it leaves out stays. */
 export const stepColumns = (step: ReplayStep) => ({
   from: step.from,
   to: step.to,
   dueAt: step.dueAt,
-  failure: step.failure === undefined ? null : JSON.stringify(step.failure),
-  result: step.result === undefined ? null : JSON.stringify(step.result),
+  failure: jsonOf(step.failure),
+  result: jsonOf(step.result),
   finishedAt: step.finishedAt ?? null,
   setsExpiry: step.expiresAt === undefined ? 0 : 1,
   expiresAt: step.expiresAt ?? null,
 });
 
-/** The conditions on b (batches) that a filter means, without those on lists; and their parameters. */
-export function filterConditions(filter: ReplayFilter) {
-  const { lane = null, userId = null, since = null, until = null, errorCode = null } = filter;
-  return {
-    conditions: [
-      'b.tenant = @tenant',
-      lane === null ? null : 'b.lane = @lane',
-      userId === null ? null : laneOfUser('b.lane'),
-      since === null ? null : 'b.accepted_at >= @since',
-      until === null ? null : 'b.accepted_at < @until',
-    ],
-    params: { lane, userId, since, until, errorCode },
-  };
-}
+export const jsonOf = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);

@@ -10,9 +10,7 @@ import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
-import { contentStore } from './read/contents.ts';
 import { presentStore } from './read/present.ts';
-import { replayStore } from './stores.ts';
 import { memoryChanges } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { appendGroup } from './write/append.ts';
@@ -96,8 +94,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
       memoryChanges: memoryChanges(access, newLaneId),
     }),
     present: presentStore(access),
-    replays: replayStore(access),
-    contents: contentStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

@@ -2,7 +2,7 @@ import type { DuePolicy, Millis, Nudge, Priority } from '@slowwave/engine';
 import { type LaneRow, nudgeFrom, priorityOf } from './rows/lane.ts';
 
 /**
- * The life of a lane, as pure steps from one row to the next. The files in write/ load a row, take a step, save it.
+ * The life of a lane, as pure steps from one row to the next. Scripts lock a row, take a step, save it.
  *
  *   idle           no batch waits; due_at is null.
  *                  append, replay            → waiting, generation + 1, nudge

@@ -1,58 +1,84 @@
 import type {
   Conversation,
-  Owner,
   PendingMessage,
   PresentLimits,
+  PresentStore,
   ProfileFact,
   Scope,
   TenantId,
 } from '@slowwave/engine';
 import { compareSaid, ownerOf } from '@slowwave/engine/storing';
+import { type Access, asRead } from './access.ts';
 import { clockFrom, type MessageRow } from './rows/message.ts';
+import { all, first, type Script, together } from './script.ts';
+
+export const presentStore = ({ read }: Access): PresentStore => ({
+  conversation: (tenant, scope, limits) => read(conversationOf, { tenant, scope, limits }),
+  profile: (tenant, scope, how) => read(profileOf, { tenant, scope, ...how }),
+});
+
+interface OfScope {
+  readonly tenant: TenantId;
+  readonly scope: Scope;
+}
+
+interface ConversationOf extends OfScope {
+  readonly limits: PresentLimits;
+}
 
 /** The newest waiting batches that are looked into: far more than a prompt has room for. */
 const BATCHES_MAX = 100;
 
-/** A waiting message; `content` is null where it is too long. */
-export type PendingRow = Omit<MessageRow, 'content' | 'resent'> & { readonly content: string | null };
-
-export interface ProfileRow {
-  readonly id: string;
-  readonly number: number;
-  readonly text: string;
-  readonly said_at: number;
-  readonly said_seq: number;
-  readonly valid_from: number;
-  readonly utc_offset: number | null;
-}
-
-/** What every statement of this file is given. */
-export function presentParams(tenant: TenantId, scope: Scope) {
-  const owner: Owner = ownerOf(scope);
-  const { agentId, runId, appId } = scope;
-  return { tenant, ownerKind: owner.kind, ownerId: owner.id, agentId, runId, appId };
-}
-
-export const conversationParams = (tenant: TenantId, scope: Scope, { messages, longest }: PresentLimits) => ({
-  ...presentParams(tenant, scope),
-  batches: BATCHES_MAX,
-  limit: messages + 1,
-  longest,
-});
-
-/** Rows come live ones first, newest first, one more than is asked for. */
-export function conversationFrom(
-  rows: readonly PendingRow[],
-  summary: string | null,
-  { messages }: PresentLimits,
-): Conversation {
+/** What waits before the summary: what gets into one in between is told twice, instead of not at all. */
+const conversationOf = asRead('present.conversation', function* (of: ConversationOf): Script<Conversation> {
+  const { messages, longest } = of.limits;
+  const given = { ...ownerAndIds(of), batches: BATCHES_MAX, limit: messages + 1, longest };
+  const [rows, latest] = yield* together(
+    all<PendingRow>(selectPending(of.scope), given),
+    first<{ summary: string }>(selectSummary(of.scope), ownerAndIds(of)),
+  );
   const pending = rows.slice(0, messages).map(pendingFrom);
   return {
-    summary,
+    summary: latest?.summary ?? null,
     pending: pending.sort((a, b) => compareSaid(a.saidAt, b.saidAt)),
     more: rows.length > messages,
   };
-}
+});
+
+/** A waiting message; `content` is null where it is too long. */
+type PendingRow = Omit<MessageRow, 'content' | 'resent'> & { readonly content: string | null };
+
+/**
+ * Live messages first, newest first; which ones, before their contents are read. Batches of each state by its own index:
+ * SQLite would read all there ever were in the lane, back to the first.
+ */
+const selectPending = (scope: Scope): string => `
+  WITH waiting AS (
+    SELECT * FROM (
+      SELECT id, scope, backfill FROM batches INDEXED BY batches_pending
+      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
+      ORDER BY position DESC LIMIT @batches
+    ) AS p
+    UNION ALL
+    SELECT * FROM (
+      SELECT id, scope, backfill FROM batches INDEXED BY batches_consolidating
+      WHERE lane = ${LANE_OF_OWNER} AND state = 'consolidating'
+      ORDER BY position DESC LIMIT @batches
+    ) AS c
+  ), picked AS (
+    SELECT m.id, w.backfill FROM waiting w
+    JOIN messages m ON m.batch_id = w.id JOIN scopes s ON s.id = w.scope
+    WHERE NOT m.resent${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
+  )
+  SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
+    CASE WHEN pg_column_size(m.content) > @longest THEN NULL
+      WHEN octet_length(m.content::text) <= @longest THEN m.content END AS content
+  FROM picked k JOIN messages m ON m.id = k.id ORDER BY k.backfill, m.seq DESC`;
+
+const selectSummary = (scope: Scope): string => `
+  SELECT s.summary FROM scopes s
+  WHERE s.lane = ${LANE_OF_OWNER} AND s.summary IS NOT NULL${within(scope)}
+  ORDER BY s.summary_upto DESC LIMIT 1`;
 
 const pendingFrom = (row: PendingRow): PendingMessage => ({
   id: row.id,
@@ -65,7 +91,42 @@ const pendingFrom = (row: PendingRow): PendingMessage => ({
   ...clockFrom(row),
 });
 
-export const profileFactFrom = (row: ProfileRow): ProfileFact => ({
+interface ProfileOf extends OfScope {
+  readonly at: number;
+  readonly limit: number;
+}
+
+const profileOf = asRead('present.profile', function* (of: ProfileOf): Script<readonly ProfileFact[]> {
+  const given = { ...ownerAndIds(of), at: of.at, limit: of.limit };
+  return (yield* all<ProfileRow>(selectProfile(of.scope), given)).map(profileFactFrom);
+});
+
+interface ProfileRow {
+  readonly id: string;
+  readonly number: number;
+  readonly text: string;
+  readonly said_at: number;
+  readonly said_seq: number;
+  readonly valid_from: number;
+  readonly utc_offset: number | null;
+}
+
+const selectProfile = (scope: Scope): string => `
+  SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset
+  FROM memories m
+  JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
+  JOIN scopes s ON s.id = m.scope
+  WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
+    AND (m.expires_at IS NULL OR m.expires_at > @at)${within(scope)}
+  ORDER BY m.profile_rank DESC, m.created_at, m.id LIMIT @limit`;
+
+/** Of the versions v of a memory that is live the one that holds at a moment: the newest, or until that begins the one before. */
+const SHOWN_AT = `
+  v.valid_from <= @at AND (v.superseded_by IS NULL OR (v.invalid_at > @at AND EXISTS (
+    SELECT 1 FROM versions n WHERE n.memory_id = v.memory_id
+      AND n.superseded_by IS NULL AND n.valid_from > @at AND n.valid_from > n.said_at)))`;
+
+const profileFactFrom = (row: ProfileRow): ProfileFact => ({
   memoryId: row.id,
   version: row.number,
   text: row.text,
@@ -74,40 +135,20 @@ export const profileFactFrom = (row: ProfileRow): ProfileFact => ({
   ...(row.utc_offset !== null && { utcOffset: row.utc_offset }),
 });
 
-export const LANE_OF_OWNER =
+/** What every statement of this file is given. */
+function ownerAndIds({ tenant, scope }: OfScope) {
+  const { kind, id } = ownerOf(scope);
+  const { agentId, runId, appId } = scope;
+  return { tenant, ownerKind: kind, ownerId: id, agentId, runId, appId };
+}
+
+const LANE_OF_OWNER =
   '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
 
 /** Conditions on s (scopes): the ids beside the owner. */
-export const within = ({ agentId, runId, appId }: Scope): string =>
+const within = ({ agentId, runId, appId }: Scope): string =>
   [
     agentId === null ? '' : ' AND s.agent_id = @agentId',
     runId === null ? '' : ' AND s.run_id = @runId',
     appId === null ? '' : ' AND s.app_id = @appId',
   ].join('');
-
-/** The newest waiting batches of a lane, each state by an index of its own, which `by` may have to insist on. */
-export const waiting = (by: (index: string) => string): string => `
-  waiting AS (
-    SELECT * FROM (
-      SELECT id, scope, backfill FROM batches ${by('batches_pending')}
-      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
-      ORDER BY position DESC LIMIT @batches
-    ) p
-    UNION ALL
-    SELECT * FROM (
-      SELECT id, scope, backfill FROM batches ${by('batches_consolidating')}
-      WHERE lane = ${LANE_OF_OWNER} AND state = 'consolidating'
-      ORDER BY position DESC LIMIT @batches
-    ) c
-  )`;
-
-/** Of the versions v of a memory that is live the one that holds at a moment: the newest, or until that begins the one before. */
-export const SHOWN_AT = `
-  v.valid_from <= @at AND (v.superseded_by IS NULL OR (v.invalid_at > @at AND EXISTS (
-    SELECT 1 FROM versions n WHERE n.memory_id = v.memory_id
-      AND n.superseded_by IS NULL AND n.valid_from > @at AND n.valid_from > n.said_at)))`;
-
-export const selectSummary = (scope: Scope): string => `
-  SELECT s.summary FROM scopes s
-  WHERE s.lane = ${LANE_OF_OWNER} AND s.summary IS NOT NULL${within(scope)}
-  ORDER BY s.summary_upto DESC LIMIT 1`;

@@ -9,6 +9,7 @@
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
+ *   pg_column_size(x)   how many bytes x takes in its row, told without reading them
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  */
@@ -91,6 +92,7 @@ export const toSqlite = (text: string): string =>
     .replace(CASTS, '')
     .replace(LOCKS, '')
     .replaceAll(' COLLATE "C"', '')
+    .replaceAll('pg_column_size(', 'octet_length(')
     .replaceAll('jsonb_array_elements_text(', 'json_each(')
     .replace(/\b(greatest|least)\(/gi, (_, name: string) => (name.toLowerCase() === 'greatest' ? 'max(' : 'min('));
 

@@ -13,6 +13,7 @@ import { lookupStore } from './lookups.ts';
 import { type MemoryChanges, memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
+import { presentStore } from './present.ts';
 import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
@@ -51,6 +52,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, m
     memories: memoryStore(access, memoryChanges),
     outbox: outboxStore(access),
     overview: overviewStore(access),
+    present: presentStore(access),
     replays: replayStore(access),
     retention: retentionStore(access),
     reviews: reviewStore(access),

@@ -10,7 +10,6 @@ import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
-import { presentStore } from './read/present.ts';
 import { memoryChanges } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
 import { appendGroup } from './write/append.ts';
@@ -93,7 +92,6 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
       filtering: FILTERING,
       memoryChanges: memoryChanges(access, newLaneId),
     }),
-    present: presentStore(access),
     check: async () => {
       await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
     },

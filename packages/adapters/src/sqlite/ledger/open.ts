@@ -11,7 +11,6 @@ import { type Access, accessOf } from './access.ts';
 import { openAuditor } from './auditor.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
-import { presentStore } from './read/present.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { memoryChanges } from './stores-of-memory.ts';
 import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
@@ -82,7 +81,6 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
       filtering: FILTERING,
       memoryChanges: memoryChanges(access, newLaneId),
     }),
-    present: presentStore(access),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
     // The reader first: the last connection to close tidies the file, which needs to write.

@@ -1,6 +1,6 @@
 import type { Following, LaneId } from '@slowwave/engine';
 import { aliasesOf, normaliseText, settleEntities } from '@slowwave/engine/storing';
-import { all, insert, run, type Script, type Table } from '../script.ts';
+import { all, insert, run, type Script, type Table, together } from '../script.ts';
 import { type Moved, mergedInto } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { type EntityRow, type StatementRow, statementFrom } from './rows.ts';
@@ -24,7 +24,7 @@ export function* refoldEntities(
     ...{ id: entity.id, aliases: JSON.stringify(entity.aliases), counts: entity.counts ? 1 : 0 },
     revision: entity.revision,
   }));
-  for (const row of rows) yield* run(UPDATE, { ...row, now });
+  yield* together(...rows.map((row) => run(UPDATE, { ...row, now })));
   if (changed.length > 0) yield* run(FORGET_NAMES, { ids: changed.map(({ id }) => id) });
   yield* insert(
     NAMES,
@@ -48,14 +48,17 @@ function* followingsOf(lane: LaneId, entities: readonly Before[]): Script<Readon
   const ids = entities.map(({ id }) => id);
   const members = Map.groupBy(yield* mergedInto(lane, ids), (row) => row.merged_into);
   const named = [...ids, ...[...members.values()].flat().map(({ id }) => id)];
-  const said = (yield* all<StatementRow>(SELECT_NAMED, { lane, ids: named })).map(statementFrom);
-  const ends = new Map((yield* all<EntityRow>(SELECT, { lane, ids })).map((row) => [row.id, row.merged_into]));
-  const counting = new Set(
-    (yield* all<{ id: string }>(SELECT_COUNTING, { lane, rows: ids.map((id) => ({ id })) })).map(({ id }) => id),
+  const [said, standing, counted] = yield* together(
+    all<StatementRow>(SELECT_NAMED, { lane, ids: named }),
+    all<EntityRow>(SELECT, { lane, ids }),
+    all<{ id: string }>(SELECT_COUNTING, { lane, rows: ids.map((id) => ({ id })) }),
   );
+  const statements = said.map(statementFrom);
+  const ends = new Map(standing.map((row) => [row.id, row.merged_into]));
+  const counting = new Set(counted.map(({ id }) => id));
   return new Map(
     entities.map((entity) => {
-      const aliases = aliasesOf(entity, members.get(entity.id) ?? [], said);
+      const aliases = aliasesOf(entity, members.get(entity.id) ?? [], statements);
       return [entity.id, { aliases, mergedInto: ends.get(entity.id) ?? null, counts: counting.has(entity.id) }];
     }),
   );

@@ -1,6 +1,6 @@
 import type { LaneId, SettledRelation, Statement } from '@slowwave/engine';
 import { foldRelations, settleRelations } from '@slowwave/engine/storing';
-import { all, insert, type Script, type Table } from '../script.ts';
+import { all, insert, type Script, type Table, together } from '../script.ts';
 import { type Moved, mergedInto, standingsOf } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { type RelationRow, relationColumns, type StatementRow, settledFrom, statementFrom } from './rows.ts';
@@ -106,23 +106,19 @@ function* statementsOf(
 
 /** All that count in the groups, and whatever was kept under these ids. */
 function* keptIn(lane: LaneId, groups: readonly Group[], ids: readonly string[]): Script<readonly SettledRelation[]> {
-  const rows = yield* ofGroups<RelationRow>(RELATIONS_IN, lane, groups);
-  const same = yield* all<RelationRow>('SELECT * FROM graph_relations WHERE lane = @lane AND id IN :ids', {
-    lane,
-    ids,
-  });
+  const [rows, same] = yield* together(
+    ofGroups<RelationRow>(RELATIONS_IN, lane, groups),
+    all<RelationRow>('SELECT * FROM graph_relations WHERE lane = @lane AND id IN :ids', { lane, ids }),
+  );
   return [...new Map([...rows, ...same].map((row) => [row.id, settledFrom(row)])).values()];
 }
 
 function* ofGroups<Row>(from: string, lane: LaneId, groups: readonly Group[]): Script<readonly Row[]> {
   const wide = groups.filter(({ destination }) => destination === null);
   const exact = groups.filter(({ destination }) => destination !== null);
-  const ofWide = wide.length === 0 ? [] : yield* all<Row>(from, { lane, rows: wide });
-  const ofExact =
-    exact.length === 0
-      ? []
-      : yield* all<Row>(`${from} AND x.destination = r.value ->> 'destination'`, { lane, rows: exact });
-  return [...ofWide, ...ofExact];
+  const ask = (text: string, rows: readonly Group[]) => (rows.length === 0 ? [] : [all<Row>(text, { lane, rows })]);
+  const inExact = `${from} AND x.destination = r.value ->> 'destination'`;
+  return (yield* together(...ask(from, wide), ...ask(inExact, exact))).flat();
 }
 
 type OfRelation = Extract<Statement, { readonly relationship: string }>;

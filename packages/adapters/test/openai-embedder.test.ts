@@ -18,7 +18,7 @@ const connected = (options: Partial<Parameters<typeof openaiEmbedder>[0]> = {}):
     baseUrl: server.baseUrl,
     model: 'emb',
     dimensions: 16,
-    timeoutMs: 5000,
+    timeoutMs: 30_000,
     log: QUIET,
     ...options,
   });

@@ -5,7 +5,7 @@ import { clockSeen, clockSetBack, isAnyAhead, isTimeToNote, noteClock } from './
 import { fail, release } from './fail.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from './rows/lane.ts';
-import { all, first, type Script } from './script.ts';
+import { all, first, run, type Script } from './script.ts';
 import { lockLane, saveLane } from './turn.ts';
 
 export const laneStore = ({ read, write }: Access): LaneStore => ({
@@ -131,3 +131,29 @@ const flush = asWrite('lanes.flush', function* ({ now, ...of }: Flush): Script<F
   yield* saveLane(step.lane);
   return { pending: lane.pending, nudge: step.nudge };
 });
+
+/** The lane of an owner of whom nothing was known. */
+export interface NewLane extends OwnedBy {
+  readonly newId: LaneId;
+  readonly now: Millis;
+}
+
+/** The id of an owner's lane, made if missing. */
+export const openLane = asWrite('lanes.open', function* (lane: NewLane): Script<LaneId> {
+  yield* insertLane(lane);
+  const found = yield* findLane(lane);
+  if (found === null) throw new Error(`lane ${lane.newId} is missing right after it was made`);
+  return found.id;
+});
+
+/** Nothing where the owner has a lane already. */
+export function* insertLane({ tenant, owner, newId, now }: NewLane): Script<void> {
+  yield* run(INSERT_LANE, { id: newId, tenant, kind: owner.kind, ownerId: owner.id, now });
+}
+
+const INSERT_LANE = `
+  INSERT INTO lanes (
+    id, tenant, owner_kind, owner_id, state, generation, epoch, paused, next_position, next_seq,
+    pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
+  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, false, 1, 1, 0, 0, 0, false, 0, 0, @now, @now)
+  ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;

@@ -12,18 +12,22 @@ import type {
 } from '@slowwave/engine';
 import { ownerOf } from '@slowwave/engine/storing';
 import { type Access, asRead } from './access.ts';
+import { apply, writeExplicitly } from './apply.ts';
 import { pageOf, readCursor } from './cursor.ts';
+import { findLane, openLane } from './lanes.ts';
 import { isStanding, newestFirst, where } from './page.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
 import { type MemoryRow, memoryFrom, type VersionColumns } from './rows/memory.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, type Given, type once, type Script } from './script.ts';
 
-/** How memories change differs from ledger to ledger. */
-export type MemoryChanges = Pick<MemoryStore, 'apply' | 'write' | 'laneOf'>;
-
-export const memoryStore = ({ read }: Access, changes: MemoryChanges): MemoryStore => ({
-  ...changes,
+export const memoryStore = ({ read, write }: Access, newLaneId: () => LaneId): MemoryStore => ({
+  apply: (turn, application) => write(apply, { turn, application }),
+  write: (tenant, change) => write(writeExplicitly, { tenant, ...change }),
+  laneOf: async (tenant, owner, now) => {
+    const known = await read(laneOfOwner, { tenant, owner });
+    return known?.id ?? write(openLane, { tenant, owner, now, newId: newLaneId() });
+  },
   get: async (tenant, id) => (await read(manyMemories, { tenant, ids: [id] }))[0] ?? null,
   many: (tenant, ids) => read(manyMemories, { tenant, ids }),
   unprojected: (lane) => read(unprojected, { lane }),
@@ -35,6 +39,8 @@ export const memoryStore = ({ read }: Access, changes: MemoryChanges): MemorySto
   sources: (tenant, id, around) => read(sourcesOf, { tenant, id, ...around }),
   messages: (tenant, ids) => read(messagesById, { tenant, ids }),
 });
+
+const laneOfOwner = asRead('memories.laneOf', findLane);
 
 interface OfTenant {
   readonly tenant: TenantId;

@@ -1,5 +1,5 @@
-import type { BatchStore, Compaction, KeptRelation, Ledger } from '@slowwave/engine';
-import type { Access, Read } from './access.ts';
+import type { BatchStore, Compaction, KeptRelation, LaneId, Ledger, Millis } from '@slowwave/engine';
+import { type Access, asRead, asWrite, type Read } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
 import { contentStore } from './contents.ts';
@@ -10,13 +10,14 @@ import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
 import { laneStore } from './lanes.ts';
 import { lookupStore } from './lookups.ts';
-import { type MemoryChanges, memoryStore } from './memories.ts';
+import { memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
 import { presentStore } from './present.ts';
 import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
+import { first, run, type Script } from './script.ts';
 import { settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
 import { summaryStore } from './summaries.ts';
@@ -34,11 +35,11 @@ interface Own {
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
   readonly filtering: Filtering;
-  readonly memoryChanges: MemoryChanges;
+  newLaneId(): LaneId;
 }
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */
-export const storesOf = (access: Access, { append, around, compact, filtering, memoryChanges }: Own) =>
+export const storesOf = (access: Access, { append, around, compact, filtering, newLaneId }: Own) =>
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
@@ -49,7 +50,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, m
     keys: keyStore(access),
     lookups: lookupStore(access),
     lanes: laneStore(access),
-    memories: memoryStore(access, memoryChanges),
+    memories: memoryStore(access, newLaneId),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     present: presentStore(access),
@@ -64,3 +65,16 @@ export const storesOf = (access: Access, { append, around, compact, filtering, m
     undos: undoStore(access),
     webhooks: webhookStore(access),
   }) satisfies Partial<Ledger>;
+
+/** Reads one row, which only a ledger that is there can. */
+export const proveReadable = asRead('ledger.proveReadable', function* (_: null): Script<void> {
+  yield* first("SELECT value FROM meta WHERE key = 'ledger_id'");
+});
+
+/** Writes one row, which only a healthy ledger can. */
+export const proveWritable = asWrite('ledger.proveWritable', function* ({ now }: { now: Millis }): Script<void> {
+  yield* run(
+    `INSERT INTO meta (key, value) VALUES ('checked_at', @at) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    { at: String(now) },
+  );
+});

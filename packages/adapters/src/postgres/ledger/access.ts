@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import type { Access as Scripts } from '../../ledger/access.ts';
+import type { Access } from '../../ledger/access.ts';
 import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
 import { runScript } from './script.ts';
 import { type Sql, sqlOf } from './sql.ts';
@@ -11,8 +11,8 @@ const RUNS_MAX = 12;
 const PAUSE_MS = 10;
 const PAUSE_MAX_MS = 500;
 
-/** How the stores reach the database. Failures are EngineErrors that name the server and never its password. */
-export interface Access {
+/** What runs statements of this dialect alone. */
+export interface Transactions {
   /** Runs selects, each on a snapshot of its own. */
   read<T>(select: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs selects on one snapshot. */
@@ -21,7 +21,8 @@ export interface Access {
   write<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-export function accessOf(pool: Pool, place: string): Access & { readonly scripts: Scripts } {
+/** How the stores reach the database. Failures are EngineErrors that name the server and never its password. */
+export function accessOf(pool: Pool, place: string): Access & { readonly own: Transactions } {
   const run = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
     try {
       return await repeatedly(() => withClient(pool, use));
@@ -31,18 +32,15 @@ export function accessOf(pool: Pool, place: string): Access & { readonly scripts
   };
   const readOnly = <T>(use: (client: PoolClient) => Promise<T>): Promise<T> =>
     run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
-  const access: Access = {
+  const own: Transactions = {
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => transaction(client, SNAPSHOT, select)),
     write: (change) => run((client) => transaction(client, 'BEGIN', change)),
   };
   return {
-    ...access,
-    scripts: {
-      read: ({ script, atOnce }, input) =>
-        (atOnce ? access.snapshot : access.read)((sql) => runScript(sql, script(input))),
-      write: ({ script }, input) => access.write((sql) => runScript(sql, script(input))),
-    },
+    read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
+    write: ({ script }, input) => own.write((sql) => runScript(sql, script(input))),
+    own,
   };
 }
 

@@ -1,8 +1,8 @@
 import { type Appended, EngineError } from '@slowwave/engine';
 import { fixedTools, newBatch, newMessage } from '@slowwave/engine/testing';
 import { describe, expect, it } from 'vitest';
+import type { Append } from './append.ts';
 import { appendGroups } from './append-groups.ts';
-import type { Append } from './write/append.ts';
 
 const tools = fixedTools();
 const STORED: Appended = { kind: 'stored', nudge: null };

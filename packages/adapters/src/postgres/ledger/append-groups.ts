@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Appended, type Content, EngineError, type NewBatch } from '@slowwave/engine';
-import type { Append } from './write/append.ts';
+import type { Append } from './append.ts';
 
 /** So many appends share a transaction at most, … */
 const GROUP_MAX = 256;

@@ -1,6 +1,6 @@
 import type { Compaction } from '@slowwave/engine';
 import { ERASING } from '../../ledger/erasing.ts';
-import type { Access } from './access.ts';
+import type { Transactions } from './access.ts';
 import { isLockTimeout, isRefusal } from './errors.ts';
 import type { Sql } from './sql.ts';
 
@@ -25,7 +25,7 @@ const TABLES = [
 ];
 
 /** Rewrites tables that rows were deleted from, so that none of them is left in a page; then the log may go on. */
-export async function compactDatabase({ read }: Access): Promise<Compaction> {
+export async function compactDatabase({ read }: Transactions): Promise<Compaction> {
   return read(async (sql) => {
     await sql.run(`SET lock_timeout = ${PATIENCE_MS}`);
     try {

@@ -3,16 +3,15 @@ import type { Pool } from 'pg';
 import { postgresDialect } from '../../filter-sql/index.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundAtOnce } from '../../ledger/graph/around.ts';
-import { storesOf } from '../../ledger/stores.ts';
+import { proveWritable, storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
+import { appendGroup } from './append.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
-import { memoryChanges } from './stores-of-memory.ts';
 import { COLUMN_TYPES } from './types.ts';
-import { appendGroup } from './write/append.ts';
 
 export interface PostgresLedgerOptions {
   /** postgres://user:password@host:5432/database. The tables live in a schema of their own, made if missing. */
@@ -74,7 +73,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   let committed = { commits: 0, calls: 0 };
   const groups = appendGroups(async (group) => {
-    const appended = await access.write((sql) => appendGroup(sql, group));
+    const appended = await access.own.write((sql) => appendGroup(sql, group));
     committed = { commits: committed.commits + 1, calls: committed.calls + group.length };
     return appended;
   });
@@ -85,16 +84,14 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   };
   return {
     id,
-    ...storesOf(access.scripts, {
+    ...storesOf(access, {
       append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
       around: aroundAtOnce,
-      compact: () => compactDatabase(access),
+      compact: () => compactDatabase(access.own),
       filtering: FILTERING,
-      memoryChanges: memoryChanges(access, newLaneId),
+      newLaneId,
     }),
-    check: async () => {
-      await access.write((sql) => sql.run(PROVE_WRITABLE, { at: String(tools.now()) }));
-    },
+    check: () => access.write(proveWritable, { now: tools.now() }),
     committed: async () => committed,
     close: () => {
       closed ??= close();
@@ -102,7 +99,3 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
     },
   };
 }
-
-/** Only a healthy ledger can write a row. */
-const PROVE_WRITABLE = `
-  INSERT INTO meta (key, value) VALUES ('checked_at', @at) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -1,19 +1,11 @@
 import { EngineError } from '@slowwave/engine/storing';
-import type { Access as Scripts } from '../../ledger/access.ts';
+import type { Access } from '../../ledger/access.ts';
+import type { Script } from '../../ledger/script.ts';
 import type { Thread } from '../../system/index.ts';
 import type { Auditor } from './auditor.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
-import type { WriteInput, WriteName, WriteResult } from './write/index.ts';
-
-/** How the stores reach the file: reads on the calling thread, audits and writes on threads of their own. */
-export interface Access {
-  /** Runs short selects on one snapshot. */
-  read<T>(select: (sql: Sql) => T): Promise<T>;
-  /** Resolves when the write is on the disk. */
-  write<Name extends WriteName>(name: Name, input: WriteInput<Name>): Promise<WriteResult<Name>>;
-}
 
 interface Connections {
   readonly reader: Sql;
@@ -22,16 +14,20 @@ interface Connections {
   readonly auditor: Auditor;
 }
 
-export function accessOf({ reader, writer, auditor }: Connections): Access & { readonly scripts: Scripts } {
-  const snapshot = reader.db.transaction((select: (sql: Sql) => unknown) => select(reader));
-  const read = async <T>(select: (sql: Sql) => T): Promise<T> => {
+/** How the stores reach the file: reads run on the calling thread, audits and writes on threads of their own. */
+export function accessOf({ reader, writer, auditor }: Connections): Access & {
+  /** Calls the writer by the name of what it is to do; resolves when what it writes is on the disk. */
+  call<Result>(name: string, input: unknown): Promise<Result>;
+} {
+  const snapshot = reader.db.transaction((script: Script<unknown>) => runScript(reader, script));
+  const read = async <T>(script: Script<T>): Promise<T> => {
     try {
-      return snapshot(select) as T;
+      return snapshot(script) as T;
     } catch (error) {
       throw asLedgerError(error);
     }
   };
-  const write = async <T>(name: string, input: unknown): Promise<T> => {
+  const call = async <T>(name: string, input: unknown): Promise<T> => {
     if (writer === null) throw readOnly(name);
     try {
       return await writer.call<T>(name, input);
@@ -42,13 +38,9 @@ export function accessOf({ reader, writer, auditor }: Connections): Access & { r
     }
   };
   return {
-    read,
-    write,
-    scripts: {
-      read: ({ name, script, isAudit }, input) =>
-        isAudit ? auditor.read(name, input) : read((sql) => runScript(sql, script(input))),
-      write: ({ name }, input) => write(name, input),
-    },
+    read: ({ name, script, isAudit }, input) => (isAudit ? auditor.read(name, input) : read(script(input))),
+    write: ({ name }, input) => call(name, input),
+    call,
   };
 }
 

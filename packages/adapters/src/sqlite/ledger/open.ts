@@ -2,18 +2,19 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
 import { sqliteDialect } from '../../filter-sql/index.ts';
+import type { Access } from '../../ledger/access.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundEach } from '../../ledger/graph/around.ts';
-import { storesOf } from '../../ledger/stores.ts';
+import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../same-file.ts';
-import { type Access, accessOf } from './access.ts';
+import { accessOf } from './access.ts';
+import type { Append } from './append.ts';
 import { openAuditor } from './auditor.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { memoryChanges } from './stores-of-memory.ts';
-import { COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
+import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
 export interface SqliteLedgerOptions {
   /** The file; it and its folder are made if missing. Not on a network file system: those break SQLite's locks. */
@@ -74,12 +75,12 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
     id: ledgerIdOf(reader),
-    ...storesOf(access.scripts, {
-      append: (batch, policy) => access.write('append', { batch, policy, newLaneId: newLaneId() }),
+    ...storesOf(access, {
+      append: (batch, policy) => access.call(APPEND, { batch, policy, newLaneId: newLaneId() } satisfies Append),
       around: aroundEach,
       compact: () => compact(writer),
       filtering: FILTERING,
-      memoryChanges: memoryChanges(access, newLaneId),
+      newLaneId,
     }),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
@@ -104,6 +105,6 @@ interface Checking {
 
 async function check(access: Access, { requireFile, writable, now }: Checking): Promise<void> {
   requireFile();
-  await access.read(ledgerIdOf);
-  if (writable) await access.write('proveWritable', { now });
+  await access.read(proveReadable, null);
+  if (writable) await access.write(proveWritable, { now });
 }

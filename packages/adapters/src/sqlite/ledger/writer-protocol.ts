@@ -17,3 +17,6 @@ export interface Committed {
 
 /** The call that rewrites the file; it runs between two transactions, and answers with a Compaction. */
 export const COMPACT = 'compact';
+
+/** The call that stores a batch. */
+export const APPEND = 'append';

@@ -3,17 +3,16 @@ import '../../ledger/stores.ts';
 import type { ThreadCall, ThreadHost } from '../../system/thread-host.ts';
 import { compactFile } from '../compact.ts';
 import { sameFile } from '../same-file.ts';
+import { append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { runScript } from './script.ts';
 import { BUSY_TIMEOUT_MS, type Sql } from './sql.ts';
-import { WRITES } from './write/index.ts';
-import { COMMITTED, COMPACT } from './writer-protocol.ts';
+import { APPEND, COMMITTED, COMPACT } from './writer-protocol.ts';
 
 /** Answers what the writer is asked, on its connection. */
 export function writerOf(sql: Sql, path: string): ThreadHost {
-  const handlers = new Map<string, Handler>(Object.entries(WRITES) as [string, Handler][]);
-  const writer = groupCommit(sql, (method) => handlers.get(method) ?? scripted(method), sameFile(path));
+  const writer = groupCommit(sql, handlerOf, sameFile(path));
   return {
     close: writer.close,
     receive: (call) => {
@@ -23,7 +22,8 @@ export function writerOf(sql: Sql, path: string): ThreadHost {
   };
 }
 
-function scripted(name: string): Handler | undefined {
+function handlerOf(name: string): Handler | undefined {
+  if (name === APPEND) return append as Handler;
   const script = scriptNamed(name);
   return script && ((sql, input) => runScript(sql, script(input as never)));
 }

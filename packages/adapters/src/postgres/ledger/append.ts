@@ -1,16 +1,17 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
-import { append as appendTo } from '../../../ledger/lane-life.ts';
-import { newBatchColumns } from '../../../ledger/rows/batch.ts';
-import type { LaneRow } from '../../../ledger/rows/lane.ts';
-import { newMessageColumns } from '../../../ledger/rows/message.ts';
-import { count } from '../../../ledger/usage.ts';
-import { LostRowError } from '../errors.ts';
-import { insertRows, type Table } from '../insert.ts';
-import { runScript } from '../script.ts';
-import type { Sql } from '../sql.ts';
-import { answersOfKeys } from './keys.ts';
-import { lockOwners, type NewLane, openLanes, saveLanes } from './lanes.ts';
-import { openScopes } from './scopes.ts';
+import { append as appendTo } from '../../ledger/lane-life.ts';
+import type { NewLane } from '../../ledger/lanes.ts';
+import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
+import type { LaneRow } from '../../ledger/rows/lane.ts';
+import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
+import { insert, update } from '../../ledger/script.ts';
+import { LANES } from '../../ledger/turn.ts';
+import { count } from '../../ledger/usage.ts';
+import { answersOfKeys } from './append-keys.ts';
+import { lockOwners, openLanes, openScopes } from './append-lanes.ts';
+import { LostRowError } from './errors.ts';
+import { runScript } from './script.ts';
+import type { Sql } from './sql.ts';
 
 export interface Append {
   readonly batch: NewBatch;
@@ -44,9 +45,9 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   const rows: Rows = { batches: [], messages: [] };
   const answers = new Map<Append, Appended>();
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
-  await insertRows(sql, BATCHES, rows.batches);
-  await insertRows(sql, MESSAGES, rows.messages);
-  await saveLanes(sql, [...lanes.values()]);
+  await runScript(sql, insert(BATCHES, rows.batches));
+  await runScript(sql, insert(MESSAGES, rows.messages));
+  await runScript(sql, update(LANES, [...lanes.values()]));
   const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
   await runScript(sql, count(counts));
   return answers;
@@ -119,46 +120,6 @@ function rowOf(lanes: ReadonlyMap<string, LaneRow>, { batch }: Append): LaneRow 
   if (lane === undefined) throw new LostRowError(`the lane of batch ${batch.id} is missing right after it was made`);
   return lane;
 }
-
-const BATCHES: Table<keyof ReturnType<typeof newBatchColumns>> = {
-  name: 'batches',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    settings: 'jsonb',
-    metadata: 'jsonb',
-    position: 'bigint',
-    tokens: 'bigint',
-    state: 'text',
-    stage: 'text',
-    attempts: 'bigint',
-    message_count: 'bigint',
-    backfill: 'boolean',
-    accepted_at: 'bigint',
-  },
-};
-
-const MESSAGES: Table<keyof ReturnType<typeof newMessageColumns>> = {
-  name: 'messages',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    batch_id: 'text',
-    seq: 'bigint',
-    client_id: 'text',
-    role: 'text',
-    content: 'jsonb',
-    name: 'text',
-    said_at: 'bigint',
-    clock_at: 'bigint',
-    utc_offset: 'bigint',
-    resent: 'boolean',
-  },
-};
 
 const SELECT_CLIENT_IDS = `
   SELECT DISTINCT m.scope, m.client_id FROM messages m

@@ -1,7 +1,7 @@
 import type { Appended, BatchState, NewBatch, TenantId } from '@slowwave/engine';
-import { LostRowError } from '../errors.ts';
-import type { Sql } from '../sql.ts';
 import type { Append } from './append.ts';
+import { LostRowError } from './errors.ts';
+import type { Sql } from './sql.ts';
 
 /**
  * Takes the idempotency keys of a group. What a key that was taken before leads to is the answer; batches without an

@@ -1,0 +1,148 @@
+import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
+import { ownerOf } from '@slowwave/engine/storing';
+import { append as appendTo } from '../../ledger/lane-life.ts';
+import { insertLane, type NewLane } from '../../ledger/lanes.ts';
+import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
+import type { LaneRow } from '../../ledger/rows/lane.ts';
+import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
+import { scopeKey } from '../../ledger/rows/scope.ts';
+import { insert } from '../../ledger/script.ts';
+import { saveLane } from '../../ledger/turn.ts';
+import { count } from '../../ledger/usage.ts';
+import { runScript } from './script.ts';
+import type { Sql, Value } from './sql.ts';
+
+export interface Append {
+  readonly batch: NewBatch;
+  readonly policy: DuePolicy;
+  /** The id of the owner's lane, if it has none yet. */
+  readonly newLaneId: LaneId;
+}
+
+/** Stores a batch at the end of its owner's lane. */
+export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended {
+  const before = answerOfKey(sql, batch);
+  if (before !== null) return before;
+  const { tenant, acceptedAt, tokens, flush, priority } = batch;
+  const lane = laneOf(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
+  const scope = openScope(sql, lane.id, batch.scope);
+  const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
+  runScript(sql, insert(BATCHES, [row]));
+  for (const [i, message] of batch.messages.entries()) {
+    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
+  }
+  rememberKey(sql, batch);
+  runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));
+  const messages = batch.messages.length;
+  const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
+  saveLonger(sql, lane, step.lane);
+  return { kind: 'stored', nudge: step.nudge };
+}
+
+/** What the same idempotency key led to, or null when it is new. */
+function answerOfKey(sql: Sql, { tenant, idempotency }: NewBatch): Appended | null {
+  if (idempotency === null) return null;
+  const known = sql.get<KeyRow>(SELECT_KEY, { tenant, key: idempotency.key });
+  if (known === null) return null;
+  if (known.body_hash !== idempotency.bodyHash) return { kind: 'conflict' };
+  return { kind: 'repeated', batchId: known.batch_id, state: known.state };
+}
+
+function rememberKey(sql: Sql, { tenant, idempotency, id }: NewBatch): void {
+  if (idempotency === null) return;
+  sql.run(INSERT_KEY, { tenant, key: idempotency.key, bodyHash: idempotency.bodyHash, id });
+}
+
+function insertMessage(
+  sql: Sql,
+  message: NewMessage,
+  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneRow; scope: number; seq: number },
+): void {
+  const { clientId } = message;
+  const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
+  const row = newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at });
+  runScript(sql, insert(MESSAGES, [row]));
+}
+
+interface KeyRow {
+  readonly body_hash: string;
+  readonly batch_id: string;
+  readonly state: Extract<Appended, { kind: 'repeated' }>['state'];
+}
+
+const SELECT_KEY = `
+  SELECT k.body_hash, k.batch_id, b.state FROM idempotency_keys k JOIN batches b ON b.id = k.batch_id
+  WHERE k.tenant = @tenant AND k.key = @key`;
+
+const INSERT_KEY = `
+  INSERT INTO idempotency_keys (tenant, key, body_hash, batch_id) VALUES (@tenant, @key, @bodyHash, @id)`;
+
+const SELECT_SAME_CLIENT_ID = 'SELECT 1 FROM messages WHERE scope = @scope AND client_id = @clientId LIMIT 1';
+
+/** The lane of an owner, made if missing. */
+function laneOf(sql: Sql, owned: NewLane): LaneRow {
+  const owner = { tenant: owned.tenant, kind: owned.owner.kind, ownerId: owned.owner.id };
+  const known = sql.get<LaneRow>(SELECT_LANE, owner);
+  if (known !== null) return known;
+  runScript(sql, insertLane(owned));
+  const made = sql.get<LaneRow>(SELECT_LANE, owner);
+  if (made === null) throw new Error(`lane ${owned.newId} is missing right after it was made`);
+  return made;
+}
+
+/**
+ * Writes what an append changes. Its state is left alone where it stays as it was: the indexes that ask for it would be
+ * written anew, though they stay as they were.
+ */
+function saveLonger(sql: Sql, before: LaneRow, lane: LaneRow): void {
+  if (lane.state === before.state && lane.generation === before.generation) sql.run(UPDATE_LONGER, longerColumns(lane));
+  else runScript(sql, saveLane(lane));
+}
+
+const longerColumns = (lane: LaneRow): readonly Value[] => [
+  lane.next_position,
+  lane.next_seq,
+  lane.pending,
+  lane.pending_tokens,
+  lane.pending_backfill,
+  lane.oldest_at,
+  lane.newest_at,
+  lane.flush_through,
+  lane.due_at,
+  lane.updated_at,
+  lane.id,
+];
+
+/** The number of a scope in its lane, given when it is first seen. */
+function openScope(sql: Sql, lane: LaneId, scope: Scope): number {
+  const key = scopeKey(scope);
+  const known = scopeId(sql, lane, key);
+  if (known !== null) return known;
+  sql.run(INSERT_SCOPE, {
+    lane,
+    key,
+    userId: scope.userId,
+    agentId: scope.agentId,
+    runId: scope.runId,
+    appId: scope.appId,
+  });
+  const made = scopeId(sql, lane, key);
+  if (made === null) throw new Error('a scope is missing right after it was made');
+  return made;
+}
+
+function scopeId(sql: Sql, lane: LaneId, key: string): number | null {
+  return sql.get<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane AND key = @key', { lane, key })?.id ?? null;
+}
+
+const INSERT_SCOPE = `
+  INSERT INTO scopes (lane, key, user_id, agent_id, run_id, app_id)
+  VALUES (@lane, @key, @userId, @agentId, @runId, @appId)`;
+
+const SELECT_LANE = 'SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId';
+
+const UPDATE_LONGER = `
+  UPDATE lanes SET
+    next_position = ?, next_seq = ?, pending = ?, pending_tokens = ?, pending_backfill = ?, oldest_at = ?,
+    newest_at = ?, flush_through = ?, due_at = ?, updated_at = ?
+  WHERE id = ?`;

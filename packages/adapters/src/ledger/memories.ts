@@ -143,7 +143,7 @@ export function* loadMemories(
   { order = BY_ID, ask = all }: Loading = {},
 ): Script<Memories> {
   const limit = 'limit' in given ? `ORDER BY ${order('m')} LIMIT @limit` : '';
-  const text = `WITH found AS (${SELECT_MEMORIES} ${condition} ${limit}) ${WITH_VERSIONS} ORDER BY ${order('found')}, v.number`;
+  const text = `WITH found AS (${SELECT_MEMORIES} ${condition} ${limit}) ${WITH_VERSIONS} ORDER BY ${order('found')}`;
   const rows = yield* ask<FoundRow>(text, given);
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(foundMemory);
 }
@@ -169,9 +169,10 @@ type FoundRow = (MemoryRow | (Omit<MemoryRow, 'timeline'> & { readonly timeline:
 function foundMemory(rows: readonly FoundRow[]): Memory {
   const newest = rows.find((row) => row.timeline !== null);
   if (newest === undefined) throw new Error(`memory ${rows[0]?.id} has versions, but all of them are superseded`);
+  const versions = rows.filter((row) => row.number !== null);
   return memoryFrom(
     newest,
-    rows.filter((row) => row.number !== null),
+    versions.sort((a, b) => a.number - b.number),
   );
 }
 

@@ -1,6 +1,6 @@
-import { builtinEmbedder } from '@slowwave/adapters/builtin';
+import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT, memoryWriter, projectGraphNow, scopeOf } from '@slowwave/engine';
-import { engineBench, fakeChat, sayGraph } from '@slowwave/engine/testing';
+import { engineBench, fakeChat, fixedTools, sayGraph } from '@slowwave/engine/testing';
 import { expect, test } from 'vitest';
 import { queryVectors } from './query-vectors.ts';
 import { searchBench } from './testing/bench.ts';
@@ -43,7 +43,7 @@ type Relation = { readonly source: End; readonly relationship: string; readonly 
 /** A world that is known twice, as memories and as relations, and what asks about it. */
 async function worldOf(language: Parameters<typeof families>[0]) {
   const { facts, questions } = families(language, 7);
-  const embedder = builtinEmbedder();
+  const embedder = builtinEmbedder(fixedTools());
   const { deps } = await engineBench({ chat: fakeChat({}), embedder });
   const writer = memoryWriter(deps);
   const scope = scopeOf({ user_id: 'ann' });

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { batchesOf, engineBench, perfectChat, play, world } from '@slowwave/engine/testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NEAR_HASHED } from '../src/assemble/models.ts';
-import { builtinEmbedder } from '../src/builtin/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { o200kTokenizer } from '../src/tokens/index.ts';
@@ -18,7 +18,7 @@ describe('G2: a large world on the embedded stores', () => {
 
   it('2,310 facts, 837 of them updates, ten candidates each: nothing lost, one of 1,473 outdated at the most', async () => {
     const large = world({ seed: 1, facts: 2_310, updates: 837 });
-    const embedder = builtinEmbedder();
+    const embedder = builtinEmbedder(systemTools);
     const { fingerprint, dimensions } = embedder;
     const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
     const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), fingerprint, dimensions });

@@ -1,3 +1,4 @@
+import { builtinEmbedder } from '@slowwave/builtin-model';
 import type { Embedder, Ledger, SearchIndex, Tools } from '@slowwave/engine';
 
 /**
@@ -19,7 +20,7 @@ export const product = {
   },
   tools: async (): Promise<Tools> => (await load<{ systemTools: Tools }>('system')).systemTools,
   keys: (): Promise<KeyParts> => load<KeyParts>('keys'),
-  embedder: async (): Promise<Embedder> => (await load<BuiltinParts>('builtin')).builtinEmbedder(),
+  embedder: async (): Promise<Embedder> => builtinEmbedder(await product.tools()),
 };
 
 interface IndexSpace {
@@ -44,10 +45,6 @@ interface SqliteParts {
 
 interface QdrantParts {
   openQdrantIndex(options: IndexSpace & Readonly<Record<string, unknown>>): Promise<SearchIndex>;
-}
-
-interface BuiltinParts {
-  builtinEmbedder(): Embedder;
 }
 
 const nothing = (): void => {};

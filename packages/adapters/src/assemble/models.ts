@@ -1,5 +1,5 @@
+import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
 import type { ChatModel, Embedder, Log, NearThresholds, Reranker } from '@slowwave/engine';
-import { builtinChat, builtinEmbedder } from '../builtin/index.ts';
 import type { Config } from '../config/index.ts';
 import { meteredEmbedder } from '../metrics/index.ts';
 import { endpointReranker, meteredReranker } from '../rerank/index.ts';
@@ -66,7 +66,7 @@ export async function openEmbedder(config: Config, log: Log, { meter }: Pick<Obs
 
 async function embedderOf(config: Config, log: Log): Promise<Embedder> {
   const { embeddingModel, embeddingDimensions, openai } = config;
-  if (embeddingModel === null) return builtinEmbedder(embeddingDimensions ?? undefined);
+  if (embeddingModel === null) return builtinEmbedder(systemTools, embeddingDimensions ?? undefined);
   const { openaiEmbedder } = await servers();
   return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
 }

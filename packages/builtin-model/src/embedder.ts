@@ -1,11 +1,17 @@
-import { type Embedder, EngineError, estimateTokens, HASH_VECTOR_VERSION, hashVector } from '@slowwave/engine';
-import { breathe } from '../system/breathe.ts';
+import {
+  type Embedder,
+  EngineError,
+  estimateTokens,
+  HASH_VECTOR_VERSION,
+  hashVector,
+  type Tools,
+} from '@slowwave/engine';
 import { EXPANSION_VERSION, expand } from './expand.ts';
 
 const DIMENSIONS = 1_024;
 
 /** Vectors of hashed words, for trying out and for tests: no key, no network, the same on every machine. */
-export function builtinEmbedder(dimensions: number = DIMENSIONS): Embedder {
+export function builtinEmbedder({ breathe }: Pick<Tools, 'breathe'>, dimensions: number = DIMENSIONS): Embedder {
   return {
     fingerprint: `builtin:${HASH_VECTOR_VERSION}.${EXPANSION_VERSION}:${dimensions}`,
     dimensions,

@@ -1,7 +1,9 @@
 import { cosine } from '@slowwave/engine';
+import { fixedTools } from '@slowwave/engine/testing';
 import { describe, expect, it } from 'vitest';
 import { builtinEmbedder } from './index.ts';
 
+const tools = fixedTools();
 const NEVER = new AbortController().signal;
 const LIFE = [
   "User's name is Ana",
@@ -16,7 +18,7 @@ const LIFE = [
 const 小明 = ['名字是小明', '住在北京', '工作是医生', '对花生过敏', '喜欢吃辣的', '今年28岁', '妈妈住在成都'];
 
 async function nearest(question: string, texts: readonly string[]): Promise<string | undefined> {
-  const { vectors } = await builtinEmbedder().embed([question, ...texts], NEVER);
+  const { vectors } = await builtinEmbedder(tools).embed([question, ...texts], NEVER);
   const [asked = new Float32Array(), ...known] = vectors.flatMap((vector) => vector ?? []);
   const scores = known.map((vector) => cosine(asked, vector));
   return texts[scores.indexOf(Math.max(...scores))];
@@ -52,7 +54,7 @@ describe('builtin embedder', () => {
   });
 
   it('gives vectors of the asked size and length 1, the same every time', async () => {
-    const embedder = builtinEmbedder(256);
+    const embedder = builtinEmbedder(tools, 256);
     const [first] = (await embedder.embed(['User lives in Oslo'], NEVER)).vectors;
     const [second] = (await embedder.embed(['User lives in Oslo'], NEVER)).vectors;
     expect(first).toEqual(second);
@@ -61,6 +63,6 @@ describe('builtin embedder', () => {
   });
 
   it('names each size as a space of its own', () => {
-    expect(builtinEmbedder(256).fingerprint).not.toBe(builtinEmbedder().fingerprint);
+    expect(builtinEmbedder(tools, 256).fingerprint).not.toBe(builtinEmbedder(tools).fingerprint);
   });
 });

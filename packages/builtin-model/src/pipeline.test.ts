@@ -1,4 +1,4 @@
-import { engineBench } from '@slowwave/engine/testing';
+import { engineBench, fixedTools } from '@slowwave/engine/testing';
 import { describe, expect, it } from 'vitest';
 import { builtinChat, builtinEmbedder } from './index.ts';
 
@@ -20,7 +20,7 @@ const MING_KNOWN = ['住在北京', '名字是小明', '喜欢吃辣的', '对�
 
 /** What holds after posts that are consolidated one by one, or all together. */
 async function known(posts: readonly string[], together: boolean): Promise<readonly string[]> {
-  const bench = await engineBench({ chat: builtinChat(), embedder: builtinEmbedder() });
+  const bench = await engineBench({ chat: builtinChat(), embedder: builtinEmbedder(fixedTools()) });
   for (const post of posts) {
     await bench.post([post]);
     if (!together) await bench.run();
@@ -45,7 +45,7 @@ describe('the pipeline on builtin models', () => {
   });
 
   it('resolves days where the speaker is', async () => {
-    const bench = await engineBench({ chat: builtinChat(), embedder: builtinEmbedder() });
+    const bench = await engineBench({ chat: builtinChat(), embedder: builtinEmbedder(fixedTools()) });
     const clock = { at: Date.UTC(2026, 1, 28, 15, 30), offset: 540 };
     bench.tools.set(clock.at);
     await bench.post([{ content: 'I moved to Osaka yesterday.', at: clock.at, clock }]);

@@ -1,11 +1,7 @@
 export { type BrowserCookie, type BrowserPage, startBrowser, type TestBrowser } from './browser.ts';
 export { COMPILE_CACHE } from './compile-cache.ts';
-export { type OwnServer, startOwnServer } from './evaluate/own-server.ts';
-export { answerCheck } from './fuzz/answers.ts';
-export type { Description, Operation, Parameter, Schema } from './fuzz/schema.ts';
-export { resolved } from './fuzz/schema.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
-export { type Fault, type FaultPlan, withFaults } from './model-server/faults.ts';
+export { type Fault, type FaultPlan, spoiled, withFaults } from './model-server/faults.ts';
 export {
   type Answers,
   answers,
@@ -28,6 +24,9 @@ export {
 } from './model-server/script.ts';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
 export { type Strict, type StrictLimits, strict } from './model-server/strict.ts';
+export { type AnswerCheck, answerCheck } from './openapi/answers.ts';
+export { type Description, type Operation, type Parameter, resolved, type Schema } from './openapi/schema.ts';
+export { type OwnServer, startOwnServer } from './own-server.ts';
 export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';

@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs';
+import { COMPILE_CACHE } from './compile-cache.ts';
+import { freePort } from './ports.ts';
+import { spawnService } from './process.ts';
+import { tempDir } from './temp.ts';
+import { keepWarm, warmFolder } from './warm-start.ts';
+
+export interface OwnServer {
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  close(): Promise<void>;
+}
+
+/** The whole product in one process, on a folder of its own; gone with this process, whatever ends it. */
+export async function startOwnServer(settings: Readonly<Record<string, string>>): Promise<OwnServer> {
+  const folder = await tempDir();
+  const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', sweep);
+  await warmFolder(folder.path);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await spawnService({
+    main: new URL('../../../apps/standalone/src/main.ts', import.meta.url),
+    env: {
+      ...COMPILE_CACHE,
+      ...settings,
+      SLOWWAVE_PORT: String(port),
+      SLOWWAVE_DATA_DIR: folder.path,
+      SLOWWAVE_LOG_LEVEL: 'warn',
+    },
+    ready: { url: `${url}/readyz` },
+  });
+  await keepWarm(folder.path);
+  return {
+    url,
+    pid: service.pid,
+    dataDir: folder.path,
+    close: async () => {
+      await service.stop();
+      await folder.remove();
+      process.off('exit', sweep);
+    },
+  };
+}

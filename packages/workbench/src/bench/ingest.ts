@@ -1,0 +1,177 @@
+import { freePort, type Service, spawnService, startRedis, type TestRedis } from '@slowwave/testkit';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Bench, Given, Progress } from './bench.ts';
+import { bodiesOf, EXCHANGE } from './load/bodies.ts';
+import { costOf, perRequest } from './load/costs.ts';
+import { type Bodies, flatOut, steadily } from './load/drive.ts';
+import { type Poster, posterTo } from './load/poster.ts';
+import { mem0AddTimes } from './mem0/add-times.ts';
+import { median, quantile } from './quantile.ts';
+import { atLeast, atMost, type Comparison } from './report.ts';
+import { withFleet } from './with-fleet.ts';
+
+const SECOND_MS = 1_000;
+const PERCENT = 100;
+const ROUNDS = 3; // the two take turns, so that a machine that slows down slows both down
+const IDLE_MS = 3_600_000; // nothing is due meanwhile
+/** How long mem0's model thinks. */
+const THINK_MS = 300;
+const ADDS = 20;
+const MEM0_TARGET = 0.01;
+
+/** What acknowledging costs. */
+export const ingest: Bench = {
+  name: 'ingest',
+  what: "How fast POST /v1/batches acknowledges, against a bare handler with one job in a queue and mem0's add().",
+  flags: {
+    connections: { usual: '64', help: 'Connections of the measurement of the maximum.' },
+    seconds: { usual: '6', help: 'How long each of its parts takes.' },
+    users: { usual: '1000', help: 'Users who take turns.' },
+    mem0: { usual: 'yes', help: 'Whether mem0 is measured too: yes or no.' },
+    ledger: { usual: 'sqlite', help: 'Where the ledger is: sqlite or postgres.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const adding = { times: ADDS, thinkMs: THINK_MS, messages: EXCHANGE };
+    const adds = options.mem0 ? await mem0AddTimes(adding, progress) : [];
+    const redis = await startRedis();
+    const bare = await startBare(redis);
+    try {
+      const settings = {
+        SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
+        SLOWWAVE_BATCH_TOKENS: '100000',
+        SLOWWAVE_MAX_PENDING: '1000000',
+      };
+      return await withFleet({ fleet: { ledger: options.ledger, workers: 0, settings } }, ({ running }) =>
+        measure({ options, running, bare, adds }, progress),
+      );
+    } finally {
+      await bare.service.kill();
+      await redis.stop();
+    }
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  connections: given.number('connections', { max: 1_000 }),
+  seconds: given.number('seconds', { max: 600 }),
+  users: given.number('users'),
+  mem0: given.choice('mem0', ['yes', 'no']) === 'yes',
+  ledger: given.choice('ledger', ['sqlite', 'postgres']),
+});
+
+interface Stage {
+  readonly options: ReturnType<typeof optionsOf>;
+  readonly running: Fleet;
+  readonly bare: { readonly url: string; readonly pids: readonly number[]; readonly service: Service };
+  /** How long mem0's add() took, in ms; none where it was not measured. */
+  readonly adds: readonly number[];
+}
+
+async function startBare(redis: TestRedis): Promise<Stage['bare']> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const main = new URL('bare/main.ts', import.meta.url);
+  const service = await spawnService({ main, args: [String(port), redis.url], ready: { url: `${url}/readyz` } });
+  // A job is made by Redis as much as by the handler.
+  return { url, service, pids: [service.pid, redis.pid] };
+}
+
+async function measure({ options, running, bare, adds }: Stage, progress: Progress) {
+  const { connections, seconds, users } = options;
+  const ms = seconds * SECOND_MS;
+  const ours = side(running.ingest, { connections, pids: [running.ingestPid() ?? 0] });
+  const theirs = side(bare.url, { connections, pids: bare.pids });
+  const bodies = bodiesOf(users);
+  // The first round warms both up and is not counted.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    progress(`maximum, round ${round} of ${ROUNDS}`);
+    for (const each of [ours, theirs]) await takeMaximum(each, { bodies, connections, ms, counts: round > 0 });
+  }
+  progress('at half of the maximum');
+  const rate = median(ours.max) / 2;
+  const steady = await costOf(ours.pids, () => steadily(ours.poster.post, bodies, { rate, ms: ms * 2 }));
+  const bareTimes = await steadily(theirs.poster.post, bodies, { rate, ms: ms * 2 });
+  for (const each of [ours, theirs]) each.poster.close();
+  return {
+    title: `ingest: ${connections} connections, ${users} users, bodies of ${Buffer.byteLength(bodies())} bytes, on ${running.place}`,
+    figures: [
+      { what: 'maximum', value: median(ours.max), unit: '/s' },
+      { what: '  processor time of each', value: median(ours.costs), unit: 'µs' },
+      { what: 'maximum of the bare handler', value: median(theirs.max), unit: '/s' },
+      { what: '  processor time of each, with Redis', value: median(theirs.costs), unit: 'µs' },
+      { what: 'at half of the maximum: rate', value: rate, unit: '/s' },
+      ...timesOf('acknowledged within', steady.value),
+      { what: '  processors taken by other programs meanwhile', value: steady.others * PERCENT, unit: '%' },
+      ...timesOf('by the bare handler within', bareTimes),
+      ...(adds.length === 0 ? [] : timesOf(`mem0's add() with a model of ${THINK_MS} ms`, adds)),
+    ],
+    verdicts: [],
+    comparisons: comparisonsOf({ ours: ours.max, bare: theirs.max }, steady.value, adds),
+    remarks: [
+      'The bare handler validates and adds one job to BullMQ on Redis in memory; ours is on the disk when it is acknowledged.',
+      'mem0 is called as a library, one exchange at a time; its add() returns when its model has answered.',
+      'Where other programs take so much that half of the maximum is more than what is left, requests queue up, and the median tells that.',
+    ],
+  };
+}
+
+/** One of the two, and what was measured of it. */
+interface Side {
+  readonly poster: Poster;
+  readonly pids: readonly number[];
+  /** Requests per second. */
+  readonly max: number[];
+  /** Processor time of a request, in µs. */
+  readonly costs: number[];
+}
+
+const side = (url: string, { connections, pids }: { connections: number; pids: readonly number[] }): Side => ({
+  poster: posterTo(url, connections),
+  pids,
+  max: [],
+  costs: [],
+});
+
+async function takeMaximum(
+  { poster, pids, max, costs }: Side,
+  { counts, ...how }: { bodies: Bodies; connections: number; ms: number; counts: boolean },
+): Promise<void> {
+  const began = performance.now();
+  const cost = await costOf(pids, () => flatOut(poster.post, how.bodies, how));
+  if (!counts) return;
+  max.push(cost.value);
+  costs.push(perRequest(cost, (cost.value * (performance.now() - began)) / SECOND_MS));
+}
+
+function comparisonsOf(
+  max: Readonly<Record<'ours' | 'bare', readonly number[]>>,
+  times: readonly number[],
+  adds: readonly number[],
+): Comparison[] {
+  const acknowledged = { name: 'POST /v1/batches', value: median(times) };
+  const mem0 = { name: `mem0's add(), model of ${THINK_MS} ms`, value: median(adds) };
+  return [
+    atLeast(1, {
+      what: 'maximum',
+      unit: '/s',
+      ours: { name: 'POST /v1/batches', value: median(max.ours) },
+      yardstick: { name: 'a bare handler with one queue.add', value: median(max.bare) },
+    }),
+    ...(adds.length === 0
+      ? []
+      : [
+          atMost(MEM0_TARGET, {
+            what: 'median, at half of the maximum',
+            unit: 'ms',
+            ours: acknowledged,
+            yardstick: mem0,
+          }),
+        ]),
+  ];
+}
+
+const timesOf = (what: string, times: readonly number[]) => [
+  { what: `  ${what}, median`, value: median(times), unit: 'ms' },
+  { what: `  ${what}, 99 of 100`, value: quantile(times, 0.99), unit: 'ms' },
+];

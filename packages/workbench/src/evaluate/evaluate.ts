@@ -1,0 +1,74 @@
+import { type ModelServer, type OwnServer, startModelServer, startOwnServer } from '@slowwave/testkit';
+import { apiAt, ServerError } from '../api.ts';
+import { perfectModel } from '../perfect-model.ts';
+import { courseOf } from './course.ts';
+import { drive } from './drive.ts';
+import { gatherEvidence } from './evidence.ts';
+import { GATES } from './gates/index.ts';
+import { EXIT, HELP, type Options, readOptions, UsageError } from './options.ts';
+import { type Outputs, readAs, untilReady, withExitCode } from './program.ts';
+import { type Report, tableOf } from './report.ts';
+import { readWorld } from './world.ts';
+
+/** The whole program; answers with its exit code. */
+export const evaluate = (args: readonly string[], outputs: Outputs): Promise<number> =>
+  withExitCode({ outputs, command: './scripts/evaluate' }, async () => {
+    const options = readOptions(args);
+    if (options === null) {
+      outputs.result(HELP);
+      return EXIT.passed;
+    }
+    const report = await judge(options, outputs);
+    outputs.result(options.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report));
+    return report.passed ? EXIT.passed : EXIT.below;
+  });
+
+async function judge(options: Options, outputs: Outputs): Promise<Report> {
+  const world = await readAs(options.file, readWorld);
+  const course = courseOf(world);
+  const model = await openModel(options, perfectModel(course));
+  let server: OwnServer | null = null;
+  try {
+    const settings = { OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' };
+    outputs.note(noteOn(options, settings));
+    if (options.start) server = await startOwnServer(settings);
+    const api = apiAt(server?.url ?? options.url, options.apiKey);
+    await untilReady(api, outputs);
+    const user = `${options.userPrefix}-${Date.now().toString(36)}`;
+    const began = performance.now();
+    const { oneByOne, timeoutMs: withinMs } = options;
+    const posted = await drive({ api, world, user, oneByOne, withinMs, progress: outputs.progress });
+    if (model.calls.length === 0) throw new ServerError(NOT_ASKED);
+    const seconds = (performance.now() - began) / 1_000;
+    outputs.progress('asking for what came of it');
+    const evidence = await gatherEvidence({ api, user, world, course });
+    const gates = GATES.map((gate) => gate({ world, course, evidence, posted, calls: model.calls }));
+    outputs.progress(null);
+    return { world: world.name, user, seconds, passed: gates.every(({ passed }) => passed), gates };
+  } finally {
+    await server?.close();
+    await model.close();
+  }
+}
+
+const NOT_ASKED = 'the server never asked the scripted model; start it with the settings shown above';
+
+async function openModel({ modelPort }: Options, script: ReturnType<typeof perfectModel>): Promise<ModelServer> {
+  try {
+    return await startModelServer({ script, port: modelPort });
+  } catch (error) {
+    throw new UsageError(
+      `the scripted model cannot listen on port ${modelPort}: ${error instanceof Error ? error.message : error}; ` +
+        'choose another with --model-port',
+    );
+  }
+}
+
+const noteOn = ({ start, url }: Options, settings: Readonly<Record<string, string>>): string =>
+  start
+    ? 'Starting a server of its own with the scripted model …'
+    : `The server at ${url} has to run with these settings (start it now if it does not run yet):\n${Object.entries(
+        settings,
+      )
+        .map(([name, value]) => `  ${name}=${value}`)
+        .join('\n')}`;

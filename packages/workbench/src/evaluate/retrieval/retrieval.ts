@@ -1,0 +1,52 @@
+import { type OwnServer, startOwnServer } from '@slowwave/testkit';
+import { apiAt } from '../../api.ts';
+import { EXIT } from '../options.ts';
+import { type Outputs, readAs, untilReady, withExitCode } from '../program.ts';
+import { readCorpus } from './corpus.ts';
+import { RETRIEVAL_HELP, type RetrievalOptions, readRetrievalOptions } from './options.ts';
+import { question } from './question.ts';
+import { type RetrievalReport, reportOf, retrievalTable } from './report.ts';
+import { say } from './say.ts';
+
+/** The whole program; answers with its exit code. */
+export const retrieval = (args: readonly string[], outputs: Outputs): Promise<number> =>
+  withExitCode({ outputs, command: './scripts/evaluate retrieval' }, async () => {
+    const options = readRetrievalOptions(args);
+    if (options === null) {
+      outputs.result(RETRIEVAL_HELP);
+      return EXIT.passed;
+    }
+    const report = await measure(options, outputs);
+    outputs.result(options.json ? `${JSON.stringify(report, null, 2)}\n` : retrievalTable(report, options.misses));
+    return report.passed ? EXIT.passed : EXIT.below;
+  });
+
+async function measure(options: RetrievalOptions, outputs: Outputs): Promise<RetrievalReport> {
+  const corpus = await readAs(options.file, readCorpus);
+  const { mode, search, progress } = { ...options, progress: outputs.progress };
+  let server: OwnServer | null = null;
+  try {
+    if (options.start) {
+      outputs.note('Starting a server of its own, with the builtin models …');
+      server = await startOwnServer({});
+    }
+    const api = apiAt(server?.url ?? options.url, options.apiKey);
+    await untilReady(api, outputs);
+    const began = Date.now();
+    const userOf = (user: string): string => `${options.userPrefix}-${began.toString(36)}-${user}`;
+    await say({ api, corpus, userOf, infer: mode === 'facts', deadline: began + options.timeoutMs, progress });
+    const answers = await question({ api, corpus, userOf, mode: search, progress });
+    progress(null);
+    const about = {
+      name: corpus.name,
+      users: corpus.conversations.length,
+      messages: corpus.conversations.flatMap(({ sessions }) => sessions.flatMap(({ messages }) => messages)).length,
+      seconds: (Date.now() - began) / 1_000,
+      mode,
+      search,
+    };
+    return reportOf(about, answers, options.atLeast);
+  } finally {
+    await server?.close();
+  }
+}

@@ -14,12 +14,12 @@ test.each(['--help', '-h'])('%s asks for help, whatever else is said', (flag) =>
   expect(readFlags(['--port', '7000', flag])).toBeNull();
 });
 
-test('help tells every setting with what usually holds', () => {
+test('help lists every setting with its default, and keeps names and texts apart', () => {
   const text = helpText();
-  for (const { name, about, usual } of SETTINGS) {
+  for (const { name, about, byDefault } of SETTINGS) {
     if (name === 'SLOWWAVE_URL') continue; // for the command line, not for a server
-    expect(text).toContain(about);
-    expect(text).toContain(usual === null ? `(${name})` : `(${name}; usually ${usual})`);
+    expect(text).toContain(`  ${about}`);
+    expect(text).toContain(byDefault === null ? `(${name})` : `(${name}; default ${byDefault})`);
   }
 });
 

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { flagOf, SETTINGS } from '@slowwave/adapters/config';
+import { flagOf, SETTINGS, type SettingNote, settingsByHeading } from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
 const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
 
-/** What only the command line honours is none of a server's options. */
+/** What only the command line uses is not an option of a server. */
 function isOurs({ name }: { readonly name: string }): boolean {
   return name !== 'SLOWWAVE_URL';
 }
@@ -41,22 +41,26 @@ function parse(args: readonly string[]): Readonly<Record<string, string | boolea
   }
 }
 
-const COLUMN = 28;
+const COLUMN = Math.max(...[...NAMES.keys()].map((flag) => `--${flag}  `.length));
 
 export function helpText(): string {
-  const lines = [...NAMES].map(([flag, name]) => {
-    const { about, usual } = SETTINGS.find((setting) => setting.name === name) ?? { about: '', usual: null };
-    const notes = usual === null ? name : `${name}; usually ${usual}`;
-    return `  ${`--${flag}`.padEnd(COLUMN)}${about}\n  ${''.padEnd(COLUMN)}(${notes})`;
-  });
+  const sections = settingsByHeading(SETTINGS.filter(isOurs)).map(
+    ({ heading, settings }) => `${heading}:\n${settings.map(lineOf).join('\n')}`,
+  );
   return `Usage: ./scripts/start [options]
 
 Starts Slowwave in one process: ingest, worker, search and console on one port.
 Every option can also be set in the environment, or in a file .env in the root of
-the repository, under the name in brackets. Options win over the environment, the
-environment over the file.
+the repository, under the name in brackets. Options override the environment, the
+environment overrides the file.
 
-${lines.join('\n')}
+${sections.join('\n\n')}
+
   ${'--help, -h'.padEnd(COLUMN)}Shows this.
 `;
+}
+
+function lineOf({ name, about, byDefault }: SettingNote): string {
+  const notes = byDefault === null ? name : `${name}; default ${byDefault}`;
+  return `  ${`--${flagOf(name)}`.padEnd(COLUMN)}${about}\n  ${''.padEnd(COLUMN)}(${notes})`;
 }

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { between, composeEnvironment, envExample, settingsTable } from './documents.ts';
+import { between, composeEnvironment, envExample, settingsTables } from './documents.ts';
 import { ENVIRONMENT } from './environment.ts';
 
 /**
- * Documents that tell of the settings are compared with the settings. After a change of these, write them anew:
+ * Files that list the settings are compared with the settings. After a change of these, update them with
  * node_modules/.bin/node node_modules/vitest/vitest.mjs run --project unit packages/adapters/src/config -u
  */
 const ROOT = resolve(import.meta.dirname, '../../../..');
 const pathOf = (name: string): string => resolve(ROOT, name);
 
-test('.env.example has every setting, with what holds without it', async () => {
+test('.env.example has every setting with its default', async () => {
   await expect(envExample()).toMatchFileSnapshot(pathOf('.env.example'));
 });
 
@@ -23,7 +23,7 @@ test('.env.example names no setting that does not exist, and sets none', async (
 });
 
 const WRITTEN: readonly [string, readonly [string, string], () => string][] = [
-  ['README.md', ['<!-- settings -->', '<!-- /settings -->'], () => `\n${settingsTable()}\n`],
+  ['docs/settings.md', ['<!-- settings -->', '<!-- /settings -->'], () => `\n${settingsTables()}\n`],
   ['docker-compose.yml', ['  # Every other setting of the programs:', '  # End of the settings.'], composeEnvironment],
 ];
 

@@ -1,21 +1,23 @@
-import { SETTINGS, type SettingNote } from './settings-list.ts';
+import { SETTINGS, type SettingNote, type SettingsGroup, settingsByHeading } from './settings-list.ts';
 
-/** Every setting, commented out, with what usually holds. */
+/** Every setting, commented out, with its default. */
 export const envExample = (): string =>
   [
-    '# All settings of Slowwave, with what holds when they are not set. Copy this file to .env and uncomment what you',
-    '# change: ./scripts/start and docker compose read it. The environment wins over the file, options of ./scripts/start',
-    '# over both. A setting that no program of this release honours is refused.',
-    ...SETTINGS.flatMap((setting) => ['', `# ${setting.about}`, `# ${setting.name}=${setting.usual ?? ''}`]),
+    '# All settings of Slowwave with their defaults. Copy this file to .env and uncomment what you change:',
+    '# ./scripts/start and docker compose read it. The environment overrides the file, and options of ./scripts/start',
+    '# override both.',
+    ...SETTINGS.flatMap((setting) => ['', `# ${setting.about}`, `# ${setting.name}=${setting.byDefault ?? ''}`]),
     '',
   ].join('\n');
 
-/** The settings as a table for people. */
-export const settingsTable = (): string =>
-  ['| setting | usually | |', '|---|---|---|', ...SETTINGS.map(rowOf)].join('\n');
+/** The settings as tables for people. */
+export const settingsTables = (): string => settingsByHeading().map(tableOf).join('\n\n');
 
-const rowOf = ({ name, about, usual }: SettingNote): string =>
-  `| \`${name}\` | ${usual === null ? '' : `\`${usual}\``} | ${about.replaceAll('|', '\\|')} |`;
+const tableOf = ({ heading, settings }: SettingsGroup): string =>
+  [`## ${heading}`, '', '| setting | default | |', '|---|---|---|', ...settings.map(rowOf)].join('\n');
+
+const rowOf = ({ name, about, byDefault }: SettingNote): string =>
+  `| \`${name}\` | ${byDefault === null ? '' : `\`${byDefault}\``} | ${about.replaceAll('|', '\\|')} |`;
 
 /** What the image or docker-compose.yml itself decides, and what is not for servers. */
 const DECIDED = [

@@ -12,7 +12,7 @@ test.each([
     'set SLOWWAVE_DATA_DIR, REDIS_URL',
   ],
   ['an option there is not', ['--dta-dir', 'here'], 'got --dta-dir: '],
-  ['help', ['--help'], 'README.md'],
+  ['help', ['--help'], 'docs/settings.md'],
   ['words', ['secret', 'too'], 'got 2: '],
 ])('%s are refused with how they are said, and no value is repeated', (_what, args, said) => {
   const refused = () => refuseArguments(args);

@@ -9,8 +9,8 @@ export class ArgumentError extends Error {
     // A value may be a secret, and is not repeated.
     const flags = args.filter((arg) => arg.startsWith('-')).map((arg) => arg.replace(/=.*$/s, ''));
     super(
-      `expected no arguments, got ${flags.length === 0 ? args.length : flags.join(', ')}: this program is told by settings ` +
-        `in the environment${adviceFor(flags)}. README.md lists them all; only the standalone app takes them as options`,
+      `expected no arguments, got ${flags.length === 0 ? args.length : flags.join(', ')}: this program is configured by ` +
+        `settings in the environment${adviceFor(flags)}. docs/settings.md lists them; only ./scripts/start takes them as options`,
     );
     this.name = 'ArgumentError';
   }

@@ -34,8 +34,8 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
     run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
   const own: Transactions = {
     read: (select) => readOnly((client) => select(sqlOf(client))),
-    snapshot: (select) => readOnly((client) => transaction(client, SNAPSHOT, select)),
-    write: (change) => run((client) => transaction(client, 'BEGIN', change)),
+    snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
+    write: (change) => run((client) => transaction(client, change)),
   };
   return {
     read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
@@ -72,13 +72,23 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
 }
 
 /** Only a connection that breaks during the commit leaves open what became of the transaction. */
-async function transaction<T>(client: PoolClient, begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function transaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
   const value = await uncommitted(client, async () => {
-    await fromConnection(() => client.query(begin));
+    await fromConnection(() => client.query('BEGIN'));
     return work(sqlOf(client));
   });
   await fromConnection(() => client.query('COMMIT'));
   return value;
+}
+
+/** The first select goes along with the BEGIN: were that to fail, nothing would have happened. */
+async function onSnapshot<T>(client: PoolClient, select: (sql: Sql) => Promise<T>): Promise<T> {
+  return uncommitted(client, async () => {
+    const begun = fromConnection(() => client.query(SNAPSHOT));
+    const [, value] = await Promise.all([begun, select(sqlOf(client))]);
+    await fromConnection(() => client.query('COMMIT'));
+    return value;
+  });
 }
 
 async function uncommitted<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {

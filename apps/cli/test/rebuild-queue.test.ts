@@ -1,6 +1,6 @@
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
-import { newBatch, scope, user } from '@slowwave/engine/testing';
+import { newBatch, scope, user } from '@slowwave/engine-testing';
 import { startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLedgerIn, program, slowwave } from './slowwave.ts';

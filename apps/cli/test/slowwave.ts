@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
-import { added, home, scope, user } from '@slowwave/engine/testing';
+import { added, home, scope, user } from '@slowwave/engine-testing';
 import { COMPILE_CACHE } from '@slowwave/testkit';
 import { COMMANDS } from '../src/commands/index.ts';
 import { run } from '../src/run.ts';

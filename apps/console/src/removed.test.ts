@@ -1,5 +1,5 @@
 import { sweepReplays, sweepRetention } from '@slowwave/engine';
-import { NEVER } from '@slowwave/engine/testing';
+import { NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
 

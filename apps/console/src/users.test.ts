@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, eraseOwner } from '@slowwave/engine';
-import { NEVER } from '@slowwave/engine/testing';
+import { NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 

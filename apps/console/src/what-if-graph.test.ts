@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, studyLane, sweepReplays } from '@slowwave/engine';
-import { NEVER, type Script } from '@slowwave/engine/testing';
+import { NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
 

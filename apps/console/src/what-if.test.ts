@@ -7,7 +7,7 @@ import {
   sweepReplays,
   type TenantId,
 } from '@slowwave/engine';
-import { echoExtract, NEVER, type Script } from '@slowwave/engine/testing';
+import { echoExtract, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
 

@@ -1,6 +1,6 @@
 import { queueFor, redisConnection, startTurnWorker } from '@slowwave/adapters/bullmq';
 import { QUEUES } from '@slowwave/contracts';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startRedis, type TestRedis } from '@slowwave/testkit';
 import type { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';

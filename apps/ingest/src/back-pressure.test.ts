@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { DEFAULT_TENANT, type TenantId } from '@slowwave/engine';
-import { newBatch, scope } from '@slowwave/engine/testing';
+import { newBatch, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { backPressure } from './back-pressure.ts';
 import { ingestBench } from './testing/bench.ts';

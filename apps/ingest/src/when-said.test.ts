@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@slowwave/engine';
-import { echoExtract, fakeChat, keyedDecide, MORNING, pick, seeded } from '@slowwave/engine/testing';
+import { echoExtract, fakeChat, keyedDecide, MORNING, pick, seeded } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { ingestBench } from './testing/bench.ts';
 

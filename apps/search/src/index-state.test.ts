@@ -1,5 +1,5 @@
 import { adoptIndex, sweepOutbox } from '@slowwave/engine';
-import { NEVER } from '@slowwave/engine/testing';
+import { NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { indexState } from './index-state.ts';
 import { searchBench } from './testing/bench.ts';

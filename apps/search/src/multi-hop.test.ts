@@ -1,6 +1,6 @@
 import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT, memoryWriter, projectGraphNow, scopeOf } from '@slowwave/engine';
-import { engineBench, fakeChat, fixedTools, sayGraph } from '@slowwave/engine/testing';
+import { engineBench, fakeChat, fixedTools, sayGraph } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { queryVectors } from './query-vectors.ts';
 import { searchBench } from './testing/bench.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Embedder, EngineError, type TenantId, type VectorCache } from '@slowwave/engine';
-import { fixedTools } from '@slowwave/engine/testing';
+import { fixedTools } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { queryVectors } from './query-vectors.ts';
 

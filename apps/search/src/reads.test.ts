@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Memory, sweepOutbox } from '@slowwave/engine';
-import { NEVER, updated } from '@slowwave/engine/testing';
+import { NEVER, updated } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 

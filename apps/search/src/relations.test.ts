@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError, projectGraphNow, type SearchIndex } from '@slowwave/engine';
-import { type SaidRelation, sayGraph, user } from '@slowwave/engine/testing';
+import { type SaidRelation, sayGraph, user } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import type { SearchDeps } from './app.ts';
 import { searchBench } from './testing/bench.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
-import { indexPoint } from '@slowwave/engine/testing';
+import { indexPoint } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 

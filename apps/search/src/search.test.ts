@@ -1,5 +1,5 @@
 import { EngineError } from '@slowwave/engine';
-import type { FakeEmbedder } from '@slowwave/engine/testing';
+import type { FakeEmbedder } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 

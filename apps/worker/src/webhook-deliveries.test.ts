@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
-import { added, createMemoryLedger, fixedTools, home, recordingLog } from '@slowwave/engine/testing';
+import { added, createMemoryLedger, fixedTools, home, recordingLog } from '@slowwave/engine-testing';
 import { expect, test, vi } from 'vitest';
 import { webhookDeliveries } from './webhook-deliveries.ts';
 

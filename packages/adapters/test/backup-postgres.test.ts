@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
-import { added, home, newBatch, user } from '@slowwave/engine/testing';
+import { added, home, newBatch, user } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { backUp, restore } from '../src/backup/index.ts';

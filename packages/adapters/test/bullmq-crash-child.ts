@@ -1,4 +1,4 @@
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
 
 /** Takes turns and never ends one: until it is killed, or, told so, with nothing else getting a moment to run. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import { DEFAULT_TENANT, type LaneId } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, type TempDir, type TestPostgres, tempDir } from '@slowwave/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
 import { DEFAULT_TENANT, type LaneId, type Nudge } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startRedis, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

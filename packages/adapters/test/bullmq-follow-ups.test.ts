@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId, StudyHandler, SummaryHandler } from '@slowwave/engine';
-import { describeFollowUps, recordingLog } from '@slowwave/engine/testing';
+import { describeFollowUps, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {

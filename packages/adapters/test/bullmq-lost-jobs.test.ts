@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import { type LaneId, laneSweep, rebuildQueue, takeTurn } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, recordingLog } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { QUEUES } from '@slowwave/contracts';
-import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {

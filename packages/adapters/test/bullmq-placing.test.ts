@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import type { Nudge, TenantId } from '@slowwave/engine';
-import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
 import type { Nudge } from '@slowwave/engine';
-import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine-testing';
 import { freePort, startPostgres } from '@slowwave/testkit';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openSchedule, postgresConnection, queueFor, startTurnWorker } from '../src/bullmq/index.ts';

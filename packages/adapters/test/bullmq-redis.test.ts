@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
 import type { Nudge, TurnHandler, TurnWorker } from '@slowwave/engine';
-import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine-testing';
 import { freePort, startRedis, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeTurn } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, NEVER, newNudge, recordingLog } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, NEVER, newNudge, recordingLog } from '@slowwave/engine-testing';
 import { startRedis, startTcpProxy, type TcpProxy, type TestRedis } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {

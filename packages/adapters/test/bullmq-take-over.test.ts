@@ -1,5 +1,5 @@
 import type { TurnHandler } from '@slowwave/engine';
-import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { type Service, spawnService, startRedis, type TestRedis } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openSchedule, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';

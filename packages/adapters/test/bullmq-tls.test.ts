@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { QUEUES } from '@slowwave/contracts';
-import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { freePort, startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSchedule, queueFor, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';

@@ -1,5 +1,5 @@
 import type { Nudge, TurnHandler, Verdict } from '@slowwave/engine';
-import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { startRedis, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -24,7 +24,7 @@ import {
   NEVER,
   newEntity,
   statementsBy,
-} from '@slowwave/engine/testing';
+} from '@slowwave/engine-testing';
 import { systemTools } from '../src/system/index.ts';
 
 /** In everything that is of the user who is erased, and in nothing else. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT } from '@slowwave/engine';
-import { batchesOf, engineBench, perfectChat, play, world } from '@slowwave/engine/testing';
+import { batchesOf, engineBench, perfectChat, play, world } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NEAR_HASHED } from '../src/assemble/models.ts';

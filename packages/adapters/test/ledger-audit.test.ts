@@ -6,7 +6,7 @@ import {
   ORPHAN_KINDS,
   type OrphanKind,
 } from '@slowwave/engine';
-import { added, deleted, home, newBatch, newEntity, statementsBy, user } from '@slowwave/engine/testing';
+import { added, deleted, home, newBatch, newEntity, statementsBy, user } from '@slowwave/engine-testing';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemTools } from '../src/system/index.ts';

@@ -1,6 +1,6 @@
 import { memoryLimiter, postgresLimiter, redisLimiter } from '@slowwave/adapters/limits';
 import type { Limiter } from '@slowwave/engine';
-import { describeLimiter, recordingLog } from '@slowwave/engine/testing';
+import { describeLimiter, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_TENANT, type LaneId, type Ledger } from '@slowwave/engine';
-import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine/testing';
+import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine-testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasing.ts';

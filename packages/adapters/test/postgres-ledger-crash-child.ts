@@ -1,4 +1,4 @@
-import { newBatch, recordingLog } from '@slowwave/engine/testing';
+import { newBatch, recordingLog } from '@slowwave/engine-testing';
 import { openPostgresLedger } from '../src/postgres/index.ts';
 import { systemTools } from '../src/system/index.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Ledger } from '@slowwave/engine';
-import { type OpenedLedger, recordingLog } from '@slowwave/engine/testing';
+import { type OpenedLedger, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, type TestPostgres } from '@slowwave/testkit';
 import { Client } from 'pg';
 import { openPostgresLedger } from '../src/postgres/index.ts';

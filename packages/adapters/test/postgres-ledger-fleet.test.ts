@@ -9,7 +9,7 @@ import {
   scope,
   statementsBy,
   storedAnswer,
-} from '@slowwave/engine/testing';
+} from '@slowwave/engine-testing';
 import { spawnService } from '@slowwave/testkit';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemTools } from '../src/system/index.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError, type Ledger } from '@slowwave/engine';
-import { expectConserved, newBatch, recordingLog } from '@slowwave/engine/testing';
+import { expectConserved, newBatch, recordingLog } from '@slowwave/engine-testing';
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';

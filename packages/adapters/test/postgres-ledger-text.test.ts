@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
-import { added, home, newBatch, newMessage, newPlan, storedAnswer } from '@slowwave/engine/testing';
+import { added, home, newBatch, newMessage, newPlan, storedAnswer } from '@slowwave/engine-testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';

@@ -1,7 +1,7 @@
 import { limitedChat, redisLimiter } from '@slowwave/adapters/limits';
 import { openaiChat } from '@slowwave/adapters/openai';
 import type { ChatCall, EngineError, Limiter } from '@slowwave/engine';
-import { NEVER, recordingLog } from '@slowwave/engine/testing';
+import { NEVER, recordingLog } from '@slowwave/engine-testing';
 import { type ModelServer, startModelServer, startRedis, strict, type TestRedis } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 

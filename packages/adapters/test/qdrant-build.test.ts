@@ -1,5 +1,5 @@
 import type { IndexBuild } from '@slowwave/engine';
-import { describeIndexBuild, indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine/testing';
+import { describeIndexBuild, indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { openQdrantBuild, type QdrantBuildOptions } from '../src/qdrant/index.ts';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';

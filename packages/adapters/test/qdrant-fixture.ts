@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QdrantClient } from '@qdrant/js-client-rest';
 import type { SearchIndex } from '@slowwave/engine';
-import { type KeywordStatistics, recordingLog, SUITE_SPACE } from '@slowwave/engine/testing';
+import { type KeywordStatistics, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { test } from 'vitest';
 import { openQdrantIndex, type QdrantOptions } from '../src/qdrant/index.ts';
 

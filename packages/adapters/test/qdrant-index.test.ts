@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type IndexQuery, type Owner, type SearchIndex } from '@slowwave/engine';
-import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
+import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine-testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';
 

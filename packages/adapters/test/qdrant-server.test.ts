@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
-import { indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine/testing';
+import { indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { freePort } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openQdrantIndex } from '../src/qdrant/index.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, readFilter, type SearchIndex } from '@slowwave/engine';
-import { FILTER_CASES, indexPoint, indexQuery } from '@slowwave/engine/testing';
+import { FILTER_CASES, indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { testQdrant } from './qdrant-fixture.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { openVectorCache } from '@slowwave/adapters/assemble';
 import { type Config, readStandaloneConfig } from '@slowwave/adapters/config';
 import type { VectorCache } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startRedis, type TestRedis } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 

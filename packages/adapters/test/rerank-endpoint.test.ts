@@ -1,7 +1,7 @@
 import { openReranker } from '@slowwave/adapters/assemble';
 import { readStandaloneConfig } from '@slowwave/adapters/config';
 import type { Reranker } from '@slowwave/engine';
-import { recordingMeter } from '@slowwave/engine/testing';
+import { recordingMeter } from '@slowwave/engine-testing';
 import { type ModelServer, startModelServer } from '@slowwave/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 

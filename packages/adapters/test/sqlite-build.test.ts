@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type IndexBuild } from '@slowwave/engine';
-import { describeIndexBuild, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
+import { describeIndexBuild, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
 import { openSqliteBuild, openSqliteIndex } from '../src/sqlite/index.ts';

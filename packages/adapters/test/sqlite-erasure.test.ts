@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from '@slowwave/engine/testing';
+import { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

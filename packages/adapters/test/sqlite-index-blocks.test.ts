@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type IndexPoint, type LaneId, type SearchIndex } from '@slowwave/engine';
-import { indexPoint, indexQuery, pick, SUITE_SPACE, seeded } from '@slowwave/engine/testing';
+import { indexPoint, indexQuery, pick, SUITE_SPACE, seeded } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

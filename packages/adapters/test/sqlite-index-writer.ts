@@ -1,4 +1,4 @@
-import { indexPoint, SUITE_SPACE } from '@slowwave/engine/testing';
+import { indexPoint, SUITE_SPACE } from '@slowwave/engine-testing';
 import { openSqliteIndex } from '../src/sqlite/index.ts';
 
 /** A program that writes point after point to the index it is given, and says each one that is written. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
-import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine/testing';
+import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine-testing';
 import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { newBatch } from '@slowwave/engine/testing';
+import { newBatch } from '@slowwave/engine-testing';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 

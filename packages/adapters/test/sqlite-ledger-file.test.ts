@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { expectConserved, newBatch, user } from '@slowwave/engine/testing';
+import { expectConserved, newBatch, user } from '@slowwave/engine-testing';
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Ledger } from '@slowwave/engine';
-import type { OpenedLedger } from '@slowwave/engine/testing';
+import type { OpenedLedger } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { openSqliteLedger, type SqliteLedger } from '../src/sqlite/index.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describeLedger } from '@slowwave/engine/testing';
+import { describeLedger } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
 import { addFilterFunctions } from '../src/filter-sql/index.ts';

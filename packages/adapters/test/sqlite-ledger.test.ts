@@ -1,4 +1,4 @@
-import { describeLedger } from '@slowwave/engine/testing';
+import { describeLedger } from '@slowwave/engine-testing';
 import { afterAll } from 'vitest';
 import { emptiedLedger } from './sqlite-ledger-fixture.ts';
 

@@ -1,4 +1,4 @@
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startTraceCollector, type TraceCollector } from '@slowwave/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openExporter, type SpanExporter } from '../src/traces/index.ts';

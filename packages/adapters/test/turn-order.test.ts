@@ -1,4 +1,4 @@
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, startRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Ledger } from '@slowwave/engine';
-import { fakeEmbedder, recordingLog, undoBench, walkUndos } from '@slowwave/engine/testing';
+import { fakeEmbedder, recordingLog, undoBench, walkUndos } from '@slowwave/engine-testing';
 import { startPostgres, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPostgresLedger } from '../src/postgres/index.ts';

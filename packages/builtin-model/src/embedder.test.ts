@@ -1,5 +1,5 @@
 import { cosine } from '@slowwave/engine';
-import { fixedTools } from '@slowwave/engine/testing';
+import { fixedTools } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { builtinEmbedder } from './index.ts';
 

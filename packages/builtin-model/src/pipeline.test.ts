@@ -1,4 +1,4 @@
-import { engineBench, fixedTools } from '@slowwave/engine/testing';
+import { engineBench, fixedTools } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { builtinChat, builtinEmbedder } from './index.ts';
 

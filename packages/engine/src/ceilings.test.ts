@@ -1,8 +1,8 @@
+import { type BenchOptions, echoExtract, engineBench, fakeChat, NEVER, newBatch } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { preview } from './preview.ts';
 import { spaceOf } from './replays/space.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { type BenchOptions, echoExtract, engineBench, fakeChat, NEVER, newBatch } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const LIMITLESS = { ...DEFAULT_SETTINGS, prices: { scripted: { prompt: 0, completion: 0 } } };

@@ -1,7 +1,7 @@
+import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { Paged } from './ports/ledger/page.ts';
-import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from './testing/index.ts';
 import { DEFAULT_TENANT, type Memory } from './words.ts';
 
 /** "lives: Oslo" is about "lives". */

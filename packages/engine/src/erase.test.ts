@@ -1,3 +1,18 @@
+import {
+  createMemoryIndex,
+  createMemoryLedger,
+  type EngineBench,
+  echoExtract,
+  emptyIndex,
+  engineBench,
+  expectConserved,
+  type FakeChat,
+  fakeChat,
+  fixedTools,
+  type IndexState,
+  keyedDecide,
+  NEVER,
+} from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eraseOwner, sweepErasures } from './erase.ts';
 import type { ErasureQueue } from './ports/erasing.ts';
@@ -6,20 +21,6 @@ import type { SearchIndex } from './ports/search-index.ts';
 import { requestErasure } from './request-erasure.ts';
 import { sweepOutbox } from './sweep-outbox.ts';
 import { takeTurn } from './take-turn.ts';
-import {
-  createMemoryIndex,
-  createMemoryLedger,
-  type EngineBench,
-  echoExtract,
-  engineBench,
-  expectConserved,
-  type FakeChat,
-  fakeChat,
-  fixedTools,
-  keyedDecide,
-  NEVER,
-} from './testing/index.ts';
-import { emptyIndex, type IndexState } from './testing/memory-index.ts';
 import { DEFAULT_TENANT, type LaneId } from './words.ts';
 import { memoryWriter } from './write.ts';
 

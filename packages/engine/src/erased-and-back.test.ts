@@ -1,6 +1,11 @@
+import {
+  createMemoryIndex,
+  createMemoryLedger,
+  describeErasedAndBack,
+  type ErasedAndBackStores,
+  fixedTools,
+} from '@slowwave/engine-testing';
 import { beforeAll, describe } from 'vitest';
-import { describeErasedAndBack, type ErasedAndBackStores } from './testing/erased-and-back.ts';
-import { createMemoryIndex, createMemoryLedger, fixedTools } from './testing/index.ts';
 
 describe('erased and back at once, in memory', () => {
   let stores: ErasedAndBackStores;

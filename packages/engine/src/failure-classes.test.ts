@@ -1,5 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { EngineError, type EngineErrorCode } from './errors.ts';
 import {
   echoExtract,
   engineBench,
@@ -8,7 +6,9 @@ import {
   type recordingLog,
   recordingMeter,
   type Script,
-} from './testing/index.ts';
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { EngineError, type EngineErrorCode } from './errors.ts';
 import { failuresView, failureView } from './views/moments.ts';
 import { DEFAULT_TENANT } from './words.ts';
 

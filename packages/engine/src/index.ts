@@ -23,6 +23,7 @@ export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
 export type { FoundRelation } from './graph/read/seen.ts';
 export type { SettledRelation } from './graph/settle.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
+export type { Recorded } from './graph/taken-back.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
@@ -31,6 +32,7 @@ export { type Inquired, inquire, type Library, type Look } from './inquiry/inqui
 export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
 export { ownerHashOf } from './owner-hash.ts';
+export type { RawOperation } from './parse/operations.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
 export type * from './ports/graph-writer.ts';
@@ -100,7 +102,7 @@ export type { MemoryDifference } from './replays/compare.ts';
 export type { RelationDifference, Time } from './replays/compare-relations.ts';
 export type { RelationsResult } from './replays/relations.ts';
 export type { SideResult, WhatIfResult } from './replays/result.ts';
-export { ofNoSpace, payerOf, spaceOf } from './replays/space.ts';
+export { ofNoSpace, payerOf, spaceIn, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export type { StudiesResult } from './replays/studies.ts';
 export { sweepReplays } from './replays/sweep.ts';
@@ -138,9 +140,11 @@ export { type Filterable, filterableOf, matches } from './rules/filter/matches.t
 export { FilterError } from './rules/filter/mistake.ts';
 export { readFilter } from './rules/filter/read.ts';
 export { FORGET_CATEGORY } from './rules/forget.ts';
-export { type ErasedOwner, withoutErased } from './rules/forget-subject.ts';
-export { historyFrom } from './rules/former.ts';
+export { type ErasedOwner, forgetSubject, withoutErased } from './rules/forget-subject.ts';
+export { historyFrom, withoutFormer } from './rules/former.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
+export { guard, type Verdicts } from './rules/guard/guard.ts';
+export { holdsAt } from './rules/guard/holds-at.ts';
 export { isWorthReading } from './rules/messages.ts';
 export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
 export { markerOf, sameMarker } from './rules/own-index.ts';
@@ -149,12 +153,14 @@ export { metadataKept, withPolicy } from './rules/personal/policy.ts';
 export type { RankQuestion } from './rules/rank/question.ts';
 export { type RankedHit, rank } from './rules/rank/rank.ts';
 export { mergeShelves, type Shelves } from './rules/rank/shelves.ts';
+export { repeatsOf } from './rules/repeats.ts';
 export { replayPriority } from './rules/replay-priority.ts';
 export { fromTheFuture } from './rules/said-when.ts';
 export { scan } from './rules/scan.ts';
 export { shownPart } from './rules/shown-part.ts';
 export { foundVersions, shownVersion } from './rules/standing.ts';
-export { UNDONE_NOTE } from './rules/undone.ts';
+export { tombstoneOf } from './rules/tombstone.ts';
+export { UNDONE_NOTE, undoneBy, undosInEffect } from './rules/undone.ts';
 export { type Sighted, saysAt, visible } from './rules/visible.ts';
 export {
   type Budgets,
@@ -167,6 +173,7 @@ export {
   type Retention,
   type TenantSettings,
 } from './settings.ts';
+export { atOnce } from './slices.ts';
 export { project } from './steps/project.ts';
 export { refreshSummary } from './summarize.ts';
 export { laneSweep } from './sweep.ts';
@@ -183,6 +190,7 @@ export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { writtenOffset, zoneClock } from './text/zone.ts';
 export { undoer } from './undo/undoer.ts';
+export { canonical } from './views/canonical.ts';
 export { draftBatch, type Posted } from './views/draft-batch.ts';
 export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
 export { memoryView } from './views/memory.ts';

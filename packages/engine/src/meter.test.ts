@@ -1,7 +1,7 @@
+import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER, recordingMeter } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import { takeTurn } from './take-turn.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER, recordingMeter } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text.split(':')[0] ?? '') };

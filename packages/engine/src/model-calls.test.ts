@@ -1,8 +1,16 @@
+import {
+  echoExtract,
+  fakeChat,
+  keyedDecide,
+  NEVER,
+  newBatch,
+  newMessage,
+  type SummaryBench,
+  summaryBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from './ports/ledger/batches.ts';
 import { takeTurn } from './take-turn.ts';
-import { echoExtract, fakeChat, keyedDecide, NEVER, newBatch, newMessage } from './testing/index.ts';
-import { type SummaryBench, summaryBench } from './testing/summary-bench.ts';
 import { estimateTokens } from './text/tokens.ts';
 import { DEFAULT_TENANT } from './words.ts';
 

@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest';
 import {
   type BenchOptions,
   type EngineBench,
   echoExtract,
   engineBench,
+  expectTrue,
   fakeChat,
   keyedDecide,
-} from './testing/index.ts';
-import { expectTrue } from './testing/ledger-truths.ts';
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT, type Memory } from './words.ts';
 import { memoryWriter } from './write.ts';
 

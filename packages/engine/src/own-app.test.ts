@@ -1,7 +1,15 @@
+import {
+  echoExtract,
+  engineBench,
+  expectTrue,
+  fakeChat,
+  keyedDecide,
+  NEVER,
+  newBatch,
+  newMessage,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { preview } from './preview.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER, newBatch, newMessage } from './testing/index.ts';
-import { expectTrue } from './testing/ledger-truths.ts';
 import { DEFAULT_TENANT } from './words.ts';
 import { memoryWriter } from './write.ts';
 

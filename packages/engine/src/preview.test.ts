@@ -1,7 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { EngineError } from './errors.ts';
-import { preview } from './preview.ts';
-import { DEFAULT_SETTINGS } from './settings.ts';
 import {
   type EngineBench,
   echoExtract,
@@ -11,7 +7,11 @@ import {
   NEVER,
   newBatch,
   newMessage,
-} from './testing/index.ts';
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { EngineError } from './errors.ts';
+import { preview } from './preview.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;

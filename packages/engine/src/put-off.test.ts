@@ -1,10 +1,10 @@
+import { type EngineBench, echoExtract, engineBench, fakeChat, NEVER, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { SummaryRefresh, Verdict } from './ports/schedule.ts';
 import { type Budgets, DEFAULT_SETTINGS } from './settings.ts';
 import { refreshSummary } from './summarize.ts';
 import { takeTurn } from './take-turn.ts';
-import { type EngineBench, echoExtract, engineBench, fakeChat, NEVER, type Script } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const MINUTE = 60_000;

@@ -1,3 +1,18 @@
+import {
+  createMemoryBuild,
+  createMemoryIndex,
+  createMemoryLedger,
+  type EngineBench,
+  echoExtract,
+  emptyIndex,
+  engineBench,
+  fakeChat,
+  fakeEmbedder,
+  fixedTools,
+  type IndexState,
+  keyedDecide,
+  NEVER,
+} from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { IndexBuild } from './ports/index-build.ts';
@@ -6,20 +21,6 @@ import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 import { requestErasure } from './request-erasure.ts';
 import { markerOf } from './rules/own-index.ts';
 import { sweepOutbox } from './sweep-outbox.ts';
-import {
-  createMemoryIndex,
-  createMemoryLedger,
-  type EngineBench,
-  echoExtract,
-  engineBench,
-  fakeChat,
-  fakeEmbedder,
-  fixedTools,
-  keyedDecide,
-  NEVER,
-} from './testing/index.ts';
-import { createMemoryBuild } from './testing/memory-build.ts';
-import { emptyIndex, type IndexState } from './testing/memory-index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;

@@ -1,5 +1,5 @@
+import { done, undoBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { done, undoBench } from './testing/undo-bench.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const TENANT = DEFAULT_TENANT;

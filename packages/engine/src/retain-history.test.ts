@@ -1,3 +1,4 @@
+import { done, expectTrue, NEVER, type UndoBench, undoBench, updated } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { examine } from './doctor/examine.ts';
 import { REMOVED } from './ports/ledger/retention.ts';
@@ -5,9 +6,6 @@ import { previewRetention, sweepRetention } from './retain.ts';
 import { DAY_MS } from './rules/budget.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import { project } from './steps/project.ts';
-import { NEVER, updated } from './testing/index.ts';
-import { expectTrue } from './testing/ledger-truths.ts';
-import { done, type UndoBench, undoBench } from './testing/undo-bench.ts';
 import { normaliseText } from './text/normalise.ts';
 import { DEFAULT_TENANT } from './words.ts';
 

@@ -1,13 +1,10 @@
+import { expectTrue, NEVER, seeded, type UndoBench, undoBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import { examine } from './doctor/examine.ts';
 import { REMOVED } from './ports/ledger/retention.ts';
 import { sweepRetention } from './retain.ts';
 import { DAY_MS } from './rules/budget.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { NEVER } from './testing/index.ts';
-import { expectTrue } from './testing/ledger-truths.ts';
-import { type UndoBench, undoBench } from './testing/undo-bench.ts';
-import { seeded } from './testing/worlds.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const TENANT = DEFAULT_TENANT;

@@ -1,7 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { previewRetention, sweepRetention } from './retain.ts';
-import { DAY_MS } from './rules/budget.ts';
-import { DEFAULT_SETTINGS, type TenantSettings } from './settings.ts';
 import {
   type EngineBench,
   echoExtract,
@@ -12,7 +8,11 @@ import {
   keyedDecide,
   NEVER,
   scope,
-} from './testing/index.ts';
+} from '@slowwave/engine-testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { previewRetention, sweepRetention } from './retain.ts';
+import { DAY_MS } from './rules/budget.ts';
+import { DEFAULT_SETTINGS, type TenantSettings } from './settings.ts';
 import { DEFAULT_TENANT } from './words.ts';
 import { memoryWriter } from './write.ts';
 

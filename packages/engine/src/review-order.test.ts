@@ -1,10 +1,10 @@
+import { type EngineBench, echoExtract, engineBench, fakeChat } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReviewedKind } from './plan.ts';
 import { reviewer } from './review.ts';
 import { inOrder } from './rules/evolve.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { type EngineBench, echoExtract, engineBench, fakeChat } from './testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from './words.ts';
 import { memoryWriter } from './write.ts';
 

@@ -1,8 +1,8 @@
+import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { ReviewedKind } from './plan.ts';
 import { reviewer } from './review.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from './testing/index.ts';
 import { undoer } from './undo/undoer.ts';
 import { DEFAULT_TENANT } from './words.ts';
 import { memoryWriter } from './write.ts';

@@ -1,6 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { EngineError } from './errors.ts';
-import { DEFAULT_SETTINGS, duePolicy } from './settings.ts';
 import {
   type EngineBench,
   echoExtract,
@@ -9,7 +6,10 @@ import {
   newBatch,
   type Reply,
   type Script,
-} from './testing/index.ts';
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { EngineError } from './errors.ts';
+import { DEFAULT_SETTINGS, duePolicy } from './settings.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const IDLE_MS = 5_000;

@@ -1,10 +1,18 @@
+import {
+  CutOff,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  keyedDecide,
+  NEVER,
+  type Script,
+  summaryBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { SummaryRefresh } from './ports/schedule.ts';
 import { SUMMARIZE } from './prompts/summarize.ts';
 import { refreshSummary } from './summarize.ts';
-import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, NEVER, type Script } from './testing/index.ts';
-import { summaryBench } from './testing/summary-bench.ts';
 import { estimateTokens } from './text/tokens.ts';
 import { DEFAULT_TENANT, type JsonObject } from './words.ts';
 import { memoryWriter } from './write.ts';

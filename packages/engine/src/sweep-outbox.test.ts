@@ -1,21 +1,22 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptIndex } from './adopt-index.ts';
-import { EngineError, type EngineErrorCode } from './errors.ts';
-import type { NewMemory } from './ports/writer.ts';
-import { sweepOutbox } from './sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
   type EngineBench,
   echoExtract,
+  emptyIndex,
   engineBench,
   fakeChat,
   fakeEmbedder,
   fixedTools,
+  type IndexState,
   NEVER,
   scope,
-} from './testing/index.ts';
-import { emptyIndex, type IndexState } from './testing/memory-index.ts';
+} from '@slowwave/engine-testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { adoptIndex } from './adopt-index.ts';
+import { EngineError, type EngineErrorCode } from './errors.ts';
+import type { NewMemory } from './ports/writer.ts';
+import { sweepOutbox } from './sweep-outbox.ts';
 import { DEFAULT_TENANT } from './words.ts';
 import { memoryWriter } from './write.ts';
 

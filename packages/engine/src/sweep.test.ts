@@ -1,11 +1,9 @@
+import { createMemoryLedger, fixedTools, newBatch, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from './ports/schedule.ts';
 import { rebuildQueue } from './rebuild-queue.ts';
 import { laneSweep } from './sweep.ts';
-import { newBatch, scope } from './testing/builders.ts';
-import { fixedTools } from './testing/fixed-tools.ts';
-import { createMemoryLedger } from './testing/memory-ledger.ts';
 import type { LaneId, Priority } from './words.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,3 +1,4 @@
+import { echoExtract, engineBench, fakeChat, NEVER, newBatch } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from './errors.ts';
 import type { ChatModel } from './ports/models.ts';
@@ -5,7 +6,6 @@ import type { Cancellation } from './ports/tools.ts';
 import { spaceOf } from './replays/space.ts';
 import { markerOf } from './rules/own-index.ts';
 import { takeTurn } from './take-turn.ts';
-import { echoExtract, engineBench, fakeChat, NEVER, newBatch } from './testing/index.ts';
 import { DEFAULT_TENANT } from './words.ts';
 
 const cancelled = new EngineError('the call was cancelled', { code: 'cancelled', retryable: true });

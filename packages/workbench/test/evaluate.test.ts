@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { world } from '@slowwave/engine/testing';
+import { world } from '@slowwave/engine-testing';
 import { freePort, type OwnServer, startModelServer, startOwnServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { evaluate } from '../src/evaluate/evaluate.ts';

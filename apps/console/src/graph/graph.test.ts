@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type TenantId } from '@slowwave/engine';
-import { newEntity, statementsBy } from '@slowwave/engine/testing';
+import { newEntity, statementsBy } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from '../testing/bench.ts';
 

@@ -12,7 +12,7 @@ import {
   reviewer,
   undoer,
 } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
 import { fewPreviews } from '../few-previews.ts';

@@ -6,7 +6,7 @@ import {
   fakeChat,
   keyedDecide,
   type recordingLog,
-} from '@slowwave/engine/testing';
+} from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { ingestRoutes } from '../app.ts';
 import type { IngestDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { projectGraphNow } from '@slowwave/engine';
-import { sayGraph } from '@slowwave/engine/testing';
+import { sayGraph } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from '../testing/bench.ts';
 

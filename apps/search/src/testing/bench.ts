@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, scopeOf } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
 import { queryVectors } from '../query-vectors.ts';

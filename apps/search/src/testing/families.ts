@@ -1,4 +1,4 @@
-import { seeded } from '@slowwave/engine/testing';
+import { seeded } from '@slowwave/engine-testing';
 
 /** A fact of a made-up world, as a memory says it and as the graph does: 'Ana > works_at > Acme'. */
 export interface WorldFact {

@@ -6,7 +6,7 @@ import {
   type Statement,
   type TenantId,
 } from '@slowwave/engine';
-import { newEntity, statementsBy } from '@slowwave/engine/testing';
+import { newEntity, statementsBy } from '@slowwave/engine-testing';
 import { searchBench } from './bench.ts';
 
 export const ANN: Owner = { kind: 'user', id: 'ann' };

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { logErrorsQuietly } from './quiet-errors.ts';
 import { newPulse } from './unavailable.ts';

@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
 import { EngineError, type SummaryHandler } from '@slowwave/engine';
-import { recordingLog } from '@slowwave/engine/testing';
+import { recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { workRefresh } from './refresh.ts';

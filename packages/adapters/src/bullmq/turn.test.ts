@@ -1,6 +1,6 @@
 import { QUEUES } from '@slowwave/contracts';
 import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
-import { newNudge, recordingLog } from '@slowwave/engine/testing';
+import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Place } from './find-place.ts';

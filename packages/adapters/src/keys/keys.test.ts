@@ -1,5 +1,5 @@
 import type { KeyScope, NewKey, TenantId } from '@slowwave/engine';
-import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine/testing';
+import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { keyCheck } from './check.ts';
 import { newSecret } from './secret.ts';

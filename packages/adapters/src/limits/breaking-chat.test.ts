@@ -1,5 +1,5 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
-import { fakeChat, NEVER, recordingLog } from '@slowwave/engine/testing';
+import { fakeChat, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { breakingChat } from './breaking-chat.ts';
 

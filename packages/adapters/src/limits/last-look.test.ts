@@ -1,6 +1,6 @@
 import type { ChatModel, Limiter, TurnName } from '@slowwave/engine';
 import { DEFAULT_TENANT, EngineError, takeTurn } from '@slowwave/engine';
-import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { breakingChat } from './breaking-chat.ts';
 import { limitedChat } from './limited-chat.ts';

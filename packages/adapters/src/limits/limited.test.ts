@@ -1,5 +1,5 @@
 import { EngineError, type Limiter } from '@slowwave/engine';
-import { CutOff, fakeChat, fakeEmbedder, NEVER, recordingLog } from '@slowwave/engine/testing';
+import { CutOff, fakeChat, fakeEmbedder, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { limitedChat } from './limited-chat.ts';
 import { limitedEmbedder } from './limited-embedder.ts';

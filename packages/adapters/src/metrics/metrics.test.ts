@@ -1,5 +1,5 @@
 import { EngineError, type TurnIds } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, fakeEmbedder, fixedTools, NEVER } from '@slowwave/engine/testing';
+import { echoExtract, engineBench, fakeChat, fakeEmbedder, fixedTools, NEVER } from '@slowwave/engine-testing';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { memoryLimiter } from '../limits/index.ts';

@@ -1,5 +1,5 @@
 import type { ChatCall } from '@slowwave/engine';
-import { fakeChat, NEVER } from '@slowwave/engine/testing';
+import { fakeChat, NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { guardedImages } from './guarded-images.ts';
 import type { Resolve } from './guarded-lookup.ts';

@@ -1,5 +1,5 @@
 import { type Json, readFilter } from '@slowwave/engine';
-import { indexPoint } from '@slowwave/engine/testing';
+import { indexPoint } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import { MORE_TOKENS, tokensOf } from './tokens.ts';
 import { conditionFor } from './where.ts';

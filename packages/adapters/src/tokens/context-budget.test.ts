@@ -1,5 +1,5 @@
 import { assembleContext, type ContextParts } from '@slowwave/engine';
-import { seeded } from '@slowwave/engine/testing';
+import { seeded } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { o200kTokenizer } from './o200k.ts';
 

@@ -1,4 +1,4 @@
-import { describeTokenizer } from '@slowwave/engine/testing';
+import { describeTokenizer } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { o200kTokenizer } from './o200k.ts';
 

@@ -1,5 +1,5 @@
 import { EngineError, type NewTrailEntry, ownerHashOf, type TenantId } from '@slowwave/engine';
-import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine/testing';
+import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { auditLog } from './audit-log.ts';
 import { WAITING_MAX } from './buffer.ts';

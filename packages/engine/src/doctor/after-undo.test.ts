@@ -1,8 +1,7 @@
+import { done, NEVER, undoBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import { eraseOwner } from '../erase.ts';
 import { requestErasure } from '../request-erasure.ts';
-import { NEVER } from '../testing/index.ts';
-import { done, undoBench } from '../testing/undo-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { examine } from './examine.ts';
 

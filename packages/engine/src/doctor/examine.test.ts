@@ -1,19 +1,20 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import type { Ledger } from '../ports/ledger/ledger.ts';
-import type { IndexPoint } from '../ports/search-index.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
   type EngineBench,
   echoExtract,
+  emptyIndex,
   engineBench,
   fakeChat,
   fixedTools,
+  type IndexState,
   keyedDecide,
   NEVER,
-} from '../testing/index.ts';
-import { emptyIndex, type IndexState } from '../testing/memory-index.ts';
+} from '@slowwave/engine-testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Ledger } from '../ports/ledger/ledger.ts';
+import type { IndexPoint } from '../ports/search-index.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
 import { DEFAULT_TENANT, type Memory } from '../words.ts';
 import { memoryWriter } from '../write.ts';
 import { type Examination, examine } from './examine.ts';

@@ -1,8 +1,14 @@
+import {
+  CutOff,
+  engineBench,
+  expectTrue,
+  fakeChat,
+  type Reply,
+  summaryBench,
+  UNUSABLE,
+  WRAPPED,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { CutOff, engineBench, fakeChat, type Reply } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { summaryBench } from '../testing/summary-bench.ts';
-import { UNUSABLE, WRAPPED } from '../testing/wrapped-answers.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const TOLD = 'The agent opened page 7 and read "42 results".';

@@ -1,16 +1,17 @@
-import { describe, expect, it } from 'vitest';
-import type { Batch } from '../ports/ledger/batches.ts';
 import {
   CutOff,
   type EngineBench,
   echoExtract,
   engineBench,
+  expectTrue,
   type FakeChat,
   fakeChat,
   type Reply,
-} from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { UNUSABLE, WRAPPED } from '../testing/wrapped-answers.ts';
+  UNUSABLE,
+  WRAPPED,
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import type { Batch } from '../ports/ledger/batches.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const CYCLES = 'User cycles to work';

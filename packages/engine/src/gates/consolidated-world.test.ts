@@ -1,7 +1,15 @@
+import {
+  batchesOf,
+  type EngineBench,
+  expectTrue,
+  type FakeChat,
+  perfectChat,
+  play,
+  searched,
+  world,
+  worldBench,
+} from '@slowwave/engine-testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type EngineBench, type FakeChat, world } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { batchesOf, perfectChat, play, searched, worldBench } from '../testing/world-bench.ts';
 import { DEFAULT_TENANT, type MemoryEvent } from '../words.ts';
 
 const WORLD = world({ seed: 11, facts: 300, updates: 105 });

@@ -1,10 +1,20 @@
+import {
+  type BenchOptions,
+  batchesOf,
+  type EngineBench,
+  echoExtract,
+  expectTrue,
+  type FaultShares,
+  faultyChat,
+  keyedDecide,
+  perfectChat,
+  play,
+  type Script,
+  stateHash,
+  world,
+  worldBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { type FaultShares, faultyChat } from '../testing/faulty-chat.ts';
-import { type BenchOptions, type EngineBench, type Script, world } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { echoExtract, keyedDecide } from '../testing/scripts.ts';
-import { stateHash } from '../testing/state-hash.ts';
-import { batchesOf, perfectChat, play, worldBench } from '../testing/world-bench.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const WORLD = world({ seed: 5, facts: 120, updates: 45 });

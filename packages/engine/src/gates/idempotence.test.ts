@@ -1,22 +1,25 @@
-import { describe, expect, it } from 'vitest';
-import { sweepOutbox } from '../sweep-outbox.ts';
-import { takeTurn } from '../take-turn.ts';
-import { doomed, type Fate } from '../testing/dying-deps.ts';
 import {
+  batchesOf,
+  doomed,
   type EngineBench,
   echoExtract,
   engineBench,
+  expectTrue,
   type FakeChat,
+  type Fate,
   fakeChat,
   keyedDecide,
   NEVER,
   newBatch,
   newMessage,
+  perfectChat,
+  stateHash,
   world,
-} from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { stateHash } from '../testing/state-hash.ts';
-import { batchesOf, perfectChat, worldBench } from '../testing/world-bench.ts';
+  worldBench,
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { sweepOutbox } from '../sweep-outbox.ts';
+import { takeTurn } from '../take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const ALL = { limit: 10_000, cursor: null };

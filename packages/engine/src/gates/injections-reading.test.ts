@@ -1,3 +1,15 @@
+import {
+  asRead,
+  dataOf,
+  echoExtract,
+  engineBench,
+  type FakeChat,
+  fakeChat,
+  INJECTIONS,
+  NEVER,
+  type Script,
+  summaryBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { inquire, type Library } from '../inquiry/inquire.ts';
 import type { Readable } from '../inquiry/notebook.ts';
@@ -10,10 +22,6 @@ import { RECALL_STEP } from '../prompts/recall-step.ts';
 import { RERANK } from '../prompts/rerank.ts';
 import { SUMMARIZE } from '../prompts/summarize.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { asRead, dataOf } from '../testing/data-of-call.ts';
-import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, type Script } from '../testing/index.ts';
-import { INJECTIONS } from '../testing/injections.ts';
-import { summaryBench } from '../testing/summary-bench.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const OWNER = { kind: 'user', id: 'ann' } as const;

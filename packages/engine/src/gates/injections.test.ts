@@ -1,12 +1,18 @@
+import {
+  asRead,
+  dataOf,
+  type EngineBench,
+  echoExtract,
+  engineBench,
+  expectTrue,
+  fakeChat,
+  INJECTIONS,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { asData } from '../prompts/as-data.ts';
 import { DECIDE } from '../prompts/decide.ts';
 import { EXTRACT } from '../prompts/extract.ts';
 import { PROCEDURE } from '../prompts/procedure.ts';
-import { asRead, dataOf } from '../testing/data-of-call.ts';
-import { type EngineBench, echoExtract, engineBench, fakeChat } from '../testing/index.ts';
-import { INJECTIONS } from '../testing/injections.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
 import type { JsonObject } from '../words.ts';
 
 const contentsOf = (data: JsonObject): readonly string[] =>

@@ -1,8 +1,16 @@
+import {
+  engineBench,
+  expectTrue,
+  fakeChat,
+  reordered,
+  seeded,
+  stateHash,
+  type TimedBatch,
+  timedBatches,
+  timedDecide,
+  timedExtract,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { engineBench, fakeChat, seeded } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { stateHash } from '../testing/state-hash.ts';
-import { reordered, type TimedBatch, timedBatches, timedDecide, timedExtract } from '../testing/timed-world.ts';
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
 const SAID = 40;

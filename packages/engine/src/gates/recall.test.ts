@@ -1,8 +1,15 @@
+import {
+  batchesOf,
+  type EngineBench,
+  LIFE_CHANGES,
+  LIFE_ELSEWHERE,
+  perfectChat,
+  type World,
+  world,
+  worldBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../plan.ts';
-import { type EngineBench, type World, world } from '../testing/index.ts';
-import { LIFE_CHANGES, LIFE_ELSEWHERE } from '../testing/life-changes.ts';
-import { batchesOf, perfectChat, worldBench } from '../testing/world-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const ALL = { limit: 10_000, cursor: null };

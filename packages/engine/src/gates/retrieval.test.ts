@@ -1,12 +1,19 @@
+import {
+  details,
+  NOON,
+  indexPoint as point,
+  indexQuery as query,
+  type Talk,
+  type TalkOptions,
+  type Turn,
+  talk,
+} from '@slowwave/engine-testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
 import { contextOf } from '../rules/context.ts';
 import type { SearchMode } from '../rules/fuse.ts';
 import { FACTORS, type FactorName, rank, rankBy } from '../rules/rank/rank.ts';
 import { scan } from '../rules/scan.ts';
-import { details } from '../testing/builders.ts';
-import { NOON, point, query } from '../testing/search-index-suite-points.ts';
-import { type Talk, type TalkOptions, type Turn, talk } from '../testing/talk/talk.ts';
 import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import type { Message } from '../words.ts';

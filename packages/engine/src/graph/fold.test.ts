@@ -1,8 +1,5 @@
+import { anyStatements, fixedTools, MORNING, seeded, shuffled, statementsBy } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { fixedTools, MORNING } from '../testing/fixed-tools.ts';
-import { statementsBy } from '../testing/graph-statements.ts';
-import { anyStatements } from '../testing/graph-walk.ts';
-import { seeded, shuffled } from '../testing/worlds.ts';
 import { foldRelations, standingOf } from './fold.ts';
 import { graphOf } from './follow.ts';
 import type { Statement } from './words.ts';

@@ -1,3 +1,18 @@
+import {
+  createMemoryBuild,
+  createMemoryIndex,
+  createMemoryLedger,
+  type EngineBench,
+  echoExtract,
+  emptyIndex,
+  engineBench,
+  fakeChat,
+  fixedTools,
+  type IndexState,
+  NEVER,
+  sayGraph,
+  user,
+} from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { adoptIndex } from '../adopt-index.ts';
 import { examine } from '../doctor/examine.ts';
@@ -7,20 +22,6 @@ import type { IndexPoint } from '../ports/search-index.ts';
 import { rebuildIndex } from '../rebuild-index.ts';
 import { requestErasure } from '../request-erasure.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
-import {
-  createMemoryIndex,
-  createMemoryLedger,
-  type EngineBench,
-  echoExtract,
-  engineBench,
-  fakeChat,
-  fixedTools,
-  NEVER,
-  user,
-} from '../testing/index.ts';
-import { createMemoryBuild } from '../testing/memory-build.ts';
-import { emptyIndex, type IndexState } from '../testing/memory-index.ts';
-import { sayGraph } from '../testing/said-graph.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { projectGraph, projectGraphNow } from './project.ts';
 

@@ -1,7 +1,7 @@
+import { engineBench, fakeChat, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { engineBench, fakeChat, NEVER, type Script } from '../testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 import { inquire, type Library } from './inquire.ts';
 import type { Readable } from './notebook.ts';

@@ -1,6 +1,6 @@
+import { engineBench, fakeChat, NEVER, type Reply, recordingMeter } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { engineBench, fakeChat, NEVER, type Reply, recordingMeter } from '../testing/index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { modelReranker } from './rerank-by-model.ts';
 

@@ -1,22 +1,22 @@
+import {
+  type BenchOptions,
+  echoExtract,
+  engineBench,
+  expectTrue,
+  fakeChat,
+  fakeEmbedder,
+  keyedDecide,
+  mortal,
+  NEVER,
+  type Reply,
+  recordingMeter,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
 import { EngineError } from '../errors.ts';
 import type { ChatModel } from '../ports/models.ts';
 import { laneSweep } from '../sweep.ts';
 import { takeTurn } from '../take-turn.ts';
-import {
-  type BenchOptions,
-  echoExtract,
-  engineBench,
-  fakeChat,
-  fakeEmbedder,
-  keyedDecide,
-  NEVER,
-  type Reply,
-  recordingMeter,
-} from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { mortal } from '../testing/mortal.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 /** What other memory systems accept and then lose, as their code and threads tell. None of it happens here. */

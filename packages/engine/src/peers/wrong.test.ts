@@ -1,5 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { EXTRACT } from '../prompts/extract.ts';
 import {
   CutOff,
   type EngineBench,
@@ -8,8 +6,10 @@ import {
   fakeChat,
   keyedDecide,
   type Script,
-} from '../testing/index.ts';
-import { watched } from '../testing/mortal.ts';
+  watched,
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { EXTRACT } from '../prompts/extract.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 import { memoryWriter } from '../write.ts';
 

@@ -1,18 +1,19 @@
-import { describe, expect, it } from 'vitest';
-import type { ChatCall } from '../ports/models.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
-import { takeTurn } from '../take-turn.ts';
 import {
   type EngineBench,
   echoExtract,
   engineBench,
+  expectTrue,
   fakeChat,
   keyedDecide,
+  mortal,
   NEVER,
   type Script,
-} from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { mortal, watched } from '../testing/mortal.ts';
+  watched,
+} from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import type { ChatCall } from '../ports/models.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
+import { takeTurn } from '../take-turn.ts';
 
 /** More calls of ports than a turn makes. */
 const CALLS_MAX = 60;

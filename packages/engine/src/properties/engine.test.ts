@@ -1,9 +1,6 @@
+import { anyMood, anyText, type EngineBench, engineBench, expectTrue, moodyModel } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyMood, anyText } from '../testing/any-answers.ts';
-import { type EngineBench, engineBench } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { moodyModel } from '../testing/moody-model.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { memoryWriter } from '../write.ts';
 

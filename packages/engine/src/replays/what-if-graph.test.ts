@@ -1,10 +1,6 @@
+import { fakeChat, graphDecisions, graphScript, NEVER, sayGraph, studyBench } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { EngineError } from '../errors.ts';
-import { NEVER } from '../testing/engine-bench.ts';
-import { fakeChat } from '../testing/fake-models.ts';
-import { graphDecisions, graphScript } from '../testing/graph-scripts.ts';
-import { sayGraph } from '../testing/said-graph.ts';
-import { studyBench } from '../testing/study-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import type { WhatIfChanges } from './changes.ts';
 import type { RelationDifference } from './compare-relations.ts';

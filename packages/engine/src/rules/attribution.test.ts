@@ -1,5 +1,5 @@
+import { saidFacts } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { saidFacts } from '../testing/said-facts.ts';
 import type { Message, Role } from '../words.ts';
 import { attributing, attribution } from './attribution.ts';
 import { type Spoken, spokenOf } from './messages.ts';

@@ -1,7 +1,7 @@
+import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { REMOVED } from '../ports/ledger/retention.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
-import { details } from '../testing/builders.ts';
 import { millisOf } from '../text/iso.ts';
 import type { MemoryVersion, Message } from '../words.ts';
 import { contextOf, contextOfMessage } from './context.ts';

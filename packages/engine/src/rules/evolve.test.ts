@@ -1,6 +1,6 @@
+import { details, fixedTools, home, MORNING } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { details, fixedTools, home, MORNING } from '../testing/index.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type LaneId, type Memory, type MemoryEvent, type MemoryVersion } from '../words.ts';
 import { deletedAt, evolve, inOrder, liveVersion, newest } from './evolve.ts';

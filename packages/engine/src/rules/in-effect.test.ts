@@ -1,6 +1,3 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { MemoryChange } from '../ports/ledger/memories.ts';
 import {
   added,
   confirmed,
@@ -10,9 +7,12 @@ import {
   home,
   MORNING,
   retracted,
+  stateHash,
   updated,
-} from '../testing/index.ts';
-import { stateHash } from '../testing/state-hash.ts';
+} from '@slowwave/engine-testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { LaneId, Mark, Memory, MemoryEvent } from '../words.ts';
 import { deletedAt, evolve, liveVersion, newestOrNull } from './evolve.ts';
 import { inEffect } from './in-effect.ts';

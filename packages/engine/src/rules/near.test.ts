@@ -1,7 +1,7 @@
+import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../plan.ts';
 import { atOnce } from '../slices.ts';
-import { details } from '../testing/index.ts';
 import { isNear, nearEachOther, pairNear } from './near.ts';
 
 const areNear = (facts: readonly Fact[], vectorOf: (text: string) => Float32Array): boolean =>

@@ -1,6 +1,6 @@
+import { added, deleted, details, fixedTools, home, updated } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { atOnce } from '../slices.ts';
-import { added, deleted, details, fixedTools, home, updated } from '../testing/index.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { deletedAt, newest } from './evolve.ts';
 import { repeatsOf, undisputed } from './repeats.ts';

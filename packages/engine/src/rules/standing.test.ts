@@ -1,7 +1,6 @@
+import { added, deleted, fixedTools, home, MORNING, updated } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { added, deleted, home, updated } from '../testing/builders.ts';
-import { fixedTools, MORNING } from '../testing/fixed-tools.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { NOTHING_SAID } from './context.ts';
 import { liveVersion } from './evolve.ts';

@@ -1,6 +1,6 @@
+import { CutOff, echoExtract, engineBench, fakeChat, type Reply, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
-import { CutOff, echoExtract, engineBench, fakeChat, type Reply, type Script } from '../testing/index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const WHOLE = { facts: [{ text: 'lives: in Oslo' }, { text: 'pet: a cat' }] };

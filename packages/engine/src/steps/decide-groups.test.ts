@@ -1,5 +1,5 @@
+import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '../testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;

@@ -1,8 +1,7 @@
+import { echoExtract, engineBench, fakeChat, keyedDecide, type PostOptions } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { DECIDE } from '../prompts/decide.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
-import type { PostOptions } from '../testing/engine-bench.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide } from '../testing/index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;

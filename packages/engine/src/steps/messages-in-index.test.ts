@@ -1,3 +1,18 @@
+import {
+  createMemoryIndex,
+  createMemoryLedger,
+  type EngineBench,
+  echoExtract,
+  emptyIndex,
+  engineBench,
+  type FakeEmbedder,
+  fakeChat,
+  fakeEmbedder,
+  fixedTools,
+  type IndexState,
+  keyedDecide,
+  NEVER,
+} from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MessagesInIndex } from '../deps.ts';
 import { EngineError } from '../errors.ts';
@@ -6,20 +21,6 @@ import { sweepRetention } from '../retain.ts';
 import { DAY_MS } from '../rules/budget.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
-import {
-  createMemoryIndex,
-  createMemoryLedger,
-  type EngineBench,
-  echoExtract,
-  engineBench,
-  type FakeEmbedder,
-  fakeChat,
-  fakeEmbedder,
-  fixedTools,
-  keyedDecide,
-  NEVER,
-} from '../testing/index.ts';
-import { emptyIndex, type IndexState } from '../testing/memory-index.ts';
 import { terms } from '../text/terms.ts';
 import { undoer } from '../undo/undoer.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';

@@ -1,7 +1,7 @@
+import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { IndexQuery, SearchIndex } from '../ports/search-index.ts';
 import { takeTurn } from '../take-turn.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '../testing/index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { memoryWriter } from '../write.ts';
 import { project } from './project.ts';

@@ -1,15 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptIndex } from '../adopt-index.ts';
-import { EngineError } from '../errors.ts';
-import type { Embedder } from '../ports/models.ts';
-import type { NewMemory } from '../ports/writer.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
-import { takeTurn } from '../take-turn.ts';
 import {
   createMemoryIndex,
   createMemoryLedger,
   type EngineBench,
   echoExtract,
+  emptyIndex,
   engineBench,
   type FakeEmbedder,
   fakeChat,
@@ -18,8 +12,14 @@ import {
   keyedDecide,
   NEVER,
   scope,
-} from '../testing/index.ts';
-import { emptyIndex } from '../testing/memory-index.ts';
+} from '@slowwave/engine-testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { adoptIndex } from '../adopt-index.ts';
+import { EngineError } from '../errors.ts';
+import type { Embedder } from '../ports/models.ts';
+import type { NewMemory } from '../ports/writer.ts';
+import { sweepOutbox } from '../sweep-outbox.ts';
+import { takeTurn } from '../take-turn.ts';
 import { terms } from '../text/terms.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { memoryWriter } from '../write.ts';

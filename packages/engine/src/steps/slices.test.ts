@@ -1,5 +1,5 @@
+import { engineBench, fakeChat } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import { engineBench, fakeChat } from '../testing/index.ts';
 import type { JsonObject, TenantId } from '../words.ts';
 
 const FACTS = 400;

@@ -1,10 +1,16 @@
+import {
+  done,
+  graphPlan,
+  HOLD_MS,
+  NEVER,
+  namedIn,
+  statementsBy,
+  type UndoBench,
+  undoBench,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Statement } from '../graph/words.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
-import { graphPlan, HOLD_MS, namedIn } from '../testing/graph-bench.ts';
-import { statementsBy } from '../testing/graph-statements.ts';
-import { NEVER } from '../testing/index.ts';
-import { done, type UndoBench, undoBench } from '../testing/undo-bench.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 
 const TENANT = DEFAULT_TENANT;

@@ -1,12 +1,10 @@
+import { added, done, engineBench, expectTrue, home, NEVER, undoBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import type { UndoResult } from '../ports/undoer.ts';
 import { extract } from '../steps/extract.ts';
 import { recall } from '../steps/recall.ts';
 import { sweepOutbox } from '../sweep-outbox.ts';
-import { added, engineBench, home, NEVER } from '../testing/index.ts';
-import { expectTrue } from '../testing/ledger-truths.ts';
-import { done, undoBench } from '../testing/undo-bench.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { undoer } from './undoer.ts';
 

@@ -1,6 +1,5 @@
+import { undoBench, walkUndos } from '@slowwave/engine-testing';
 import { it } from 'vitest';
-import { undoBench } from '../testing/undo-bench.ts';
-import { walkUndos } from '../testing/undo-walk.ts';
 
 it.each([1, 2, 3, 4, 5, 6])(
   'whatever is taken back, all is as if it had not been, and can be again (walk %i)',

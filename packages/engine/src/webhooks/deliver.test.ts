@@ -1,8 +1,6 @@
+import { added, createMemoryLedger, fixedTools, home } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { EngineError } from '../errors.ts';
-import { added, home } from '../testing/builders.ts';
-import { fixedTools } from '../testing/fixed-tools.ts';
-import { createMemoryLedger } from '../testing/memory-ledger.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { claimDeliveries, deliver, type WebhookPost } from './deliver.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EngineError, type JsonObject, type Ledger, type SearchIndex, type Tools } from '@slowwave/engine';
 
-import { engineBench, fakeChat, recordingMeter } from '@slowwave/engine/testing';
+import { engineBench, fakeChat, recordingMeter } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { product } from '../product.ts';
 import type { Bench, Progress } from './bench.ts';

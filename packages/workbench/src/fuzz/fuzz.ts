@@ -1,4 +1,4 @@
-import { pick, seeded } from '@slowwave/engine/testing';
+import { pick, seeded } from '@slowwave/engine-testing';
 import { type AnswerCheck, answerCheck, type Description } from '@slowwave/testkit';
 import { type FuzzRequest, operationsOf, requestFor } from './requests.ts';
 

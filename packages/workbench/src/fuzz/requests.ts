@@ -1,4 +1,4 @@
-import { pick } from '@slowwave/engine/testing';
+import { pick } from '@slowwave/engine-testing';
 import type { Description, Operation, Parameter } from '@slowwave/testkit';
 import { BROKEN_BODIES, spoiled } from './spoil.ts';
 import { fitting, type Making } from './values.ts';

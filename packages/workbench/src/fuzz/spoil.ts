@@ -1,4 +1,4 @@
-import { pick } from '@slowwave/engine/testing';
+import { pick } from '@slowwave/engine-testing';
 
 /** Values that programs stumble over. */
 const ODD: readonly unknown[] = [

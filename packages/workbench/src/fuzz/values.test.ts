@@ -1,4 +1,4 @@
-import { seeded } from '@slowwave/engine/testing';
+import { seeded } from '@slowwave/engine-testing';
 import type { Description } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
 import { spoiled } from './spoil.ts';

@@ -1,4 +1,4 @@
-import { pick } from '@slowwave/engine/testing';
+import { pick } from '@slowwave/engine-testing';
 import { type Description, resolved, type Schema } from '@slowwave/testkit';
 
 export interface Making {

@@ -1,5 +1,5 @@
 import { type Appended, EngineError } from '@slowwave/engine';
-import { fixedTools, newBatch, newMessage } from '@slowwave/engine/testing';
+import { fixedTools, newBatch, newMessage } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Append } from './append.ts';
 import { appendGroups } from './append-groups.ts';

@@ -1,5 +1,5 @@
 import { cosine } from '@slowwave/engine';
-import { indexPoint, indexQuery, seeded } from '@slowwave/engine/testing';
+import { indexPoint, indexQuery, seeded } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import { headOf, recordOf } from './record.ts';
 import { seenOf } from './seen.ts';

@@ -1,5 +1,5 @@
+import { MORNING } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { MORNING } from '../../testing/fixed-tools.ts';
 import { dotOf } from './dot.ts';
 import { layout, type Placed } from './layout.ts';
 import { mermaidOf } from './mermaid.ts';

@@ -1,8 +1,5 @@
+import { aliasWorld, fakeChat, graphDecisions, graphScript, studyBench } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { aliasWorld } from '../../testing/alias-world.ts';
-import { fakeChat } from '../../testing/fake-models.ts';
-import { graphDecisions, graphScript } from '../../testing/graph-scripts.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, ownerOf } from '../../words.ts';
 import { nameKey } from '../names.ts';
 

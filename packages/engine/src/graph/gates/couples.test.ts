@@ -1,8 +1,5 @@
+import { fakeChat, type GraphTurn, graphDecisions, graphScript, studyBench } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { fakeChat } from '../../testing/fake-models.ts';
-import { graphDecisions, graphScript } from '../../testing/graph-scripts.ts';
-import type { GraphTurn } from '../../testing/graph-talk.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT } from '../../words.ts';
 
 const turn = (says: string, ...tells: readonly string[]): GraphTurn => ({ day: '', says, tells });

@@ -1,12 +1,16 @@
+import {
+  fakeChat,
+  type GraphTurn,
+  graphDecisions,
+  graphScript,
+  mortal,
+  NEVER,
+  studyBench,
+  watched,
+} from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { EngineError } from '../../errors.ts';
 import type { ChatCall, ChatModel } from '../../ports/models.ts';
-import { NEVER } from '../../testing/engine-bench.ts';
-import { fakeChat } from '../../testing/fake-models.ts';
-import { graphDecisions, graphScript } from '../../testing/graph-scripts.ts';
-import type { GraphTurn } from '../../testing/graph-talk.ts';
-import { mortal, watched } from '../../testing/mortal.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, ownerOf } from '../../words.ts';
 import { studyLane } from '../study/study-lane.ts';
 

@@ -1,8 +1,15 @@
+import {
+  fakeChat,
+  GOLD_AS_OF,
+  GOLD_ENDED,
+  GOLD_LIVE,
+  GRAPH_TALK,
+  graphDecisions,
+  graphScript,
+  KINDS_OF_TALK,
+  studyBench,
+} from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { fakeChat } from '../../testing/fake-models.ts';
-import { graphDecisions, graphScript } from '../../testing/graph-scripts.ts';
-import { GOLD_AS_OF, GOLD_ENDED, GOLD_LIVE, GRAPH_TALK, KINDS_OF_TALK } from '../../testing/graph-talk.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { millisOf } from '../../text/iso.ts';
 
 const NOON_MS = 12 * 3_600_000;

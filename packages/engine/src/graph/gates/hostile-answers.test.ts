@@ -1,7 +1,5 @@
+import { CutOff, expectTrue, fakeChat, type Reply, type Script, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { CutOff, fakeChat, type Reply, type Script } from '../../testing/fake-models.ts';
-import { expectTrue } from '../../testing/ledger-truths.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 const relation = (destination: string, more: JsonObject = {}): JsonObject => ({

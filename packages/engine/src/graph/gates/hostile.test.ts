@@ -1,10 +1,6 @@
+import { asRead, dataOf, expectTrue, fakeChat, INJECTIONS, type Reply, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EXTRACT_GRAPH } from '../../prompts/extract-graph.ts';
-import { asRead, dataOf } from '../../testing/data-of-call.ts';
-import { fakeChat, type Reply } from '../../testing/fake-models.ts';
-import { INJECTIONS } from '../../testing/injections.ts';
-import { expectTrue } from '../../testing/ledger-truths.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 const KNOWN = 'I live in Oslo, work at Acme, like tea, and know Eva.';

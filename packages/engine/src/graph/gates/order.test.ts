@@ -1,8 +1,12 @@
+import {
+  type FakeChat,
+  fakeChat,
+  type GraphTurn,
+  graphScript,
+  type Script,
+  studyBench,
+} from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { type FakeChat, fakeChat, type Script } from '../../testing/fake-models.ts';
-import { graphScript } from '../../testing/graph-scripts.ts';
-import type { GraphTurn } from '../../testing/graph-talk.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { millisOf } from '../../text/iso.ts';
 
 const TALK: readonly GraphTurn[] = [

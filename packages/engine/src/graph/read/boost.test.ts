@@ -1,7 +1,7 @@
+import { indexPoint as point } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { RankedHit } from '../../rules/rank/rank.ts';
 import { shownPart } from '../../rules/shown-part.ts';
-import { point } from '../../testing/search-index-suite-points.ts';
 import { boostRelated } from './boost.ts';
 import type { FoundRelation } from './seen.ts';
 

@@ -1,9 +1,7 @@
+import { fakeChat, NEVER, type Script, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
 import type { ChatModel } from '../../ports/models.ts';
-import { NEVER } from '../../testing/engine-bench.ts';
-import { fakeChat, type Script } from '../../testing/fake-models.ts';
-import { studyBench } from '../../testing/study-bench.ts';
 import { DEFAULT_TENANT, type LaneId } from '../../words.ts';
 import { type StudyOutcome, studyLane, sweepStudies } from './study-lane.ts';
 

@@ -1,5 +1,5 @@
+import { estimatingTokenizer } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { estimatingTokenizer } from '../../testing/estimating-tokenizer.ts';
 import { cutAtWord } from './cut.ts';
 
 const cut = (text: string, maxTokens: number) => cutAtWord(estimatingTokenizer, text, maxTokens);

@@ -1,6 +1,5 @@
+import { added, confirmed, deleted, details, fixedTools, home, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { added, confirmed, deleted, details, home, scope } from '../../testing/builders.ts';
-import { fixedTools } from '../../testing/fixed-tools.ts';
 import type { LaneId, Memory, VersionDetails } from '../../words.ts';
 import { profileRank } from './profile-rank.ts';
 

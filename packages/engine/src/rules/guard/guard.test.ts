@@ -1,5 +1,5 @@
+import { type Case, expectCase, playGuard, type Wish } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { type Case, expectCase, playGuard, type Wish } from '../../testing/guard-stage.ts';
 
 const OSLO = 'User lives in Oslo';
 const TEA = 'User likes tea';

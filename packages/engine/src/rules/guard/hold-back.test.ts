@@ -1,7 +1,7 @@
+import { added, details, fixedTools, home } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Candidate, Fact, ReviewedKind } from '../../plan.ts';
-import { added, details, fixedTools, home } from '../../testing/index.ts';
 import type { LaneId, Memory } from '../../words.ts';
 import { guard } from './guard.ts';
 

@@ -1,5 +1,5 @@
+import { type Case, expectCase } from '@slowwave/engine-testing';
 import { describe, it } from 'vitest';
-import { type Case, expectCase } from '../../testing/guard-stage.ts';
 
 const OSLO = 'User lives in Oslo';
 const BERGEN = 'User lives in Bergen';

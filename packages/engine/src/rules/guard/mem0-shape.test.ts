@@ -1,8 +1,8 @@
+import { type Case, expectCase } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { RawOperation } from '../../parse/operations.ts';
 import type { Candidate, Fact } from '../../plan.ts';
 import { atOnce } from '../../slices.ts';
-import { type Case, expectCase } from '../../testing/guard-stage.ts';
 import { attribute } from './mem0-shape.ts';
 
 const attributed = (...given: Parameters<typeof attribute>) => atOnce(attribute(...given));

@@ -1,5 +1,5 @@
+import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, settings } from '@slowwave/engine-testing';
 import { describe, expect, it, test } from 'vitest';
-import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, settings } from '../../testing/index.ts';
 import type { Message } from '../../words.ts';
 import { pendingItems, worthTelling } from '../context/items.ts';
 import { pointsOfBatch } from '../message-points.ts';

@@ -1,5 +1,5 @@
+import { engineBench, fakeChat, newBatch, newMessage } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { engineBench, fakeChat, newBatch, newMessage } from '../../testing/index.ts';
 import { droppedReason, withPolicy } from './policy.ts';
 
 const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [] }) }) });

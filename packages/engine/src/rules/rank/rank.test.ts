@@ -1,7 +1,7 @@
+import { NOON, indexPoint as point } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, double, integer, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IndexHit, ShownPoint } from '../../ports/search-index.ts';
-import { NOON, point } from '../../testing/search-index-suite-points.ts';
 import { terms } from '../../text/terms.ts';
 import { shownPart } from '../shown-part.ts';
 import type { RankQuestion } from './question.ts';

@@ -1,5 +1,5 @@
+import { indexPoint as point } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import { point } from '../../testing/search-index-suite-points.ts';
 import { shownPart } from '../shown-part.ts';
 import type { RankedHit } from './rank.ts';
 import { mergeShelves } from './shelves.ts';

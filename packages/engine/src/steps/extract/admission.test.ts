@@ -1,7 +1,6 @@
+import { echoExtract, engineBench, fakeChat, type PostOptions, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../ports/ledger/batches.ts';
-import type { PostOptions } from '../../testing/engine-bench.ts';
-import { echoExtract, engineBench, fakeChat, type Script } from '../../testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 const user = (content: string): Partial<NewMessage> => ({ role: 'user', content });

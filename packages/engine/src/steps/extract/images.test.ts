@@ -1,7 +1,6 @@
+import { echoExtract, engineBench, fakeChat, inputOf, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
-import { inputOf } from '../../testing/fake-models.ts';
-import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '../../testing/index.ts';
 import { type ContentPart, DEFAULT_TENANT } from '../../words.ts';
 
 const picture = (url: string): ContentPart => ({ type: 'image_url', image_url: { url } });

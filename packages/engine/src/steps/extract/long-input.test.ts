@@ -1,8 +1,15 @@
+import {
+  CutOff,
+  echoExtract,
+  engineBench,
+  fakeChat,
+  inputOf,
+  keyedDecide,
+  type Script,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
 import type { NewMessage } from '../../ports/ledger/batches.ts';
-import { inputOf } from '../../testing/fake-models.ts';
-import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '../../testing/index.ts';
 import { estimateTokens } from '../../text/tokens.ts';
 import { DEFAULT_TENANT, type Json, type JsonObject } from '../../words.ts';
 

@@ -1,15 +1,15 @@
-import { expect, it } from 'vitest';
-import type { NewMessage } from '../../ports/ledger/batches.ts';
-import { inputOf } from '../../testing/fake-models.ts';
 import {
   CutOff,
   echoExtract,
   engineBench,
   fakeChat,
+  inputOf,
   keyedDecide,
   type Reply,
   type Script,
-} from '../../testing/index.ts';
+} from '@slowwave/engine-testing';
+import { expect, it } from 'vitest';
+import type { NewMessage } from '../../ports/ledger/batches.ts';
 
 const STEPS: readonly Partial<NewMessage>[] = [
   { role: 'system', content: 'You are an agent that reads the web.' },

@@ -1,9 +1,7 @@
+import { echoExtract, engineBench, fakeChat, inputOf, type PostOptions, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EXTRACT } from '../../prompts/extract.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../../settings.ts';
-import type { PostOptions } from '../../testing/engine-bench.ts';
-import { inputOf } from '../../testing/fake-models.ts';
-import { echoExtract, engineBench, fakeChat, type Script } from '../../testing/index.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 describe('what a tenant and a batch say about remembering', () => {

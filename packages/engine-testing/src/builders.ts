@@ -1,0 +1,216 @@
+import {
+  type BatchSettings,
+  DEFAULT_TENANT,
+  evolve,
+  type HeldOperation,
+  type Home,
+  type LaneId,
+  type Memory,
+  type MemoryChange,
+  type MemoryEvent,
+  type NewBatch,
+  type NewMessage,
+  type Nudge,
+  newestOrNull,
+  type Owner,
+  ownerOf,
+  type Plan,
+  type Scope,
+  type StoredAnswer,
+  type Tools,
+  type Turn,
+  type VersionDetails,
+} from '@slowwave/engine';
+
+export const scope = (ids: Partial<Scope> = { userId: 'ann' }): Scope => ({
+  userId: null,
+  agentId: null,
+  runId: null,
+  appId: null,
+  ...ids,
+});
+
+export const user = (id: string): Owner => ({ kind: 'user', id });
+
+export const settings = (changed: Partial<BatchSettings> = {}): BatchSettings => ({
+  infer: true,
+  mode: 'decide',
+  instructions: null,
+  includes: null,
+  excludes: null,
+  memoryType: null,
+  expiresAt: null,
+  ...changed,
+});
+
+export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}): NewMessage => ({
+  id: tools.id('msg'),
+  clientId: null,
+  role: 'user',
+  content: 'I live in Berlin.',
+  name: null,
+  at: null,
+  ...given,
+});
+
+/** A batch of user ann with one message, accepted now, unless said otherwise. */
+export const newBatch = (tools: Tools, given: Partial<NewBatch> = {}): NewBatch => ({
+  id: tools.id('bat'),
+  tenant: DEFAULT_TENANT,
+  scope: scope(),
+  settings: settings(),
+  metadata: {},
+  messages: [newMessage(tools)],
+  tokens: 10,
+  acceptedAt: tools.now(),
+  flush: false,
+  priority: 'live',
+  idempotency: null,
+  ...given,
+});
+
+/** The first turn of a lane of the default tenant, due long ago unless said otherwise. */
+export const newNudge = (lane: string, given: Partial<Nudge> = {}): Nudge => ({
+  lane: lane as LaneId,
+  tenant: DEFAULT_TENANT,
+  generation: 1,
+  priority: 'live',
+  dueAt: 0,
+  ...given,
+});
+
+export const details = (given: Partial<VersionDetails> = {}): VersionDetails => ({
+  category: null,
+  language: 'en',
+  about: 'user',
+  quote: null,
+  sourceIds: [],
+  metadata: {},
+  immutable: false,
+  expiresAt: null,
+  ...given,
+});
+
+/** Where memories of a scope live. */
+export const home = (lane: LaneId, where: { tenant?: Home['tenant']; scope?: Scope } = {}): Home => {
+  const inScope = where.scope ?? scope();
+  return { tenant: where.tenant ?? DEFAULT_TENANT, lane, owner: ownerOf(inScope), scope: inScope };
+};
+
+/** What a test says of an event; the rest follows from the memory it happens to. */
+export type Happening = Partial<Omit<MemoryEvent, 'details'>> & { details?: Partial<VersionDetails> };
+
+/** A memory that did not exist before. */
+export function added(tools: Tools, at: Home, given: Happening = {}): MemoryChange {
+  const event = eventOf(tools, { kind: 'ADD', memory: null }, given);
+  return { memory: evolve(at, null, [event]), expectedRevision: 0, events: [event] };
+}
+
+export const updated = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'UPDATE', memory }, given);
+
+export const deleted = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'DELETE', memory }, given);
+
+/** Earlier events of the memory, by their revisions, count no more. */
+export const retracted = (
+  tools: Tools,
+  memory: Memory,
+  { retracts, undoId = 'und_1' }: { retracts: readonly number[]; undoId?: string },
+): MemoryChange => changed(tools, { kind: 'UNDO', memory }, { actor: 'undo', retraction: { undoId, retracts } });
+
+export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
+  changed(tools, { kind: 'NONE', memory }, given);
+
+function changed(tools: Tools, what: { kind: MemoryEvent['kind']; memory: Memory }, given: Happening): MemoryChange {
+  const { tenant, lane, owner, scope: inScope, revision } = what.memory;
+  const event = eventOf(tools, what, given);
+  const memory = evolve({ tenant, lane, owner, scope: inScope }, what.memory, [event]);
+  return { memory, expectedRevision: revision, events: [event] };
+}
+
+function eventOf(
+  tools: Tools,
+  what: { kind: MemoryEvent['kind']; memory: Memory | null },
+  given: Happening,
+): MemoryEvent {
+  const { kind, memory } = what;
+  const now = tools.now();
+  const saysSomething = kind !== 'DELETE' && kind !== 'UNDO';
+  const { details: someDetails, ...fields } = given;
+  const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
+  const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
+  return {
+    id: tools.id('evt'),
+    memoryId: memory?.id ?? tools.id('mem'),
+    revision: (memory?.revision ?? 0) + 1,
+    kind,
+    actor: 'api',
+    consolidationId: null,
+    factId: null,
+    reason: 'a test says so',
+    previous: memory === null ? null : (newestOrNull(memory)?.text ?? null),
+    saidAt,
+    validFrom: saidAt.at,
+    recordedAt: now,
+    text: textOf(kind, memory),
+    sourceIds,
+    ...fields,
+    details: saysSomething ? details({ sourceIds, ...someDetails }) : null,
+  };
+}
+
+function textOf(kind: MemoryEvent['kind'], memory: Memory | null): string | null {
+  if (kind === 'DELETE' || kind === 'UNDO') return null;
+  const known = memory === null ? null : newestOrNull(memory);
+  return kind === 'NONE' && known !== null ? known.text : 'Lives in Berlin';
+}
+
+export const storedAnswer = (tools: Tools, given: Partial<StoredAnswer> = {}): StoredAnswer => ({
+  step: 'extract',
+  inputHash: 'input-1',
+  text: '{"facts":[]}',
+  truncated: false,
+  model: 'scripted',
+  usage: { promptTokens: 100, completionTokens: 20 },
+  at: tools.now(),
+  ...given,
+});
+
+/** A plan that decides nothing. */
+export const newPlan = (turn: Turn, given: Partial<Plan> = {}): Plan => ({
+  consolidationId: turn.consolidationId,
+  round: 1,
+  facts: [],
+  discards: [],
+  candidates: [],
+  operations: [],
+  held: [],
+  outcomes: [],
+  remarks: [],
+  events: [],
+  prompts: [],
+  models: { chat: 'scripted', embedder: 'fake' },
+  usage: { promptTokens: 0, completionTokens: 0, calls: 0, models: [] },
+  cost: 0,
+  timings: {},
+  ...given,
+});
+
+/** A new memory that waits for a person. */
+export const heldOperation = (tools: Tools, given: Partial<HeldOperation> = {}): HeldOperation => ({
+  id: tools.id('rev'),
+  kind: 'ADD',
+  fact: 'f0',
+  factText: 'Lives in Berlin',
+  memoryId: tools.id('mem'),
+  before: null,
+  after: 'Lives in Berlin',
+  reason: 'new',
+  decidedBy: 'model',
+  saidAt: { at: tools.now(), seq: 1 },
+  validFrom: tools.now(),
+  details: details(),
+  sourceIds: [],
+  ...given,
+});

@@ -1,0 +1,61 @@
+import { DEFAULT_SETTINGS, type TenantSettings } from '@slowwave/engine';
+import { describe, expect, it } from 'vitest';
+import { type Bench, OTHER_TENANT, TENANT } from './ledger-bench.ts';
+
+const CHOSEN: TenantSettings = {
+  instructions: 'Remember what “they” drink',
+  includes: 'drinks',
+  excludes: null,
+  decideInstructions: 'keep both',
+  categories: ['drinks', '飲み物'],
+  prompts: { extract: 'find {{categories}}', decide: null },
+  review: ['DELETE', 'UPDATE'],
+  due: { idleMs: 5 },
+  prices: { 'a model': { prompt: 0.5, completion: 1.25 } },
+  retention: { messagesDays: 30, plansDays: null, historyDays: 365 },
+  forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
+  budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
+  personalData: 'mask',
+  timezone: 'Asia/Tokyo',
+  graph: true,
+};
+
+export function describeSettings(bench: () => Bench): void {
+  describe('settings', () => {
+    it('are the defaults until something is chosen', async () => {
+      const { settings } = bench().ledger;
+      expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
+    });
+
+    it('are replaced as a whole, and kept', async () => {
+      const b = bench();
+      await b.ledger.settings.put(TENANT, CHOSEN);
+      expect(await b.ledger.settings.get(TENANT)).toEqual(CHOSEN);
+      await b.ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, review: ['ADD'] });
+      const later = await b.reopened();
+      expect(await later.settings.get(TENANT)).toEqual({ ...DEFAULT_SETTINGS, review: ['ADD'] });
+    });
+
+    it('have no part in what the operator allows: no choice of the tenant lifts it', async () => {
+      const b = bench();
+      const { settings } = b.ledger;
+      expect(await settings.ceilings(TENANT)).toBeNull();
+      await settings.putCeilings(TENANT, { tokensPerDay: 5_000_000_000, costPerDay: 0.25 });
+      await settings.put(TENANT, { ...DEFAULT_SETTINGS, budgets: CHOSEN.budgets });
+      const later = await b.reopened();
+      expect(await later.settings.ceilings(TENANT)).toEqual({ tokensPerDay: 5_000_000_000, costPerDay: 0.25 });
+      expect(await later.settings.ceilings(OTHER_TENANT)).toBeNull();
+      await later.settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: 0 });
+      expect(await later.settings.ceilings(TENANT)).toEqual({ tokensPerDay: null, costPerDay: 0 });
+      await later.settings.putCeilings(TENANT, null);
+      expect(await later.settings.ceilings(TENANT)).toBeNull();
+      expect(await later.settings.get(TENANT)).toEqual({ ...DEFAULT_SETTINGS, budgets: CHOSEN.budgets });
+    });
+
+    it('of one tenant are not those of another', async () => {
+      const { settings } = bench().ledger;
+      await settings.put(OTHER_TENANT, CHOSEN);
+      expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
+    });
+  });
+}

@@ -1,0 +1,179 @@
+import type { LaneId, SummaryBasis, SummaryRefresh, Turn } from '@slowwave/engine';
+import { describe, expect, it } from 'vitest';
+import { added, deleted, home, newMessage, scope } from './builders.ts';
+import { apply, type Bench, expectThere, fail, laneOf, nextTurn, store, TENANT, write } from './ledger-bench.ts';
+
+const EVERY = 3;
+const HOW = { every: EVERY, limit: 10 };
+
+export function describeSummaries(bench: () => Bench): void {
+  describe('a summary', () => {
+    it('is due when enough messages of its scope were consolidated since', async () => {
+      const b = bench();
+      expect(await b.ledger.summaries.due(await consolidated(b, ['one', 'two']), EVERY)).toBeNull();
+      const elsewhere = await consolidated(b, ['other'], 'r1');
+      const turn = await consolidated(b, ['three']);
+      const due = expectThere(await b.ledger.summaries.due(turn, EVERY));
+      expect(due).toMatchObject({ lane: turn.lane, upTo: 4 });
+      expect(due.scope).not.toContain('ann');
+      expect(await b.ledger.summaries.due(elsewhere, EVERY)).toBeNull();
+      await refresh(b, due, 'so far');
+      expect(await b.ledger.summaries.due(turn, EVERY)).toBeNull();
+      expect(await b.ledger.summaries.due(await consolidated(b, ['four', 'five']), EVERY)).toBeNull();
+      expect(await b.ledger.summaries.due(await consolidated(b, ['six']), EVERY)).toMatchObject({ upTo: 7 });
+    });
+
+    it('is not due for what waits, is parked, or was sent again', async () => {
+      const b = bench();
+      const turn = await consolidated(b, ['one', 'two']);
+      await store(b, { messages: [newMessage(b.tools, { content: 'parked' })] });
+      await fail(b, await nextTurn(b), { retryable: false });
+      await consolidated(b, ['two']);
+      await store(b, { messages: [newMessage(b.tools, { content: 'waits' })] });
+      expect(await b.ledger.summaries.due(turn, EVERY)).toBeNull();
+    });
+
+    it('is made from the one before and what was said since, oldest first', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      const first = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(first).toMatchObject({ summary: null, upTo: 3 });
+      expect(textsOf(first)).toEqual(['one', 'two', 'three']);
+      await refresh(b, due, 'so far');
+      const turn = await consolidated(b, ['four', 'two', 'five', 'six']);
+      const again = expectThere(await b.ledger.summaries.due(turn, EVERY));
+      const later = await b.reopened();
+      const second = expectThere(await later.summaries.read(again, HOW));
+      expect(second).toMatchObject({ summary: 'so far', upTo: 7 });
+      expect(textsOf(second)).toEqual(['four', 'five', 'six']);
+    });
+
+    it('covers what is there when its refresh begins, and reads the newest there is room for', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await consolidated(b, ['four']);
+      const basis = expectThere(await b.ledger.summaries.read(due, { every: EVERY, limit: 2 }));
+      expect(basis.upTo).toBe(4);
+      expect(textsOf(basis)).toEqual(['three', 'four']);
+    });
+
+    it('that covers enough already is not refreshed once more', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await refresh(b, due, 'so far');
+      await consolidated(b, ['four']);
+      expect(await b.ledger.summaries.read(due, HOW)).toBeNull();
+    });
+
+    it('is stored once by two refreshes at the same time', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      const early = expectThere(await b.ledger.summaries.read(due, HOW));
+      await consolidated(b, ['four']);
+      const late = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(await b.ledger.summaries.store(due, { ...late, summary: 'up to four' })).toEqual({ kind: 'stored' });
+      expect(await b.ledger.summaries.store(due, { ...early, summary: 'up to three' })).toEqual({ kind: 'overtaken' });
+      expect(await summaryRead(b)).toBe('up to four');
+    });
+
+    it('reaches nobody else: not another scope, not by another lane', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      const foreign = { ...due, lane: 'lane_x' as LaneId };
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(await b.ledger.summaries.read(foreign, HOW)).toBeNull();
+      expect(await b.ledger.summaries.store(foreign, { ...basis, summary: 'x' })).toEqual({ kind: 'overtaken' });
+      await refresh(b, due, 'so far');
+      expect(await summaryRead(b, 'r1')).toBeNull();
+      expect(await summaryRead(b)).toBe('so far');
+    });
+
+    it('is read by a consolidation as it stood at its begin, also on a later try', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await store(b, { messages: [newMessage(b.tools)] });
+      const turn = await nextTurn(b);
+      await refresh(b, due, 'so far');
+      await fail(b, turn);
+      const again = await nextTurn(b);
+      expect((await b.ledger.thoughts.gather(again, 0)).summary).toBeNull();
+      await apply(b, again);
+      expect(await summaryRead(b)).toBe('so far');
+    });
+  });
+
+  describe('a forgotten summary', () => {
+    it('is not read any more, and is due again', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await refresh(b, due, 'so far');
+      await b.ledger.summaries.forget(due.lane);
+      expect(await summaryRead(b)).toBeNull();
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(basis.summary).toBeNull();
+      expect(textsOf(basis).slice(0, 3)).toEqual(['one', 'two', 'three']);
+    });
+
+    it('is not brought back by a refresh that was under way', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      await b.ledger.summaries.forget(due.lane);
+      expect(await b.ledger.summaries.store(due, { ...basis, summary: 'x' })).toEqual({ kind: 'overtaken' });
+    });
+
+    it('comes of a deletion, and is made without the messages behind what was deleted', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['I smoke', 'two', 'forget that I smoke']);
+      const sources = expectThere(await b.ledger.summaries.read(due, HOW)).messages.map((message) => message.id);
+      const lane = await laneOf(b);
+      const smokes = added(b.tools, home(lane.id), { text: 'Smokes', sourceIds: sources.slice(0, 1) });
+      const other = added(b.tools, home(lane.id), { text: 'Two', sourceIds: sources.slice(1, 2) });
+      await write(b, smokes, other);
+      await refresh(b, due, 'smokes');
+      await write(b, deleted(b.tools, smokes.memory, { sourceIds: sources.slice(2) }));
+      expect(await summaryRead(b)).toBeNull();
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(textsOf(basis).slice(0, 2)).toEqual(['two', 'forget that I smoke']);
+    });
+  });
+
+  it('a summary call counts for its tenant', async () => {
+    const b = bench();
+    const { lane } = await dueAfter(b, ['one', 'two', 'three']);
+    const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now() };
+    const usage = { promptTokens: 100, completionTokens: 10 };
+    const nothing = { promptTokens: 0, completionTokens: 0 };
+    await b.ledger.summaries.countCall({ lane }, { ...call, failed: false, usage });
+    await b.ledger.summaries.countCall({ lane }, { ...call, failed: true, usage: nothing });
+    expect(await b.ledger.overview.usage(TENANT)).toEqual({ calls: 2, failedCalls: 1, ...usage });
+  });
+}
+
+/** Says some things as user ann and consolidates them. What is said twice is the same message, sent again. */
+async function consolidated(b: Bench, texts: readonly string[], runId: string | null = null): Promise<Turn> {
+  const messages = texts.map((content) => newMessage(b.tools, { content, clientId: content }));
+  await store(b, { scope: scope({ userId: 'ann', runId }), messages });
+  const turn = await nextTurn(b);
+  await apply(b, turn);
+  return turn;
+}
+
+const dueAfter = async (b: Bench, texts: readonly string[]): Promise<SummaryRefresh> =>
+  expectThere(await b.ledger.summaries.due(await consolidated(b, texts), EVERY));
+
+async function refresh(b: Bench, due: SummaryRefresh, summary: string): Promise<void> {
+  const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+  expect(await b.ledger.summaries.store(due, { ...basis, summary })).toEqual({ kind: 'stored' });
+}
+
+/** The summary that a next consolidation of the scope reads. */
+async function summaryRead(b: Bench, runId: string | null = null): Promise<string | null> {
+  await store(b, { scope: scope({ userId: 'ann', runId }), messages: [newMessage(b.tools)] });
+  const turn = await nextTurn(b);
+  const { summary } = await b.ledger.thoughts.gather(turn, 0);
+  await apply(b, turn);
+  return summary;
+}
+
+const textsOf = (basis: SummaryBasis): unknown[] => basis.messages.map((message) => message.content);

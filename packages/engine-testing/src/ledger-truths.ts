@@ -1,0 +1,98 @@
+import {
+  canonical,
+  DEFAULT_TENANT,
+  evolve,
+  type LaneId,
+  type Ledger,
+  type Memory,
+  type MemoryEvent,
+  type Plan,
+} from '@slowwave/engine';
+import { expect } from 'vitest';
+import { expectConserved } from './ledger-bench.ts';
+import { expectNoOverlap, expectSound } from './soundness.ts';
+
+const TENANT = DEFAULT_TENANT;
+/** More than any test stores. */
+const ALL = { limit: 10_000, cursor: null };
+
+/**
+ * What must be true of a ledger at rest, whatever happened before: every batch ended, batches are conserved, every plan
+ * is sound, every memory is what its events make of it and belongs to one lane with all that it came from.
+ */
+export async function expectTrue(ledger: Ledger): Promise<void> {
+  await expectConserved(ledger, TENANT);
+  const { results: batches } = await ledger.batches.list(TENANT, {}, ALL);
+  const ended = ['consolidated', 'empty', 'parked', 'undone'];
+  for (const { id, state } of batches) expect(ended, `batch ${id}`).toContain(state);
+  const laneOfBatch = new Map(batches.map(({ id, lane }) => [id, lane]));
+  const memories = await ledger.memories.every(null, ALL.limit);
+  const histories = new Map<string, readonly MemoryEvent[]>();
+  for (const memory of memories) {
+    const { results: events } = await ledger.memories.history(TENANT, memory.id, ALL);
+    histories.set(memory.id, events);
+    expectReplayed(memory, events);
+    expectNoOverlap(memory);
+    await expectOwn(ledger, memory, { events, laneOfBatch });
+  }
+  await expectPlansSound(ledger, memories, histories);
+}
+
+/** Replaying the events from nothing gives the memory bit for bit; ledgers keep keys in orders of their own. */
+function expectReplayed(memory: Memory, events: readonly MemoryEvent[]): void {
+  expect(events.map(({ revision }) => revision)).toEqual(events.map((_, i) => i + 1));
+  const { tenant, lane, owner, scope } = memory;
+  const replayed = evolve({ tenant, lane, owner, scope }, null, events);
+  expect(canonical(replayed)).toBe(canonical(memory));
+}
+
+interface Came {
+  readonly events: readonly MemoryEvent[];
+  readonly laneOfBatch: ReadonlyMap<string, LaneId>;
+}
+
+/** Nothing of another lane stands behind a memory. */
+async function expectOwn(ledger: Ledger, memory: Memory, { events, laneOfBatch }: Came): Promise<void> {
+  const sources = await ledger.memories.messages(
+    TENANT,
+    events.flatMap(({ sourceIds }) => sourceIds),
+  );
+  for (const { batchId } of sources.values()) expect(laneOfBatch.get(batchId)).toBe(memory.lane);
+  for (const { consolidationId, sourceIds, actor } of events) {
+    if (actor !== 'consolidation' && actor !== 'review') continue;
+    expect(sourceIds.length, 'every event of a consolidation names its sources').toBeGreaterThan(0);
+    for (const id of sourceIds) expect(sources.has(id), `message ${id}`).toBe(true);
+    expect((await ledger.thoughts.get(TENANT, consolidationId ?? ''))?.lane).toBe(memory.lane);
+  }
+}
+
+async function expectPlansSound(
+  ledger: Ledger,
+  memories: readonly Memory[],
+  histories: ReadonlyMap<string, readonly MemoryEvent[]>,
+): Promise<void> {
+  const { results } = await ledger.thoughts.list(TENANT, { state: 'applied' }, ALL);
+  for (const { id, scope, lane } of results) {
+    const plan = await ledger.thoughts.plan(id);
+    if (plan === null) return expect.unreachable(`consolidation ${id} was applied without a plan`);
+    const [one] = memories.filter((memory) => memory.lane === lane);
+    const home = one ?? { tenant: TENANT, lane, owner: { kind: 'user' as const, id: scope.userId ?? '' }, scope };
+    expectSound(plan, { home: { ...home, scope }, facts: plan.facts, before: asBefore(plan, memories, histories) });
+  }
+}
+
+/** The memories a plan changes, as they were when it was applied. */
+function asBefore(
+  plan: Plan,
+  memories: readonly Memory[],
+  histories: ReadonlyMap<string, readonly MemoryEvent[]>,
+): Map<string, Memory> {
+  const first = new Map(plan.events.toReversed().map(({ memoryId, revision }) => [memoryId, revision]));
+  const changed = memories.filter((memory) => (first.get(memory.id) ?? 1) > 1);
+  return new Map(
+    changed.map((memory) => {
+      const earlier = (histories.get(memory.id) ?? []).filter(({ revision }) => revision < (first.get(memory.id) ?? 0));
+      return [memory.id, evolve(memory, null, earlier)];
+    }),
+  );
+}

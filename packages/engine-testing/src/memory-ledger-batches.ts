@@ -1,0 +1,179 @@
+import {
+  type Appended,
+  type Batch,
+  type BatchStore,
+  type DuePolicy,
+  type MemoryEvent,
+  type Millis,
+  type NewBatch,
+  type NewMessage,
+  type Nudge,
+  ownerOf,
+  type ParkedFilter,
+  replayPriority,
+  type TenantId,
+} from '@slowwave/engine';
+import { saidWhen } from '@slowwave/engine/storing';
+import { pageOf } from './memory-ledger-page.ts';
+import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import {
+  dueAtOf,
+  ensureLane,
+  hasten,
+  isOfUser,
+  isStanding,
+  isTooLow,
+  raised,
+  waitingOf,
+  wake,
+} from './memory-ledger-turns.ts';
+
+export function memoryBatches(state: State): BatchStore {
+  return {
+    append: async (batch, policy) => append(state, batch, policy),
+    get: async (tenant, id) => {
+      const batch = state.batches.get(id);
+      return batch?.tenant === tenant && isStanding(state, batch.lane) ? viewOf(batch) : null;
+    },
+    list: async (tenant, filter, page) => {
+      const rows = batchesOf(state, tenant).filter(
+        (batch) =>
+          (filter.state === undefined || batch.state === filter.state) &&
+          isOfUser(state, batch.lane, filter.userId) &&
+          (filter.since === undefined || batch.acceptedAt >= filter.since),
+      );
+      const paged = pageOf(rows, (batch) => ({ order: batch.acceptedAt, id: batch.id }), page);
+      return { ...paged, results: paged.results.map(viewOf) };
+    },
+    events: async (tenant, id) => eventsOf(state, tenant, id),
+    parked: async (tenant, filter, limit) => {
+      const rows = batchesOf(state, tenant).filter(
+        (batch) => batch.state === 'parked' && matches(state, batch, filter),
+      );
+      const oldestFirst = rows.sort((a, b) => a.acceptedAt - b.acceptedAt || a.position - b.position);
+      return oldestFirst.slice(0, limit).map(viewOf);
+    },
+    replay: async (tenant, ids, now) => replayBatches(state, { tenant, ids }, now),
+  };
+}
+
+function append(state: State, batch: NewBatch, policy: DuePolicy): Appended {
+  const before = knownKey(state, batch);
+  if (before !== null) return before;
+  const lane = ensureLane(state, batch.tenant, { owner: ownerOf(batch.scope), now: batch.acceptedAt });
+  for (const message of batch.messages) storeMessage(state, { lane, batch }, message);
+  storeBatch(state, lane, batch);
+  return { kind: 'stored', nudge: announce(state, lane, { policy, now: batch.acceptedAt }) };
+}
+
+/** The answer to an idempotency key that came before, which is otherwise remembered. */
+function knownKey(state: State, batch: NewBatch): Appended | null {
+  if (batch.idempotency === null) return null;
+  const key = JSON.stringify([batch.tenant, batch.idempotency.key]);
+  const known = state.keys.get(key);
+  if (known === undefined) {
+    state.keys.set(key, { bodyHash: batch.idempotency.bodyHash, batchId: batch.id });
+    return null;
+  }
+  if (known.bodyHash !== batch.idempotency.bodyHash) return { kind: 'conflict' };
+  return { kind: 'repeated', batchId: known.batchId, state: rowOf(state.batches, known.batchId).state };
+}
+
+function storeMessage(state: State, place: { lane: LaneRow; batch: NewBatch }, message: NewMessage): void {
+  const { lane, batch } = place;
+  lane.lastMessage += 1;
+  const { id, clientId, role, content, name } = message;
+  const { at, ...when } = saidWhen(message, { acceptedAt: batch.acceptedAt, seenUntil: lane.updatedAt });
+  const saidAt = { at, seq: lane.lastMessage };
+  const resent = clientId !== null && wasSent(state, place, clientId);
+  state.messages.set(id, {
+    tenant: batch.tenant,
+    lane: lane.id,
+    scope: batch.scope,
+    message: { id, batchId: batch.id, clientId, role, content, name, saidAt, ...when, resent },
+  });
+}
+
+/** Whether the scope already has a message with this client id. */
+function wasSent(state: State, place: { lane: LaneRow; batch: NewBatch }, clientId: string): boolean {
+  const scope = scopeKey(place.batch.scope);
+  return [...state.messages.values()].some(
+    (row) => row.lane === place.lane.id && row.message.clientId === clientId && scopeKey(row.scope) === scope,
+  );
+}
+
+function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
+  const { id, tenant, scope, settings, metadata, tokens, acceptedAt, priority } = batch;
+  lane.lastPosition += 1;
+  lane.updatedAt = Math.max(lane.updatedAt, acceptedAt);
+  state.batches.set(id, {
+    ...{ id, tenant, lane: lane.id, scope, settings, metadata, tokens, acceptedAt, priority },
+    position: lane.lastPosition,
+    state: 'pending',
+    stage: 'waiting',
+    attempts: 0,
+    failure: null,
+    failures: [],
+    consolidationId: null,
+    messageCount: batch.messages.length,
+    claimedAt: null,
+    appliedAt: null,
+    searchableAt: null,
+    urgent: batch.flush,
+    outcome: null,
+    speechRevision: 1,
+    speechRevisedAt: null,
+    toldRevision: 0,
+    points: 0,
+  });
+  state.accepted.set(tenant, (state.accepted.get(tenant) ?? 0) + 1);
+}
+
+/** What the arrival of a batch means for its lane. A later due time needs no nudge: the job asks again when it fires. */
+function announce(state: State, lane: LaneRow, how: { policy: DuePolicy; now: Millis }): Nudge | null {
+  if (lane.state === 'consolidating') return null;
+  const dueAt = dueAtOf(waitingOf(state, lane.id), how.policy, how.now);
+  if (lane.state === 'idle' || lane.dueAt === null) return wake(state, lane, dueAt);
+  if (dueAt < lane.dueAt) return wake(state, lane, dueAt);
+  // Due at once means since the first batch that made it so, not since the last that arrived.
+  if (dueAt !== how.now) lane.dueAt = dueAt;
+  return isTooLow(state, lane) ? raised(state, lane) : null;
+}
+
+const batchesOf = (state: State, tenant: TenantId): BatchRow[] =>
+  [...state.batches.values()].filter((batch) => batch.tenant === tenant);
+
+function eventsOf(state: State, tenant: TenantId, id: string): MemoryEvent[] {
+  const batch = state.batches.get(id);
+  if (batch?.tenant !== tenant || !isStanding(state, batch.lane)) return [];
+  const isOurs = (messageId: string) => state.messages.get(messageId)?.message.batchId === id;
+  return state.events.filter((event) => event.sourceIds.some(isOurs));
+}
+
+function matches(state: State, batch: BatchRow, filter: ParkedFilter): boolean {
+  return (
+    (filter.ids === undefined || filter.ids.includes(batch.id)) &&
+    (filter.lane === undefined || batch.lane === filter.lane) &&
+    isOfUser(state, batch.lane, filter.userId) &&
+    (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
+    (filter.since === undefined || batch.acceptedAt >= filter.since)
+  );
+}
+
+export function replayBatches(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
+  const parked = batchesOf(state, which.tenant).filter((batch) => matches(state, batch, { ids: which.ids }));
+  const replayed = parked.filter((batch) => batch.state === 'parked');
+  const priority = replayPriority(replayed.length);
+  for (const batch of replayed) {
+    change(batch, { state: 'pending', stage: 'waiting', attempts: 0, failure: null, urgent: true });
+    change(batch, { consolidationId: null, claimedAt: null, priority: priority ?? batch.priority });
+  }
+  const lanes = new Set(replayed.map((batch) => rowOf(state.lanes, batch.lane)));
+  const nudges = [...lanes].map((lane) => hasten(state, lane, now)).filter((nudge) => nudge !== null);
+  return { replayed: replayed.map((batch) => batch.id), nudges };
+}
+
+export function viewOf(row: BatchRow): Batch {
+  const { tokens, urgent, outcome, speechRevision, speechRevisedAt, toldRevision, points, ...batch } = row;
+  return batch;
+}

@@ -1,0 +1,78 @@
+import type {
+  Entity,
+  Failure,
+  GraphPlan,
+  KeptRelation,
+  LaneId,
+  MergeProposal,
+  Millis,
+  Recorded,
+  SettledRelation,
+  Statement,
+  StudyState,
+  TenantId,
+} from '@slowwave/engine';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Since when the index has not been told of what changed last; null: it was told. */
+interface Telling {
+  untoldAt: Millis | null;
+}
+
+export interface EntityRow extends Mutable<Entity>, Telling {}
+
+export interface RelationRow extends Mutable<SettledRelation>, Telling, Pick<KeptRelation, 'tenant' | 'lane'> {}
+
+interface StatementRow extends Recorded {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly statement: Statement;
+  counts: boolean;
+}
+
+export interface StudyRow {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly consolidationId: string;
+  state: StudyState;
+  attempts: number;
+  failure: Failure | null;
+  plan: GraphPlan | null;
+  notBefore: Millis;
+  readonly requestedAt: Millis;
+  appliedAt: Millis | null;
+}
+
+/** Who studies a lane. */
+export interface GraphTurnRow {
+  epoch: number;
+  /** The consolidation that is studied. */
+  held: string | null;
+  heldUntil: Millis;
+}
+
+interface ProposalRow extends MergeProposal {
+  readonly lane: LaneId;
+  readonly consolidationId: string;
+  readonly recordedAt: Millis;
+}
+
+export interface GraphRows {
+  readonly entities: Map<string, EntityRow>;
+  readonly statements: Map<string, StatementRow>;
+  readonly relations: Map<string, RelationRow>;
+  /** By consolidation, in the order of asking. */
+  readonly studies: Map<string, StudyRow>;
+  readonly turns: Map<LaneId, GraphTurnRow>;
+  readonly proposals: ProposalRow[];
+}
+
+export const emptyGraph = (): GraphRows => ({
+  entities: new Map(),
+  statements: new Map(),
+  relations: new Map(),
+  studies: new Map(),
+  turns: new Map(),
+  proposals: [],
+});

@@ -1,0 +1,110 @@
+import {
+  type Application,
+  type Applied,
+  type LaneId,
+  type MemoryChange,
+  type MemoryStore,
+  memoryNotices,
+  type TenantId,
+  type Tombstone,
+  type Turn,
+  type Written,
+} from '@slowwave/engine';
+import { openStudy } from './memory-ledger-graph-studies.ts';
+import { memoryReads } from './memory-ledger-reads.ts';
+import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
+import { forgetSummaries } from './memory-ledger-summaries.ts';
+import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
+import { tellWebhooks } from './memory-ledger-webhooks.ts';
+
+export function memoryMemories(state: State): MemoryStore {
+  return {
+    ...memoryReads(state),
+    apply: async (turn, application) => apply(state, turn, application),
+    write: async (tenant, writing) => write(state, tenant, writing),
+    laneOf: async (tenant, owner, now) => ensureLane(state, tenant, { owner, now }).id,
+  };
+}
+
+function apply(state: State, turn: Turn, application: Application): Applied {
+  const lane = heldBy(state, turn);
+  if (lane === null) return { kind: 'fenced' };
+  const overtaken = conflictsOf(state, turn.tenant, application.changes);
+  if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
+  const pinned = pinnedOf(state, turn.consolidationId);
+  const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
+  record(state, application.changes, turn.consolidationId);
+  for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
+  openReviews(state, turn, application);
+  for (const { batch, outcome } of outcomes) {
+    change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
+  }
+  const consolidation = rowOf(state.consolidations, turn.consolidationId);
+  change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
+  lane.updatedAt = Math.max(lane.updatedAt, application.now);
+  if (application.graph) openStudy(state, consolidation, application.now);
+  return { kind: 'applied', next: moveOn(state, lane, application) };
+}
+
+/** Operations of an applied plan begin to wait. */
+function openReviews(state: State, turn: Turn, { reviews, now }: Application): void {
+  const { tenant, lane, owner, scope, consolidationId } = turn;
+  for (const operation of reviews) {
+    const { id } = operation;
+    const pending = { state: 'pending', note: null, createdAt: now, settledAt: null } as const;
+    state.reviews.set(id, { id, tenant, lane, owner, scope, consolidationId, operation, ...pending });
+  }
+}
+
+function outcomeOf(application: Application, batch: BatchRow): 'consolidated' | 'empty' {
+  const outcome = application.batches.get(batch.id);
+  if (outcome === undefined)
+    throw new Error(`expected how batch ${batch.id} ends; every pinned batch needs an outcome`);
+  return outcome;
+}
+
+/** The same rows as of a turn, without one. */
+export function write(
+  state: State,
+  tenant: TenantId,
+  writing: { changes: readonly MemoryChange[]; tombstones: readonly Tombstone[]; now: number },
+): Written {
+  const overtaken = conflictsOf(state, tenant, writing.changes);
+  if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
+  record(state, writing.changes, null);
+  for (const tombstone of writing.tombstones) {
+    state.tombstones.push({ lane: laneOfMemory(state, tombstone.memoryId), tombstone });
+  }
+  for (const { memory } of writing.changes) {
+    const lane = rowOf(state.lanes, memory.lane);
+    lane.updatedAt = Math.max(lane.updatedAt, writing.now);
+  }
+  return { kind: 'written' };
+}
+
+const laneOfMemory = (state: State, id: string): LaneId => rowOf(state.memories, id).lane;
+
+/** Memories that are no longer what the change was decided on. */
+export function conflictsOf(state: State, tenant: TenantId, changes: readonly MemoryChange[]): string[] {
+  const isOvertaken = ({ memory, expectedRevision }: MemoryChange) => {
+    const lane = state.lanes.get(memory.lane);
+    if (lane === undefined || lane.erasure !== null) return true;
+    const current = state.memories.get(memory.id);
+    if (current !== undefined && current.tenant !== tenant) return true;
+    return (current?.revision ?? 0) !== expectedRevision;
+  };
+  return changes.filter(isOvertaken).map(({ memory }) => memory.id);
+}
+
+export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
+  for (const change of changes) {
+    const { memory, events } = change;
+    tellWebhooks(state, memory.tenant, memoryNotices([change]));
+    state.memories.set(memory.id, memory);
+    state.events.push(...events);
+    if (events.some((event) => event.kind === 'DELETE')) forgetSummaries(state, memory.lane);
+    state.counters.outboxSeq += 1;
+    const seq = state.counters.outboxSeq;
+    state.outbox.set(seq, { seq, memoryId: memory.id, tenant: memory.tenant, lane: memory.lane, consolidationId });
+  }
+}

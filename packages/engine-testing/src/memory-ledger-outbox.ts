@@ -1,0 +1,98 @@
+import {
+  batchNotice,
+  type LaneId,
+  type Memory,
+  type Millis,
+  type OutboxEntry,
+  type OutboxStore,
+  type Told,
+} from '@slowwave/engine';
+import { LOST, reviseSpeech, toldSpeech, untoldIn } from './memory-ledger-speech.ts';
+import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
+import { pinnedOf } from './memory-ledger-turns.ts';
+import { tellWebhooks } from './memory-ledger-webhooks.ts';
+
+export function memoryOutbox(state: State): OutboxStore {
+  return {
+    pending: async (limit) => entriesWhere(state, ({ lane }) => !state.aside.has(lane)).slice(0, limit),
+    ofLane: async (lane, limit) => entriesWhere(state, (row) => row.lane === lane).slice(0, limit),
+    setAside: async (lanes) => {
+      const standing = lanes.filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      for (const one of standing) state.aside.set(one.lane, { ...one });
+    },
+    takeUp: async (lanes) => {
+      for (const lane of lanes) state.aside.delete(lane);
+    },
+    aside: async (until, limit) =>
+      [...state.aside.values()]
+        .filter(({ notBefore }) => notBefore <= until)
+        .sort((a, b) => a.notBefore - b.notBefore || (a.lane < b.lane ? -1 : 1))
+        .slice(0, limit),
+    countAside: async () => state.aside.size,
+    ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
+    ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
+    clear: async (told, now) => clear(state, told, now),
+    refill: async () => refill(state),
+    retell: async (lane) => retell(state, lane),
+    refilling: async () => [...state.outbox.keys()].some((seq) => seq <= state.counters.refilledTo),
+  };
+}
+
+function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): OutboxEntry[] {
+  const rows = [...state.outbox.values()].filter(isWanted).sort((a, b) => a.seq - b.seq);
+  return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
+}
+
+function clear(state: State, { seqs, batches }: Told, now: Millis): Millis[] {
+  const touched = new Set(toldSpeech(state, batches));
+  for (const seq of seqs) {
+    const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
+    if (consolidationId !== null) touched.add(consolidationId);
+    state.outbox.delete(seq);
+  }
+  return [...touched].flatMap((id) => finish(state, id, now));
+}
+
+/** A consolidation whose memories and messages are all in the index: its batches are what apply said. */
+function finish(state: State, consolidationId: string, now: Millis): Millis[] {
+  if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return [];
+  if (untoldIn(state).some((row) => row.consolidationId === consolidationId)) return [];
+  const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
+  for (const batch of applied)
+    change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
+  for (const batch of applied) tellWebhooks(state, batch.tenant, [batchNotice(batch, now)]);
+  return applied.map(({ acceptedAt }) => acceptedAt);
+}
+
+function retell(state: State, lane: LaneId): void {
+  for (const { seq, consolidationId, lane: of } of state.outbox.values())
+    if (of === lane && consolidationId === null) state.outbox.delete(seq);
+  for (const memory of state.memories.values()) if (memory.lane === lane) putAgain(state, memory);
+  for (const batch of state.batches.values()) if (batch.lane === lane) loseSpeech(batch);
+  for (const row of [...state.graph.entities.values(), ...state.graph.relations.values()]) {
+    if (row.lane !== lane || !row.counts) continue;
+    Object.assign(row, { untoldAt: row.untoldAt ?? 0, revision: row.revision + 1 });
+  }
+}
+
+function putAgain(state: State, { id, tenant, lane }: Memory): void {
+  state.counters.outboxSeq += 1;
+  const seq = state.counters.outboxSeq;
+  state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
+}
+
+function loseSpeech(batch: BatchRow): void {
+  if (batch.outcome === null) return;
+  reviseSpeech(batch, null);
+  change(batch, { toldRevision: LOST });
+}
+
+function refill(state: State): number {
+  for (const { seq, consolidationId } of state.outbox.values()) {
+    if (consolidationId === null) state.outbox.delete(seq);
+  }
+  for (const memory of state.memories.values()) putAgain(state, memory);
+  state.counters.refilledTo = state.counters.outboxSeq;
+  for (const batch of state.batches.values()) loseSpeech(batch);
+  return state.memories.size;
+}

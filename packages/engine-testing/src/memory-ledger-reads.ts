@@ -1,0 +1,102 @@
+import {
+  type LaneId,
+  liveVersion,
+  type Memory,
+  type MemoryStore,
+  type Message,
+  type Millis,
+  ownerOf,
+  type Scope,
+  type TenantId,
+} from '@slowwave/engine';
+import { pageOf } from './memory-ledger-page.ts';
+import type { State } from './memory-ledger-state.ts';
+import { isStanding } from './memory-ledger-turns.ts';
+
+type Reads = Omit<MemoryStore, 'apply' | 'write' | 'laneOf'>;
+
+export function memoryReads(state: State): Reads {
+  return {
+    get: async (tenant, id) => find(state, tenant, id),
+    many: async (tenant, ids) => [...new Set(ids)].flatMap((id) => find(state, tenant, id) ?? []),
+    unprojected: async (lane) => unprojected(state, lane),
+    tombstones: async (lane, textHashes) => {
+      const rows = state.tombstones.filter((row) => row.lane === lane && textHashes.includes(row.tombstone.textHash));
+      return rows.map((row) => row.tombstone);
+    },
+    list: async (...[tenant, scope, now, page]) => {
+      const memories = liveOf(state, tenant, scope).filter((memory) => !isExpired(memory, now));
+      return pageOf(memories, (memory) => ({ order: memory.createdAt, id: memory.id }), page);
+    },
+    liveIds: async (tenant, scope) => liveOf(state, tenant, scope).map((memory) => memory.id),
+    every: async (after, limit) => {
+      const standing = [...state.memories.values()].filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      const rest = standing.filter((memory) => after === null || memory.id > after);
+      return rest.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+    },
+    history: async (tenant, id, page) => {
+      const isKnown = find(state, tenant, id) !== null;
+      const events = isKnown ? state.events.filter((event) => event.memoryId === id) : [];
+      return pageOf(events, (event) => ({ order: -event.revision, id: event.id }), page);
+    },
+    sources: async (tenant, id, around) => sources(state, find(state, tenant, id), around),
+    messages: async (tenant, ids) => {
+      const rows = ids
+        .map((id) => state.messages.get(id))
+        .filter((row) => row?.tenant === tenant && isStanding(state, row.lane));
+      return new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.message.id, row.message]])));
+    },
+  };
+}
+
+function find(state: State, tenant: TenantId, id: string): Memory | null {
+  const memory = state.memories.get(id);
+  return memory?.tenant === tenant && isStanding(state, memory.lane) ? memory : null;
+}
+
+function unprojected(state: State, lane: LaneId): Memory[] {
+  const ids = new Set([...state.outbox.values()].filter((entry) => entry.lane === lane).map((entry) => entry.memoryId));
+  return [...ids].flatMap((id) => state.memories.get(id) ?? []);
+}
+
+/** Live memories of the scope's owner; the other ids of the scope only filter. */
+export function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
+  const owner = ownerOf(scope);
+  return [...state.memories.values()].filter(
+    (memory) =>
+      memory.tenant === tenant &&
+      state.lanes.get(memory.lane)?.erasure === null &&
+      memory.owner.kind === owner.kind &&
+      memory.owner.id === owner.id &&
+      isWithin(memory.scope, scope) &&
+      liveVersion(memory) !== null,
+  );
+}
+
+export const isWithin = (scope: Scope, asked: Scope): boolean =>
+  (asked.userId === null || asked.userId === scope.userId) &&
+  (asked.agentId === null || asked.agentId === scope.agentId) &&
+  (asked.runId === null || asked.runId === scope.runId) &&
+  (asked.appId === null || asked.appId === scope.appId);
+
+function isExpired(memory: Memory, now: Millis): boolean {
+  const expiresAt = liveVersion(memory)?.details.expiresAt ?? null;
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/** In the order of arrival, each message once. */
+function sources(
+  state: State,
+  memory: Memory | null,
+  around: { before: number; after: number },
+): { message: Message; isSource: boolean }[] {
+  if (memory === null) return [];
+  const sourceIds = new Set(memory.versions.flatMap((version) => version.details.sourceIds));
+  const lane = [...state.messages.values()].filter((row) => row.lane === memory.lane).map((row) => row.message);
+  const seqs = lane.filter((message) => sourceIds.has(message.id)).map((message) => message.saidAt.seq);
+  const isNear = (seq: number) => seqs.some((source) => seq >= source - around.before && seq <= source + around.after);
+  return lane
+    .filter((message) => isNear(message.saidAt.seq))
+    .sort((a, b) => a.saidAt.seq - b.saidAt.seq)
+    .map((message) => ({ message, isSource: sourceIds.has(message.id) }));
+}

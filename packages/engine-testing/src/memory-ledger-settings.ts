@@ -1,0 +1,14 @@
+import { DEFAULT_SETTINGS, type SettingsStore } from '@slowwave/engine';
+import type { State } from './memory-ledger-state.ts';
+
+export function memorySettings(state: State): SettingsStore {
+  return {
+    get: async (tenant) => state.settings.get(tenant) ?? DEFAULT_SETTINGS,
+    put: async (tenant, settings) => void state.settings.set(tenant, structuredClone(settings)),
+    ceilings: async (tenant) => state.ceilings.get(tenant) ?? null,
+    putCeilings: async (tenant, ceilings) => {
+      if (ceilings === null) state.ceilings.delete(tenant);
+      else state.ceilings.set(tenant, { ...ceilings });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import {
+  type Message,
+  type Millis,
+  ownerOf,
+  type SaidMessage,
+  type SpeechStore,
+  type SpokenBatch,
+  type ToldBatch,
+} from '@slowwave/engine';
+import { type BatchRow, change, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+
+export function memorySpeech(state: State): SpeechStore {
+  const spoken = (rows: readonly BatchRow[]) => rows.map((row) => spokenOf(state, row));
+  const applied = () => [...state.batches.values()].filter(({ outcome }) => outcome !== null).sort(byId);
+  return {
+    said: async (lane, ids) =>
+      [...new Set(ids)].flatMap((id) => {
+        const row = state.messages.get(id);
+        return row?.lane === lane ? [saidOf(state, row)] : [];
+      }),
+    untold: async (limit) =>
+      spoken(
+        untoldIn(state)
+          .filter(({ lane }) => !state.aside.has(lane))
+          .sort(newestLossLast)
+          .slice(0, limit),
+      ),
+    untoldIn: async (lane, limit) =>
+      spoken(
+        untoldIn(state)
+          .filter((row) => row.lane === lane)
+          .sort(newestLossLast)
+          .slice(0, limit),
+      ),
+    untoldOf: async (ids) =>
+      spoken(untoldIn(state).filter(({ consolidationId }) => ids.includes(consolidationId ?? ''))),
+    refilling: async () => untoldIn(state).some(({ toldRevision }) => toldRevision === LOST),
+    batches: async (ids) => spoken(applied().filter(({ id }) => ids.includes(id))),
+    every: async ({ after, limit, changedSince }) => {
+      const standing = applied().filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      const changed = standing.filter((row) => changedSince === null || changedAt(row) >= changedSince);
+      return spoken(changed.filter(({ id }) => after === null || id > after).slice(0, limit));
+    },
+    hearers: async (batchIds) => hearersOf(state, new Set(batchIds)),
+    points: async (tenant) =>
+      [...state.batches.values()].reduce((sum, row) => sum + (row.tenant === tenant ? row.points : 0), 0),
+  };
+}
+
+/** The index that was told of it is lost. */
+export const LOST = -1;
+
+/** What the index shows of a batch changes. */
+export function reviseSpeech(row: BatchRow, now: Millis | null): void {
+  change(row, { speechRevision: row.speechRevision + 1, speechRevisedAt: now ?? row.speechRevisedAt });
+}
+
+/** Answers with the consolidations of batches that the index knows by now. */
+export function toldSpeech(state: State, told: readonly ToldBatch[]): string[] {
+  return told.flatMap(({ id, revision, points }) => {
+    const row = state.batches.get(id);
+    if (row === undefined || row.toldRevision >= revision || row.speechRevision !== revision) return [];
+    change(row, { toldRevision: revision, points });
+    return row.consolidationId ?? [];
+  });
+}
+
+export const untoldIn = (state: State): BatchRow[] =>
+  [...state.batches.values()].filter((row) => row.outcome !== null && row.toldRevision < row.speechRevision);
+
+/** Memories whose points tell of these batches' messages. */
+export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
+  const isTold = (id: string): boolean => {
+    const row = state.messages.get(id);
+    if (row === undefined) return false;
+    const { message, before } = saidOf(state, row);
+    return [message, before].some((one) => one !== null && batchIds.has(one.batchId));
+  };
+  const memories = [...state.memories.values()].filter(({ versions }) =>
+    versions.some(({ details }) => details.sourceIds.some(isTold)),
+  );
+  return memories.map(({ id }) => id).sort();
+}
+
+type MessageRow = State['messages'] extends Map<string, infer Row> ? Row : never;
+
+const byId = (a: BatchRow, b: BatchRow): number => (a.id < b.id ? -1 : 1);
+
+const newestLossLast = (a: BatchRow, b: BatchRow): number => b.toldRevision - a.toldRevision || byId(a, b);
+
+const changedAt = ({ appliedAt, speechRevisedAt }: BatchRow): Millis => Math.max(appliedAt ?? 0, speechRevisedAt ?? 0);
+
+function spokenOf(state: State, row: BatchRow): SpokenBatch {
+  const { id, tenant, lane, scope, metadata, acceptedAt, settings } = row;
+  const messages = [...state.messages.values()].filter(({ message }) => message.batchId === id);
+  return {
+    ...{ id, tenant, lane, scope, metadata, acceptedAt },
+    owner: state.lanes.get(lane)?.erasure === null ? ownerOf(scope) : rowOf(state.lanes, lane).owner,
+    revision: row.speechRevision,
+    changedAt: changedAt(row),
+    told: row.toldRevision >= row.speechRevision,
+    counts: row.state !== 'undone' && !state.stripped.has(id),
+    expiresAt: settings.expiresAt,
+    messages: messages
+      .map((message) => saidOf(state, message))
+      .sort((a, b) => a.message.saidAt.seq - b.message.saidAt.seq),
+  };
+}
+
+function saidOf(state: State, row: MessageRow): SaidMessage {
+  const { seq } = row.message.saidAt;
+  const isBefore = ({ lane, scope, message }: MessageRow): boolean =>
+    lane === row.lane &&
+    message.saidAt.seq < seq &&
+    !message.resent &&
+    (message.role === 'user' || message.role === 'assistant') &&
+    scopeKey(scope) === scopeKey(row.scope);
+  const earlier = [...state.messages.values()].filter(isBefore).map(({ message }) => message);
+  // Copies: retention empties the rows in place.
+  const before = earlier.reduce<Message | null>(later, null);
+  return { message: { ...row.message }, before: before === null ? null : { ...before } };
+}
+
+const later = (last: Message | null, message: Message): Message =>
+  last === null || last.saidAt.seq < message.saidAt.seq ? message : last;

@@ -1,0 +1,226 @@
+import type {
+  ApiKey,
+  Batch,
+  BatchSettings,
+  Ceilings,
+  Consolidation,
+  Delivery,
+  Erasure,
+  Lane,
+  LaneId,
+  Memory,
+  MemoryEvent,
+  Message,
+  Millis,
+  OutboxEntry,
+  Plan,
+  Priority,
+  Replay,
+  Review,
+  Scope,
+  SetAside,
+  StoredAnswer,
+  TenantId,
+  TenantSettings,
+  TokenUse,
+  Tombstone,
+  Tools,
+  TrailEntry,
+  Undo,
+  Webhook,
+} from '@slowwave/engine';
+import { emptyGraph, type GraphRows } from './memory-ledger-graph-rows.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
+  /** The erasure that has cut it off from its owner. */
+  erasure: string | null;
+  /** The pinned consolidation, null unless the lane is consolidating. */
+  consolidationId: string | null;
+  /** Most batches of the next window, set by a split. */
+  windowLimit: number | null;
+  /** How the job of this generation was added. */
+  nudged: Priority;
+  /** The last position and the last message number given out. */
+  lastPosition: number;
+  lastMessage: number;
+  readonly createdAt: Millis;
+  updatedAt: Millis;
+}
+
+export interface BatchRow extends Mutable<Batch> {
+  readonly tokens: number;
+  /** Due at once as soon as it waits: flushed, replayed or split. */
+  urgent: boolean;
+  /** What apply said it becomes once it is searchable. */
+  outcome: 'consolidated' | 'empty' | null;
+  /** What the index is to be told of, since when, and what it was told of: −1, the index was lost. */
+  speechRevision: number;
+  speechRevisedAt: Millis | null;
+  toldRevision: number;
+  /** How many of its messages the index has. */
+  points: number;
+}
+
+interface MessageRow {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  readonly message: Message;
+}
+
+export interface OutboxRow extends OutboxEntry {
+  readonly consolidationId: string | null;
+}
+
+/** One model call that was paid for. */
+export interface CallRow {
+  readonly tenant: TenantId;
+  /** null: of an owner who has none. */
+  readonly lane: LaneId | null;
+  readonly consolidationId: string;
+  readonly model: string;
+  readonly failed: boolean;
+  readonly usage: TokenUse;
+  readonly at: Millis;
+}
+
+export interface ReplayRow extends Mutable<Replay> {
+  key: { readonly key: string; readonly bodyHash: string } | null;
+  readonly batchIds: Set<string>;
+  /** When somebody should look at it; null: never again. */
+  dueAt: Millis | null;
+  /** The last batch that was looked at. */
+  after: { readonly at: Millis; readonly id: string };
+}
+
+/** The rolling summary of a scope. Covers nothing until it is made, and again once it is forgotten. */
+export interface SummaryRow {
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly scope: Scope;
+  summary: string | null;
+  upTo: number;
+  revision: number;
+}
+
+export interface WebhookRow extends Mutable<Webhook> {
+  heldUntil: Millis;
+}
+
+export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
+  readonly subject: string;
+  readonly lane: LaneId;
+  /** Attempts before the last replay. */
+  before: number;
+}
+
+/** All tables. Maps keep the order of insertion, which is the order of recording. */
+export interface State {
+  readonly tools: Tools;
+  readonly lanes: Map<LaneId, LaneRow>;
+  readonly batches: Map<string, BatchRow>;
+  /** Every batch ever acknowledged, by tenant; counted apart from the batches, so that a lost one shows. */
+  readonly accepted: Map<TenantId, number>;
+  readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
+  readonly messages: Map<string, MessageRow>;
+  readonly consolidations: Map<string, Mutable<Consolidation>>;
+  readonly summaries: SummaryRow[];
+  /** What stood when a consolidation's window was pinned. */
+  readonly pinnedSummaries: Map<string, string | null>;
+  readonly answers: Map<string, StoredAnswer[]>;
+  readonly calls: CallRow[];
+  readonly plans: Map<string, Plan[]>;
+  readonly vectors: Map<string, Float32Array | null>;
+  readonly memories: Map<string, Memory>;
+  readonly events: MemoryEvent[];
+  readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
+  readonly reviews: Map<string, Mutable<Review>>;
+  readonly replays: Map<string, ReplayRow>;
+  readonly undos: Undo[];
+  readonly settings: Map<TenantId, TenantSettings>;
+  readonly ceilings: Map<TenantId, Ceilings>;
+  readonly apiKeys: Map<string, ApiKey>;
+  readonly webhooks: Map<string, WebhookRow>;
+  readonly deliveries: Map<string, DeliveryRow>;
+  readonly graph: GraphRows;
+  readonly trail: Map<string, TrailEntry>;
+  readonly outbox: Map<number, OutboxRow>;
+  readonly aside: Map<LaneId, SetAside>;
+  /** The latest that a worker's clock has shown. */
+  clockSeen: Millis;
+  readonly counters: { outboxSeq: number; refilledTo: number };
+  readonly erasures: Map<string, Erasure>;
+  /** Batches whose messages retention has removed. */
+  readonly stripped: Set<string>;
+  /** Batches that were erased, by tenant. */
+  readonly erased: Map<TenantId, number>;
+}
+
+export function emptyState(tools: Tools): State {
+  return {
+    tools,
+    lanes: new Map(),
+    batches: new Map(),
+    accepted: new Map(),
+    keys: new Map(),
+    messages: new Map(),
+    consolidations: new Map(),
+    summaries: [],
+    pinnedSummaries: new Map(),
+    answers: new Map(),
+    calls: [],
+    plans: new Map(),
+    vectors: new Map(),
+    memories: new Map(),
+    events: [],
+    tombstones: [],
+    reviews: new Map(),
+    replays: new Map(),
+    undos: [],
+    settings: new Map(),
+    ceilings: new Map(),
+    apiKeys: new Map(),
+    webhooks: new Map(),
+    deliveries: new Map(),
+    graph: emptyGraph(),
+    trail: new Map(),
+    outbox: new Map(),
+    aside: new Map(),
+    clockSeen: 0,
+    counters: { outboxSeq: 0, refilledTo: 0 },
+    erasures: new Map(),
+    stripped: new Set(),
+    erased: new Map(),
+  };
+}
+
+export const scopeKey = (scope: Scope): string =>
+  JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+
+/** Equal for settings that may share a consolidation. */
+export const settingsKey = (settings: BatchSettings): string =>
+  JSON.stringify([
+    settings.infer,
+    settings.mode,
+    settings.instructions,
+    settings.includes,
+    settings.excludes,
+    settings.memoryType,
+    settings.expiresAt,
+    settings.graph ?? null,
+    settings.ownAppOnly ?? false,
+  ]);
+
+/** The row, which must exist: another row of the state names it. */
+export function rowOf<K, V>(table: ReadonlyMap<K, V>, key: K): V {
+  const row = table.get(key);
+  if (row === undefined) throw new Error(`the ledger names ${String(key)}, but has no such row`);
+  return row;
+}
+
+/** Changes fields of a row in place. */
+export function change<T extends object>(row: T, fields: Partial<T>): void {
+  Object.assign(row, fields);
+}

@@ -1,0 +1,97 @@
+import {
+  type Account,
+  type LaneId,
+  liveVersion,
+  type Message,
+  type RefreshedSummary,
+  type Scope,
+  type SummaryBasis,
+  type SummaryCall,
+  type SummaryRefresh,
+  type SummaryStore,
+} from '@slowwave/engine';
+import { rowOf, type State, type SummaryRow, scopeKey } from './memory-ledger-state.ts';
+
+export function memorySummaries(state: State): SummaryStore {
+  return {
+    due: async (turn, every) => {
+      const row = summaryOf(state, turn.lane, turn.scope);
+      const since = saidSince(state, row);
+      const upTo = since.at(-1)?.saidAt.seq;
+      return since.length < every || upTo === undefined ? null : { lane: row.lane, scope: row.id, upTo };
+    },
+    read: async (refresh, how) => read(state, refresh, how),
+    store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
+    countCall: async (account, call) => countCall(state, account, call),
+    forget: async (lane) => forgetSummaries(state, lane),
+  };
+}
+
+/** Of an owner who was erased meanwhile nothing is counted any more. */
+function countCall(state: State, account: Account, call: SummaryCall): void {
+  if ('strangersOf' in account) {
+    state.calls.push({ ...call, tenant: account.strangersOf, lane: null, consolidationId: '' });
+    return;
+  }
+  const lane = state.lanes.get(account.lane);
+  if (lane !== undefined) state.calls.push({ ...call, tenant: lane.tenant, lane: lane.id, consolidationId: '' });
+}
+
+/** The summary of a scope; an empty one where nobody has asked for it before. */
+export function summaryOf(state: State, lane: LaneId, scope: Scope): SummaryRow {
+  const known = state.summaries.find((row) => row.lane === lane && scopeKey(row.scope) === scopeKey(scope));
+  if (known !== undefined) return known;
+  const made: SummaryRow = {
+    id: `scope_${state.summaries.length + 1}`,
+    lane,
+    scope,
+    summary: null,
+    upTo: 0,
+    revision: 0,
+  };
+  state.summaries.push(made);
+  return made;
+}
+
+export function forgetSummaries(state: State, lane: LaneId): void {
+  for (const row of state.summaries) {
+    if (row.lane === lane) Object.assign(row, { summary: null, upTo: 0, revision: row.revision + 1 });
+  }
+}
+
+function read(state: State, refresh: SummaryRefresh, how: { every: number; limit: number }): SummaryBasis | null {
+  const row = rowOfRefresh(state, refresh);
+  const since = row === null ? [] : saidSince(state, row);
+  const upTo = since.at(-1)?.saidAt.seq;
+  if (row === null || upTo === undefined || since.length < how.every) return null;
+  const messages = since.slice(-how.limit).filter((message) => !isForgotten(state, message));
+  return { summary: row.summary, messages, upTo, revision: row.revision };
+}
+
+function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {
+  const row = rowOfRefresh(state, refresh);
+  if (row === null || row.revision !== refreshed.revision) return 'overtaken';
+  Object.assign(row, { summary: refreshed.summary, upTo: refreshed.upTo, revision: row.revision + 1 });
+  return 'stored';
+}
+
+const rowOfRefresh = (state: State, { lane, scope }: SummaryRefresh): SummaryRow | null =>
+  state.summaries.find((row) => row.lane === lane && row.id === scope) ?? null;
+
+/** Consolidated messages the summary does not cover, each once, in the order of the lane. */
+function saidSince(state: State, { lane, scope, upTo }: SummaryRow): Message[] {
+  return [...state.messages.values()]
+    .filter((row) => row.lane === lane && scopeKey(row.scope) === scopeKey(scope))
+    .map((row) => row.message)
+    .filter(({ batchId, resent, saidAt }) => {
+      const { appliedAt, state: batchState } = rowOf(state.batches, batchId);
+      return saidAt.seq > upTo && !resent && appliedAt !== null && batchState !== 'undone';
+    })
+    .sort((a, b) => a.saidAt.seq - b.saidAt.seq);
+}
+
+/** It told something that is deleted by now. */
+function isForgotten(state: State, message: Message): boolean {
+  const told = state.events.filter((event) => event.kind !== 'DELETE' && event.sourceIds.includes(message.id));
+  return told.some((event) => liveVersion(rowOf(state.memories, event.memoryId)) === null);
+}

@@ -1,0 +1,135 @@
+import type {
+  Consolidation,
+  Gathered,
+  KnownVectors,
+  LaneId,
+  Message,
+  Scope,
+  Stored,
+  StoredAnswer,
+  ThoughtStore,
+  Turn,
+} from '@slowwave/engine';
+import { pageOf } from './memory-ledger-page.ts';
+import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import { summaryOf } from './memory-ledger-summaries.ts';
+import { heldBy, isOfUser, isStanding, pinnedOf } from './memory-ledger-turns.ts';
+
+export function memoryThoughts(state: State): ThoughtStore {
+  return {
+    gather: async (turn, recentCount) => gather(state, turn, recentCount),
+    context: async (lane, scope, recentCount) => ({
+      summary: summaryOf(state, lane, scope).summary,
+      recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
+    }),
+    answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
+    holds: async (turn) => heldBy(state, turn) !== null,
+    storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
+    answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
+    countFailedCall: async ({ tenant, lane, consolidationId }, call) => {
+      state.calls.push({ ...call, tenant, lane, consolidationId, failed: true });
+    },
+    storePlan: async (turn, plan) => {
+      if (heldBy(state, turn) === null) return { kind: 'fenced' };
+      state.plans.set(turn.consolidationId, [...(state.plans.get(turn.consolidationId) ?? []), plan]);
+      rowOf(state.consolidations, turn.consolidationId).state = 'planned';
+      for (const batch of pinnedOf(state, turn.consolidationId)) batch.stage = 'apply';
+      return { kind: 'stored' };
+    },
+    plan: async (consolidationId) => state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null,
+    get: async (tenant, id) => {
+      const row = state.consolidations.get(id);
+      return row?.tenant === tenant && isStanding(state, row.lane) ? { ...row } : null;
+    },
+    list: async (tenant, filter, page) => {
+      const rows = [...state.consolidations.values()].filter(
+        (row) =>
+          row.tenant === tenant &&
+          (filter.state === undefined || row.state === filter.state) &&
+          isOfUser(state, row.lane, filter.userId),
+      );
+      const paged = pageOf<Consolidation>(rows, (row) => ({ order: row.createdAt, id: row.id }), page);
+      return { ...paged, results: paged.results.map((row) => ({ ...row })) };
+    },
+    vectors: async (lane, fingerprint, textHashes) => vectorsOf(state, { lane, fingerprint }, textHashes),
+    storeVectors: async (lane, fingerprint, vectors) => {
+      if (!state.lanes.has(lane)) return; // erased in the meantime
+      for (const [textHash, vector] of vectors) {
+        state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector?.slice() ?? null);
+      }
+    },
+    refusedTexts: async (fingerprint) =>
+      [...state.vectors].filter(([key, vector]) => vector === null && JSON.parse(key)[1] === fingerprint).length,
+  };
+}
+
+function gather(state: State, turn: Turn, recentCount: number): Gathered {
+  const pinned = pinnedOf(state, turn.consolidationId);
+  const messages = messagesWhere(state, turn.lane, ({ message }) => turn.batchIds.includes(message.batchId));
+  const firstSeq = messages[0]?.saidAt.seq ?? 0;
+  return {
+    messages,
+    metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
+    summary: state.pinnedSummaries.get(turn.consolidationId) ?? null,
+    recent: recentBefore(state, { lane: turn.lane, scope: turn.scope, before: firstSeq }, recentCount),
+  };
+}
+
+/** The last consolidated messages of a scope, each once. */
+function recentBefore(
+  state: State,
+  { lane, scope, before }: { lane: LaneId; scope: Scope; before: number },
+  count: number,
+): Message[] {
+  const earlier = messagesWhere(state, lane, (row) => {
+    const { appliedAt, state: batchState } = rowOf(state.batches, row.message.batchId);
+    const isApplied = appliedAt !== null && batchState !== 'undone';
+    const isEarlier = row.message.saidAt.seq < before && !row.message.resent;
+    return isApplied && isEarlier && scopeKey(row.scope) === scopeKey(scope);
+  });
+  return count === 0 ? [] : earlier.slice(-count);
+}
+
+/** Messages of a lane in the order of their arrival. */
+function messagesWhere(
+  state: State,
+  lane: LaneId,
+  isWanted: (row: { message: Message; scope: Turn['scope'] }) => boolean,
+): Message[] {
+  const rows = [...state.messages.values()].filter((row) => row.lane === lane && isWanted(row));
+  return rows.map((row) => row.message).sort((a, b) => a.saidAt.seq - b.saidAt.seq);
+}
+
+function findAnswer(state: State, id: string, key: { step: string; inputHash: string }): StoredAnswer | null {
+  const answers = state.answers.get(id) ?? [];
+  return answers.find((answer) => answer.step === key.step && answer.inputHash === key.inputHash) ?? null;
+}
+
+function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
+  const { tenant, lane, consolidationId } = turn;
+  if (heldBy(state, turn) === null) return { kind: 'fenced' };
+  if (findAnswer(state, consolidationId, answer) !== null) return { kind: 'stored' };
+  state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
+  const { model, usage, at } = answer;
+  state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+  if (answer.step === 'extract') {
+    for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
+  }
+  return { kind: 'stored' };
+}
+
+interface Space {
+  readonly lane: LaneId;
+  readonly fingerprint: string;
+}
+
+const vectorKey = (space: Space, textHash: string): string => JSON.stringify([space.lane, space.fingerprint, textHash]);
+
+function vectorsOf(state: State, space: Space, textHashes: readonly string[]): KnownVectors {
+  const found = new Map<string, Float32Array | null>();
+  for (const textHash of textHashes) {
+    const vector = state.vectors.get(vectorKey(space, textHash));
+    if (vector !== undefined) found.set(textHash, vector);
+  }
+  return found;
+}

@@ -1,0 +1,58 @@
+import type { Ledger, Tools } from '@slowwave/engine';
+import { memoryAudit } from './memory-ledger-audit.ts';
+import { memoryBatches } from './memory-ledger-batches.ts';
+import { memoryContents } from './memory-ledger-contents.ts';
+import { memoryErasures } from './memory-ledger-erasures.ts';
+import { memoryFiltered } from './memory-ledger-filtered.ts';
+import { memoryGraph } from './memory-ledger-graph.ts';
+import { memoryKeys } from './memory-ledger-keys.ts';
+import { memoryLanes } from './memory-ledger-lanes.ts';
+import { memoryLookups } from './memory-ledger-lookups.ts';
+import { memoryMemories } from './memory-ledger-memories.ts';
+import { memoryOutbox } from './memory-ledger-outbox.ts';
+import { memoryOverview } from './memory-ledger-overview.ts';
+import { memoryPresent } from './memory-ledger-present.ts';
+import { memoryReplays } from './memory-ledger-replays.ts';
+import { memoryRetention } from './memory-ledger-retention.ts';
+import { memoryReviews } from './memory-ledger-reviews.ts';
+import { memorySettings } from './memory-ledger-settings.ts';
+import { memorySpeech } from './memory-ledger-speech.ts';
+import { emptyState } from './memory-ledger-state.ts';
+import { memorySummaries } from './memory-ledger-summaries.ts';
+import { memoryThoughts } from './memory-ledger-thoughts.ts';
+import { memoryTrail } from './memory-ledger-trail.ts';
+import { memoryUndos } from './memory-ledger-undos.ts';
+import { memoryWebhooks } from './memory-ledger-webhooks.ts';
+
+/** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
+export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
+  const state = emptyState(tools);
+  return {
+    id: tools.id('led'),
+    batches: memoryBatches(state),
+    lanes: memoryLanes(state),
+    thoughts: memoryThoughts(state),
+    summaries: memorySummaries(state),
+    memories: memoryMemories(state),
+    filtered: memoryFiltered(memoryMemories(state)),
+    present: memoryPresent(state),
+    speech: memorySpeech(state),
+    reviews: memoryReviews(state),
+    replays: memoryReplays(state),
+    undos: memoryUndos(state),
+    settings: memorySettings(state),
+    keys: memoryKeys(state),
+    outbox: memoryOutbox(state),
+    overview: memoryOverview(state),
+    audit: memoryAudit(state),
+    contents: memoryContents(state),
+    lookups: memoryLookups(state),
+    retention: memoryRetention(state),
+    erasures: memoryErasures(state),
+    webhooks: memoryWebhooks(state),
+    graph: memoryGraph(state),
+    trail: memoryTrail(state),
+    check: async () => {},
+    close: async () => {},
+  };
+}

@@ -1,0 +1,31 @@
+import type { MeasuredCall, MeasuredStep, MeasuredTurn, Meter, Millis } from '@slowwave/engine';
+
+/** Measures nothing. */
+export const silentMeter: Meter = {
+  step: () => {},
+  call: () => {},
+  turn: () => {},
+  facts: () => {},
+  searchable: () => {},
+};
+
+/** What a recording meter was told, in order. */
+export interface Recorded {
+  readonly steps: MeasuredStep[];
+  readonly calls: (MeasuredCall & { readonly consolidationId: string | null })[];
+  readonly turns: MeasuredTurn[];
+  readonly facts: string[];
+  readonly searchable: Millis[];
+}
+
+export function recordingMeter(): Meter & { readonly recorded: Recorded } {
+  const recorded: Recorded = { steps: [], calls: [], turns: [], facts: [], searchable: [] };
+  return {
+    recorded,
+    step: (_turn, step) => void recorded.steps.push(step),
+    call: (turn, call) => void recorded.calls.push({ ...call, consolidationId: turn?.consolidationId ?? null }),
+    turn: (_turn, end) => void recorded.turns.push(end),
+    facts: (outcomes) => void recorded.facts.push(...outcomes.map(({ outcome }) => outcome)),
+    searchable: (waited) => void recorded.searchable.push(...waited),
+  };
+}

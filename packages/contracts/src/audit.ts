@@ -9,8 +9,8 @@ export const AuditOutcome = z.enum(['done', 'refused', 'failed']);
 
 export const ListAuditQuery = z.strictObject({
   ...OfTenant,
-  by: z.string().min(1).max(ACTION_MAX).optional().describe('The id of a key, or operator, loopback, offline, nobody.'),
-  subject: ExternalId.optional().describe('The id of whom or what it was about.'),
+  by: z.string().min(1).max(ACTION_MAX).optional().describe('A key id, or one of operator, loopback, offline, nobody.'),
+  subject: ExternalId.optional().describe('The id of the affected user, agent, memory, key or other object.'),
   action: z.string().min(1).max(ACTION_MAX).optional().describe('Method and route, e.g. DELETE /v1/memories/{id}.'),
   outcome: AuditOutcome.optional(),
   since: Moment.optional(),
@@ -21,27 +21,30 @@ export const ListAuditQuery = z.strictObject({
 export const AuditEntryView = z
   .object({
     id: z.string(),
-    at: z.string().describe('When the request came.'),
+    at: z.string().describe('When the request was received.'),
     tenant: z.string(),
     by: z
       .string()
       .describe(
-        'The id of a key; operator: the static key; loopback: none was needed; offline: the command line, on the ledger ' +
-          'itself; nobody: no key, or none that is known.',
+        'A key id. operator: the static API key. loopback: a local request that needed no key. offline: the command ' +
+          'line, working directly on the ledger. nobody: no key, or an unknown one.',
       ),
-    session: z.boolean().describe('From a page that somebody had signed in to.'),
+    session: z.boolean().describe('true: sent from a browser session after signing in.'),
     action: z.string().describe('Method and route, e.g. DELETE /v1/memories/{id}.'),
     subject: z
       .object({ kind: z.string(), id: z.string() })
       .nullable()
       .describe(
-        'Whom or what it was about: user, agent, run, memory, batch, key, …. Where the owner was erased: the erasure. null: ' +
-          'the tenant as a whole, or nothing there is.',
+        'What was affected: a user, agent, run, memory, batch, key, …. If the owner has been erased, this is the ' +
+          'erasure. null: the whole tenant, or something that does not exist.',
       ),
     outcome: AuditOutcome.describe('done: a status below 400; refused: 401, 403 or 429; failed: any other.'),
     status: z.number().int(),
-    code: z.string().nullable().describe('Of the problem that was answered.'),
-    request_id: z.string().nullable().describe('As in the header x-request-id. null: forgotten with an erased owner.'),
+    code: z.string().nullable().describe('The code of the problem that was returned.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe('The value of the x-request-id header. null: removed when the owner was erased.'),
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntryView = z.infer<typeof AuditEntryView>;

@@ -34,7 +34,7 @@ const ImagePart = z
   .strictObject({
     type: z.literal('image_url'),
     image_url: z.strictObject({
-      url: z.string().min(1).max(IMAGE_URL_MAX).describe('A public address, or a data URL.'),
+      url: z.string().min(1).max(IMAGE_URL_MAX).describe('A public URL or a data URL.'),
       detail: z.enum(['auto', 'low', 'high']).optional(),
     }),
   })
@@ -50,11 +50,14 @@ const AnyMessage = z
         .min(1)
         .max(PARTS_MAX),
     ]),
-    name: ExternalId.optional().describe('Of the speaker.'),
+    name: ExternalId.optional().describe('The name of the speaker.'),
     timestamp: Moment.optional().describe(
-      'When it was said; otherwise when it was accepted. With the speaker’s offset (+09:00) their own day is known.',
+      'When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so ' +
+        'that dates resolve in their time zone.',
     ),
-    id: ExternalId.optional().describe('Unique for the ids of the batch: a message that comes again is not new.'),
+    id: ExternalId.optional().describe(
+      'Must be unique for the owner. A message sent again with the same id is not processed twice.',
+    ),
   })
   .meta({ id: 'Message' });
 export const MessageBody = takenAtOnce(AnyMessage, isPlain);
@@ -113,10 +116,10 @@ const BatchFields = {
   includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   memory_type: z.literal('procedural').optional(),
-  timestamp: Moment.optional().describe('When messages without a timestamp of their own were said.'),
+  timestamp: Moment.optional().describe('When messages without their own timestamp were said.'),
   timezone: TimeZone.optional().describe(
-    'Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset ' +
-      '(+09:00). Left out: as the settings of the tenant say, else UTC.',
+    'The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have ' +
+      'an offset (+09:00). Defaults to the tenant’s setting, or UTC.',
   ),
   expires_at: Moment.optional(),
 };
@@ -138,7 +141,7 @@ const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
       path: ['messages'],
     })
     .refine((batch) => batch.memory_type !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
-      message: 'a procedural memory records what an agent did; say which with agent_id or run_id',
+      message: 'a procedural memory records what an agent did; set agent_id or run_id',
       path: ['agent_id'],
     });
 
@@ -150,21 +153,21 @@ export const PostBatch = makesSense(
       .enum(['live', 'backfill'])
       .default('live')
       .describe(
-        'backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order ' +
-          'with what the same owner says meanwhile.',
+        'backfill: for importing old conversations. They are consolidated when no live batch is due, in order with ' +
+          'new messages of the same owner.',
       ),
     graph: z
       .boolean()
       .optional()
       .describe(
-        'Whether relations between people, places and things are kept of it, beside its memories. Left out: as the settings ' +
-          'of the tenant say. What is stored word for word (infer: false) and procedures have none.',
+        'Whether to extract relations between people, places and things as well as memories. Defaults to the ' +
+          'tenant’s setting. Verbatim memories (infer: false) and procedural memories have no relations.',
       ),
     idempotency_key: z.string().min(1).max(256).optional(),
   }),
 )
   .refine((batch) => batch.graph !== true || (batch.infer && batch.memory_type === undefined), {
-    message: 'relations are read from what is inferred; leave graph out, or infer: false and memory_type',
+    message: 'relations are only extracted with inference; remove graph, or remove infer: false and memory_type',
     path: ['graph'],
   })
   .meta({ id: 'PostBatch', examples: BATCHES });
@@ -203,7 +206,9 @@ export const BatchView = ScopeView.extend({
   stage: BatchStage,
   attempts: z.number().int(),
   error: FailureView.nullable(),
-  failures: z.array(FailureView).describe('The last tries that failed, oldest first, those before a replay included.'),
+  failures: z
+    .array(FailureView)
+    .describe('The most recent failed attempts, oldest first, including those before a replay.'),
   consolidation_id: z.string().nullable(),
   messages: z.number().int(),
   priority: z.enum(['live', 'backfill']),
@@ -224,7 +229,10 @@ export const BatchList = listOf(BatchSummary).meta({ id: 'BatchList' });
 export const ListBatchesQuery = z.strictObject({
   state: BatchState.optional(),
   user_id: ExternalId.optional(),
-  since: Moment.optional().meta({ description: 'Accepted at or after.', examples: ['2026-03-01T09:30:00Z'] }),
+  since: Moment.optional().meta({
+    description: 'Only batches accepted at or after this time.',
+    examples: ['2026-03-01T09:30:00Z'],
+  }),
   ...PageQuery,
 });
 
@@ -234,5 +242,5 @@ export const PostFlush = z
   .meta({ id: 'PostFlush', examples: [{ user_id: 'ana' }] });
 
 export const FlushView = z
-  .object({ pending: z.number().int().describe('Batches of this owner that were waiting and are due now.') })
+  .object({ pending: z.number().int().describe('The number of waiting batches of this owner that are due now.') })
   .meta({ id: 'Flush' });

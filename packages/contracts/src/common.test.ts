@@ -49,7 +49,7 @@ const about = (filter: unknown): readonly string[] =>
 test('a filter of too many parts is refused before its length is measured, wherever they are', () => {
   const lists = Array.from({ length: 100 }, () => Array.from({ length: 50 }, () => 1));
   for (const filter of [{ AND: Array.from({ length: 5_000 }, () => 1) }, { AND: lists }, { a: { in: lists } }]) {
-    expect(about(filter)).toEqual(['expected at most 5000 fields and items inside of it, got more']);
+    expect(about(filter)).toEqual(['expected at most 5000 nested fields and items, got more']);
   }
   const never = { toJSON: () => expect.unreachable('it was written as JSON') };
   expect(about({ AND: [...lists.flat(), never] })).toHaveLength(1);

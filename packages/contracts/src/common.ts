@@ -50,7 +50,7 @@ type ScopeIds = { user_id?: string | undefined; agent_id?: string | undefined; r
 export const hasOwnerId = (ids: ScopeIds): boolean =>
   ids.user_id !== undefined || ids.agent_id !== undefined || ids.run_id !== undefined;
 
-export const OWNER_ID_MISSING = 'at least one of user_id, agent_id, run_id is needed';
+export const OWNER_ID_MISSING = 'expected at least one of user_id, agent_id, run_id';
 
 /** Objects and lists inside each other, in metadata: as many as a filter can name. */
 const METADATA_LEVELS_MAX = 10;
@@ -96,7 +96,7 @@ export const fewPartsOf = (parts: number, most: number) =>
   lookedAtFirst((value) => tooManyParts(value, parts) ?? tooLong(value, most), z.record(z.string(), AnyJson));
 
 const tooManyParts = (value: unknown, most: number): string | null =>
-  countParts(value, most) > most ? `expected at most ${most} fields and items inside of it, got more` : null;
+  countParts(value, most) > most ? `expected at most ${most} nested fields and items, got more` : null;
 
 /** Of a value and all that is in it; no further than one too many. */
 function countParts(value: unknown, most: number): number {
@@ -123,7 +123,7 @@ function tooLong(value: unknown, most: number): string | null {
 /** Free JSON a caller attaches to a batch or memory; it never sets identity. */
 export const Metadata = jsonOf(METADATA_MAX, z.string().min(1).max(METADATA_KEY_MAX)).refine(
   (metadata) => !isDeeper(metadata, METADATA_LEVELS_MAX),
-  `expected at most ${METADATA_LEVELS_MAX} objects and lists inside each other, got more; flatten it`,
+  `expected at most ${METADATA_LEVELS_MAX} levels of nested objects and lists, got more; flatten it`,
 );
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -138,7 +138,11 @@ const CURSOR_MAX = 512;
 /** Query parameters every list takes. */
 export const PageQuery = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
-  cursor: z.string().max(CURSOR_MAX).optional().describe('next_cursor of the page before; left out: the first page.'),
+  cursor: z
+    .string()
+    .max(CURSOR_MAX)
+    .optional()
+    .describe('next_cursor of the previous page. Omit it for the first page.'),
 };
 
 /** The body of every list answer. */

@@ -12,14 +12,14 @@ const ConsolidationSummary = ScopeView.extend({
   error: FailureView.nullable(),
   created_at: z.string(),
   applied_at: z.string().nullable(),
-  removed_at: z.string().nullable().describe('When retention removed its plan and its answers.'),
+  removed_at: z.string().nullable().describe('When retention removed its plan and model answers.'),
 }).meta({ id: 'ConsolidationSummary' });
 
 /** A plan: what was read, thought, decided and changed, and its cost. */
 export const PlanView = z.json().meta({ id: 'Plan' });
 
 export const ConsolidationView = ConsolidationSummary.extend({
-  plan: z.json().nullable().describe('What was read, thought and decided; null until a plan is stored.'),
+  plan: z.json().nullable().describe('What was read, extracted and decided; null until a plan is stored.'),
   answers: z.array(
     z.object({
       step: z.string(),

@@ -22,41 +22,54 @@ export const PostContext = z
     query: z
       .string()
       .max(QUERY_MAX)
-      .regex(/\S/u, 'expected text; leave it out to be told the profile, the summary and what is pending')
+      .regex(/\S/u, 'expected text, got none; omit query to get the profile, summary and pending messages')
       .optional()
-      .describe('What the next answer is about. Without it, the last messages of the user say.'),
+      .describe('What the next answer is about. Defaults to the last user messages in messages.'),
     messages: z
       .array(MessageBody)
       .min(1)
       .max(MESSAGES_MAX)
       .optional()
-      .describe('The last turns, which the caller has in its prompt anyway: they are not told again.'),
+      .describe('The latest turns, which are already in your prompt: the context does not repeat them.'),
     ...ScopeFields,
     filters: Filters.optional(),
-    max_tokens: z.int().min(TOKENS_MIN).max(TOKENS_MAX).default(TOKENS_DEFAULT).describe('Counted as o200k_base does.'),
-    top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT).describe('Memories that are looked at for the block.'),
+    max_tokens: z
+      .int()
+      .min(TOKENS_MIN)
+      .max(TOKENS_MAX)
+      .default(TOKENS_DEFAULT)
+      .describe('The token budget of the block, counted with o200k_base.'),
+    top_k: z
+      .int()
+      .min(1)
+      .max(TOP_K_MAX)
+      .default(TOP_K_DEFAULT)
+      .describe('How many memories to consider for the block.'),
     threshold: z.number().min(0).max(1).optional(),
     mode: SearchMode.default('hybrid'),
-    as_of: Moment.optional().describe('What held then. Summary and pending messages are of now and left out.'),
+    as_of: Moment.optional().describe(
+      'Return what was true at this time. Summary and pending messages only exist ' +
+        'for the present and are omitted.',
+    ),
     format: z.enum(['text', 'openai', 'anthropic']).default('text'),
     sections: z
       .array(ContextSection)
       .min(1)
       .max(ContextSection.options.length)
       .optional()
-      .describe('Unless some are named, all but relations.'),
+      .describe('Defaults to all sections except relations.'),
     timeout_ms: z
       .int()
       .min(1)
       .max(TIMEOUT_MAX_MS)
       .optional()
-      .describe('What is late is left out and told in degraded.'),
+      .describe('Sections that are not ready in time are omitted and listed in degraded.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(
     ({ as_of, sections = [] }) => as_of === undefined || !['summary', 'pending'].some((one) => isIn(sections, one)),
     {
-      message: 'summary and pending are of now: leave them out, or as_of',
+      message: 'as_of cannot be combined with the sections summary and pending; remove one or the other',
       path: ['sections'],
     },
   )
@@ -64,7 +77,7 @@ export const PostContext = z
     ({ query, messages, sections = [] }) =>
       (query ?? messages) !== undefined || !BY_QUERY.some((one) => isIn(sections, one)),
     {
-      message: 'memories and relations are found by a query, or by messages: give one, or leave them out',
+      message: 'the sections memories and relations need a query or messages; add one, or remove these sections',
       path: ['query'],
     },
   )
@@ -77,12 +90,12 @@ const isIn = (sections: readonly string[], section: string): boolean => sections
 const SectionView = z
   .object({
     shown: z.number().int(),
-    left_out: z.number().int().describe('For want of room, or because it is told already.'),
+    left_out: z.number().int().describe('Omitted because it did not fit or is already included elsewhere.'),
   })
   .meta({ id: 'ContextSection' });
 
 const CitationView = z.object({
-  ref: z.string().describe('As the block marks it: m1, m2, …'),
+  ref: z.string().describe('The citation mark used in the block: m1, m2, …'),
   section: z.enum(['profile', 'memories']),
   memory_id: z.string(),
   version: z.number().int(),
@@ -93,12 +106,12 @@ const CitationView = z.object({
 const PendingView = z.object({
   message_id: z.string(),
   batch_id: z.string(),
-  id: z.string().nullable().describe('The id the caller gave the message.'),
+  id: z.string().nullable().describe('The message id set by the caller.'),
   role: Role,
   name: z.string().nullable(),
   content: z.string(),
   said_at: z.string(),
-  cut: z.boolean().describe('Only its beginning is told.'),
+  cut: z.boolean().describe('true: only the beginning is included.'),
 });
 
 const TurnView = z
@@ -107,15 +120,15 @@ const TurnView = z
 
 export const ContextResult = z
   .object({
-    text: z.string().optional().describe('Of the format text. Empty where there is nothing to tell.'),
+    text: z.string().optional().describe('Only with format text. Empty if nothing is known.'),
     system: z
       .string()
       .optional()
-      .describe('Of the format anthropic. Empty where no memory, profile or summary is told.'),
+      .describe('Only with format anthropic. Empty if there is no memory, profile or summary to include.'),
     messages: z
       .array(TurnView)
       .optional()
-      .describe('Of the formats openai and anthropic: what goes before the turns of the caller.'),
+      .describe('Only with formats openai and anthropic: the messages to put before your own turns.'),
     tokens: z.number().int(),
     sections: z.object({
       profile: SectionView.optional(),
@@ -127,9 +140,9 @@ export const ContextResult = z
     citations: z.array(CitationView),
     memory_ids: z.array(z.string()),
     pending: z.array(PendingView),
-    pending_trimmed: z.boolean().describe('Older pending messages are left out.'),
+    pending_trimmed: z.boolean().describe('true: older pending messages were omitted.'),
     took_ms: z.number(),
-    degraded: z.array(z.string()).optional().describe('What is missing, and why.'),
+    degraded: z.array(z.string()).optional().describe('What is missing from the answer, and why.'),
   })
   .meta({ id: 'ContextResult' });
 export type ContextResult = z.infer<typeof ContextResult>;

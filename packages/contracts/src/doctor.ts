@@ -5,8 +5,8 @@ export const GetDoctorQuery = z.strictObject({
     .enum(['quick', 'usual'])
     .default('usual')
     .describe(
-      'quick: figures that are at hand. usual: also everything that is counted, and samples of what has to be read. ' +
-        'Everything is read by `slowwave doctor --full` beside the stores.',
+      'quick: only figures that are already known. usual: also counts, and checks samples of stored data. To check ' +
+        'everything, run `slowwave doctor --full` on a machine with access to the stores.',
     ),
 });
 
@@ -14,7 +14,7 @@ export const ExaminationView = z
   .object({
     at: z.string(),
     depth: z.enum(['quick', 'usual', 'full']),
-    healthy: z.boolean().describe('No promise is broken; there may be warnings.'),
+    healthy: z.boolean().describe('true: all checks passed, possibly with warnings.'),
     checks: z.array(z.object({ check: z.string(), looked: z.number().int(), findings: z.number().int() })),
     findings: z.array(
       z.object({

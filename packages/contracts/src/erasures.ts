@@ -13,11 +13,13 @@ export const ErasureView = z
   .object({
     id: z.string(),
     state: ErasureState.describe(
-      'requested: stored, nothing of the owner is consolidated or written any more; erasing: rows go; compacting: they ' +
-        'are gone, and files are rewritten; erased: over.',
+      'requested: accepted; nothing of the owner is consolidated or written any more. erasing: rows are being ' +
+        'deleted. compacting: rows are deleted and files are being rewritten. erased: complete.',
     ),
-    counts: z.record(z.string(), z.number().int()).describe('What was erased so far, by kind.'),
-    remains: z.array(z.string()).describe('What could not be overwritten at once, where, and until when.'),
+    counts: z.record(z.string(), z.number().int()).describe('How much has been erased so far, by kind.'),
+    remains: z
+      .array(z.string())
+      .describe('Data that could not be overwritten immediately: where it is, and until when.'),
     requested_at: z.string(),
     erased_at: z.string().nullable(),
   })

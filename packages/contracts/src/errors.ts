@@ -45,7 +45,10 @@ export const Problem = z
     detail: z.string(),
     instance: z.string().optional(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    dependents: z.array(DependentView).optional().describe('Of has_dependents: what would have to be undone as well.'),
+    dependents: z
+      .array(DependentView)
+      .optional()
+      .describe('Only with has_dependents: what would have to be undone as well.'),
   })
   .meta({ id: 'Problem', examples: PROBLEMS });
 export type Problem = z.infer<typeof Problem>;

@@ -10,8 +10,9 @@ const PARTS_MAX = 5_000;
 export const Filters = fewPartsOf(PARTS_MAX, FILTER_MAX).meta({
   id: 'Filters',
   description:
-    'What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, ' +
-    'lte, contains, icontains), joined by AND, OR and NOT. It narrows the scope and never widens it. See docs/filters.md.',
+    'Conditions that memories must match: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, ' +
+    'gt, gte, lt, lte, contains, icontains), combined with AND, OR and NOT. Filters narrow the scope and never ' +
+    'widen it. See docs/filters.md.',
   examples: [
     { categories: { in: ['food', 'travel'] }, created_at: { gte: '2026-03-01' } },
     { AND: [{ agent_id: '*' }, { NOT: [{ 'metadata.source': 'import' }] }] },
@@ -26,6 +27,6 @@ export const FiltersText = z
   .string()
   .max(QUERY_TEXT_MAX)
   .meta({
-    description: 'A filter as JSON, as POST /v1/search takes it; percent-encoded. See docs/filters.md.',
+    description: 'A filter as percent-encoded JSON, with the same syntax as in POST /v1/search. See docs/filters.md.',
     examples: ['{"categories":"food"}'],
   });

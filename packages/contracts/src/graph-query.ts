@@ -16,14 +16,14 @@ export const EntityName = z.string().max(ENTITY_NAME_MAX).regex(/\S/u, 'must not
 export const RelationshipName = z
   .string()
   .max(RELATIONSHIP_MAX)
-  .regex(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must have a letter and no control characters');
+  .regex(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must contain a letter and no control characters');
 /** An id as this service gave it out. */
 export const GivenId = z.string().max(ENTITY_NAME_MAX).regex(/^\w+$/, 'must be an id like ent_0198c1a2');
 
 /** The ways to name an entity, of which one is taken. */
 export const EntityNaming = {
   id: GivenId.optional(),
-  name: EntityName.optional().describe('One of its names, in any case.'),
+  name: EntityName.optional().describe('One of its names, case-insensitive.'),
   self: z.literal(true).optional().describe('The owner.'),
 };
 
@@ -43,18 +43,23 @@ export type KnownEntity = z.infer<typeof KnownEntity>;
 
 const Term = z
   .union([z.string().regex(/^\?[\p{L}_][\p{L}\p{N}_]{0,30}$/u, 'expected a variable like "?who"'), KnownEntity])
-  .describe('A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any.');
+  .describe('A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity.');
 
 const Pattern = z.strictObject({
   source: Term.optional(),
-  relationship: RelationshipName.optional().describe('Left out: any.'),
+  relationship: RelationshipName.optional().describe('Omit it to match any relationship.'),
   destination: Term.optional(),
 });
 
 const Path = z.strictObject({
   from: KnownEntity,
   to: KnownEntity,
-  max_hops: z.int().min(1).max(HOPS_MAX).default(HOPS_MAX).describe('Relations in a row, in either direction.'),
+  max_hops: z
+    .int()
+    .min(1)
+    .max(HOPS_MAX)
+    .default(HOPS_MAX)
+    .describe('The maximum length of a path in relations, followed in either direction.'),
 });
 
 export const PostGraphQuery = z
@@ -65,17 +70,20 @@ export const PostGraphQuery = z
       .min(1)
       .max(PATTERNS_MAX)
       .optional()
-      .describe('Relations that fit all of these together; a variable stands for the same entity everywhere.'),
-    path: Path.optional().describe('Ways from one entity to another, shortest first.'),
-    as_of: Moment.optional().describe('What held then, instead of what holds now.'),
-    ended: z.boolean().default(false).describe('true: also what is over. Not with as_of.'),
+      .describe('Patterns that relations must match together; a variable stands for the same entity in all of them.'),
+    path: Path.optional().describe('Finds paths from one entity to another, shortest first.'),
+    as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
+    ended: z
+      .boolean()
+      .default(false)
+      .describe('true: also include relations that have ended. Cannot be combined with as_of.'),
     limit: z.int().min(1).max(MATCHES_MAX).default(MATCHES),
     cursor: PageQuery.cursor,
   })
   .refine(hasOneOwner, ONE_OWNER)
   .refine(oneTime, ONE_TIME)
   .refine(({ match, path }) => (match === undefined) !== (path === undefined), {
-    message: 'ask for exactly one: match, or path',
+    message: 'expected exactly one of match, path',
     path: ['match'],
   })
   .meta({ id: 'PostGraphQuery', examples: GRAPH_QUERIES });
@@ -85,8 +93,8 @@ const GraphMatch = z
   .object({
     entities: z
       .record(z.string(), EntityView)
-      .describe('Of match: what each variable stands for, by its name without "?". Of path: from and to.'),
-    relations: z.array(RelationView).describe('Of match: one for each pattern. Of path: in the order of the way.'),
+      .describe('With match: the entity each variable stands for, by its name without "?". With path: from and to.'),
+    relations: z.array(RelationView).describe('With match: one for each pattern. With path: in the order of the path.'),
   })
   .meta({ id: 'GraphMatch' });
 
@@ -94,6 +102,9 @@ export const GraphMatches = listOf(GraphMatch)
   .extend({
     truncated: z
       .boolean()
-      .describe('The question reaches more relations than one answer looks at; there may be more matches. Say more.'),
+      .describe(
+        'true: the query reaches more relations than were examined, so there may be more matches. Make it ' +
+          'more specific.',
+      ),
   })
   .meta({ id: 'GraphMatches' });

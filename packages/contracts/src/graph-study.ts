@@ -3,7 +3,9 @@ import { FailureView } from './common.ts';
 
 /** What a study of one consolidation decided; see docs for the parts that matter. */
 const StudyPlanView = z.object({
-  entities: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string() })).describe('Those it made.'),
+  entities: z
+    .array(z.object({ id: z.string(), name: z.string(), kind: z.string() }))
+    .describe('Entities that the study created.'),
   statements: z
     .array(
       z.object({
@@ -18,13 +20,13 @@ const StudyPlanView = z.object({
         message_ids: z.array(z.string()),
       }),
     )
-    .describe('What it added to the graph: relations follow from it.'),
+    .describe('Statements added to the graph; relations are derived from them.'),
   proposals: z
     .array(z.object({ source: z.string(), destination: z.string(), likeness: z.number() }))
-    .describe('Entities that may be one, for a person to look at.'),
+    .describe('Entities that may be the same, for a person to review.'),
   remarks: z
     .array(z.object({ asked: z.string(), did: z.string() }))
-    .describe('What the model asked for that was refused or repaired, and why.'),
+    .describe('What the model proposed that was rejected or repaired, and why.'),
   prompts: z.array(z.object({ name: z.string(), version: z.string(), hash: z.string() })),
   usage: z.json(),
 });

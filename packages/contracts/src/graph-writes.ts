@@ -5,17 +5,20 @@ import { EntityKind, GraphOwner, hasOneOwner, ONE_OWNER, RelationView } from './
 import { EntityName, EntityNaming, GivenId, isNamedOnce, NAMED_ONCE, RelationshipName } from './graph-query.ts';
 
 const REASON_MAX = 500;
-const Reason = z.string().max(REASON_MAX).optional().describe('Why; kept with the statement.');
+const Reason = z.string().max(REASON_MAX).optional().describe('Why; stored with the statement.');
 
 /** An entity that is there, or one that is made by it. */
 const EntityGiven = z
-  .strictObject({ ...EntityNaming, kind: EntityKind.optional().describe('Of one that is made by its name.') })
+  .strictObject({
+    ...EntityNaming,
+    kind: EntityKind.optional().describe('The kind of an entity that is created by name.'),
+  })
   .refine(isNamedOnce, { message: NAMED_ONCE })
   .refine(({ name, kind }) => name !== undefined || kind === undefined, {
-    message: 'it is about a name: leave it out',
+    message: 'kind only goes with name; remove it',
     path: ['kind'],
   })
-  .describe('An entity by id, by name (made if there is none), or {"self": true}: the owner.');
+  .describe('An entity by id, by name (created if it does not exist), or {"self": true} for the owner.');
 export type EntityGiven = z.infer<typeof EntityGiven>;
 
 const inOrder = ({
@@ -25,7 +28,7 @@ const inOrder = ({
   valid_from?: string | undefined;
   invalid_at?: string | null | undefined;
 }) => valid_from === undefined || invalid_at == null || Date.parse(valid_from) <= Date.parse(invalid_at);
-const IN_ORDER = { message: 'it cannot end before it begins', path: ['invalid_at'] };
+const IN_ORDER = { message: 'invalid_at must not be before valid_from', path: ['invalid_at'] };
 
 export const PostRelation = z
   .strictObject({
@@ -33,15 +36,16 @@ export const PostRelation = z
     source: EntityGiven,
     relationship: RelationshipName,
     destination: EntityGiven,
-    valid_from: Moment.optional().describe('From when on it holds; left out: from now on.'),
-    invalid_at: Moment.optional().describe('It held until then.'),
+    valid_from: Moment.optional().describe('When it became true. Defaults to now.'),
+    invalid_at: Moment.optional().describe('When it stopped being true.'),
     single: z
       .boolean()
       .optional()
       .describe(
-        'Its source has one such destination at a time: what held before ends. Left out: as its relationship is.',
+        'true: the source has only one such destination at a time, so the previous relation ends. The default ' +
+          'depends on the relationship.',
       ),
-    quote: z.string().max(1_000).optional().describe('The words that say it.'),
+    quote: z.string().max(1_000).optional().describe('A quote that states it.'),
   })
   .refine(hasOneOwner, ONE_OWNER)
   .refine(inOrder, IN_ORDER)
@@ -54,24 +58,26 @@ export const PatchRelation = z
     relationship: RelationshipName.optional(),
     destination: EntityGiven.optional(),
     valid_from: Moment.optional(),
-    invalid_at: Moment.nullable().optional().describe('When it ended; null: it holds after all.'),
+    invalid_at: Moment.nullable().optional().describe('When it ended. null: it has not ended.'),
     reason: Reason,
   })
-  .refine((patch) => Object.keys(patch).some((key) => key !== 'reason'), { message: 'nothing to change was given' })
+  .refine((patch) => Object.keys(patch).some((key) => key !== 'reason'), {
+    message: 'expected at least one field to change, got none',
+  })
   .refine(inOrder, IN_ORDER)
   .meta({ id: 'PatchRelation', examples: RELATION_PATCHES });
 export type PatchRelation = z.infer<typeof PatchRelation>;
 
 export const ChangedRelation = RelationView.extend({
-  replaces: z.string().nullable().describe('The id it had before: what is said anew has a new one.'),
+  replaces: z.string().nullable().describe('The previous id: a restated relation gets a new id.'),
 }).meta({ id: 'ChangedRelation' });
 
 export const PatchEntity = z
-  .strictObject({ alias: EntityName.describe('A further name; its first one stays.') })
+  .strictObject({ alias: EntityName.describe('An additional name; the original name stays.') })
   .meta({ id: 'PatchEntity', examples: [{ alias: 'Bee' }] });
 
 export const PostMerge = z
-  .strictObject({ into: GivenId.describe('The entity that stays.'), reason: Reason })
+  .strictObject({ into: GivenId.describe('The entity to keep.'), reason: Reason })
   .meta({ id: 'PostMerge', examples: [{ into: 'ent_0198c1a2', reason: 'Bee is what Bea is called' }] });
 
 export const PostSplit = z.strictObject({}).meta({ id: 'PostSplit', examples: [{}] });

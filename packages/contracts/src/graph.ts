@@ -18,33 +18,36 @@ export const hasOneOwner = ({ user_id, agent_id, run_id }: OwnerIds): boolean =>
   [user_id, agent_id, run_id].filter((id) => id !== undefined).length === 1;
 
 export const ONE_OWNER = {
-  message: 'exactly one of user_id, agent_id, run_id is needed: a graph belongs to one owner',
+  message: 'expected exactly one of user_id, agent_id, run_id: a graph belongs to one owner',
   path: ['user_id'],
 };
 
 /** Which relations are meant, by when they hold. */
 const GraphTime = {
-  as_of: Moment.optional().describe('What held then, instead of what holds now.'),
-  ended: z.enum(['true', 'false']).default('false').describe('true: also what is over. Not with as_of.'),
+  as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
+  ended: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: also include relations that have ended. Cannot be combined with as_of.'),
 };
 
 export const oneTime = ({ as_of, ended }: { as_of?: string | undefined; ended: boolean | string }): boolean =>
   as_of === undefined || String(ended) === 'false';
-export const ONE_TIME = { message: 'as_of asks for one moment, ended for all of them: leave one out', path: ['ended'] };
+export const ONE_TIME = { message: 'as_of and ended cannot be combined; remove one', path: ['ended'] };
 
 export const EntityKind = z
   .enum(['person', 'animal', 'organisation', 'place', 'product', 'work', 'event', 'activity', 'concept', 'thing'])
-  .describe('What an entity is; what is none of the others is a thing.');
+  .describe('The type of an entity; thing if none of the others applies.');
 
 const OwnerView = ScopeView.pick({ user_id: true, agent_id: true, run_id: true });
 
 export const EntityView = OwnerView.extend({
   id: z.string(),
-  name: z.string().describe('As it was first called.'),
+  name: z.string().describe('The first name it was mentioned by.'),
   kind: EntityKind,
-  self: z.boolean().describe("The owner's own entity: I, the user."),
-  aliases: z.array(z.string()).describe('Its other names, those of entities that were merged into it among them.'),
-  merged_into: z.string().nullable().describe('The entity it is the same as; null: it stands for itself.'),
+  self: z.boolean().describe('true: the entity of the owner (“I”).'),
+  aliases: z.array(z.string()).describe('Other names, including those of entities merged into it.'),
+  merged_into: z.string().nullable().describe('The entity it was merged into; null: not merged.'),
   created_at: z.string(),
 }).meta({ id: 'Entity' });
 export type EntityView = z.infer<typeof EntityView>;
@@ -55,19 +58,19 @@ const End = z.object({ id: z.string(), name: z.string() });
 export const RelationCore = z.object({
   id: z.string(),
   source: End,
-  relationship: z.string().describe('General and timeless, like works_at.'),
+  relationship: z.string().describe('A general, tenseless name, like works_at.'),
   destination: End,
-  text: z.string().describe('How it reads: "Ana works at Acme".'),
+  text: z.string().describe('The relation as text: "Ana works at Acme".'),
   valid_from: z.string(),
-  invalid_at: z.string().nullable().describe('When it ended; null: it holds.'),
-  memory_ids: z.array(z.string()).describe('Memories that came from the same messages.'),
+  invalid_at: z.string().nullable().describe('When it ended; null: it has not ended.'),
+  memory_ids: z.array(z.string()).describe('Memories extracted from the same messages.'),
 });
 
 export const RelationView = OwnerView.extend({
   ...RelationCore.shape,
   said_at: z.string(),
-  confirmations: z.number().int().describe('How often it was said again.'),
-  quote: z.string().nullable().describe('The words that say it; null where somebody wrote it without any.'),
+  confirmations: z.number().int().describe('How often it was repeated.'),
+  quote: z.string().nullable().describe('The quote that states it; null if it was written by API without one.'),
   message_ids: z.array(z.string()),
 }).meta({ id: 'Relation' });
 export type RelationView = z.infer<typeof RelationView>;
@@ -80,7 +83,7 @@ export const GraphView = z
   .object({
     entities: z.array(EntityView),
     relations: z.array(RelationView),
-    truncated: z.boolean().describe('There is more: ask for a larger limit, or page through GET /v1/relations.'),
+    truncated: z.boolean().describe('true: there is more; increase limit, or page through GET /v1/relations.'),
   })
   .meta({ id: 'Graph' });
 export type GraphView = z.infer<typeof GraphView>;
@@ -101,7 +104,7 @@ const RelationLimit = z.coerce
   .min(1)
   .max(GRAPH_RELATIONS_MAX)
   .default(GRAPH_RELATIONS)
-  .describe(`Relations at most. A drawing as svg has ${DRAWN_RELATIONS_MAX} at most.`);
+  .describe(`The maximum number of relations. An svg drawing has at most ${DRAWN_RELATIONS_MAX}.`);
 
 export const GetGraphQuery = z
   .strictObject({ ...GraphOwner, ...GraphTime, format: GraphFormat.default('json'), limit: RelationLimit })
@@ -111,7 +114,7 @@ export const GetGraphQuery = z
 export const GetEntityQuery = z
   .strictObject({
     ...GraphTime,
-    depth: z.coerce.number().int().min(1).max(2).default(1).describe('How many relations away its neighbours may be.'),
+    depth: z.coerce.number().int().min(1).max(2).default(1).describe('How many relations to follow from the entity.'),
     format: GraphFormat.default('json'),
     limit: RelationLimit,
   })
@@ -121,7 +124,7 @@ const LIKE_MAX = 100;
 export const ListEntitiesQuery = z
   .strictObject({
     ...GraphOwner,
-    like: z.string().min(1).max(LIKE_MAX).optional().describe('A part of one of its names.'),
+    like: z.string().min(1).max(LIKE_MAX).optional().describe('Only entities with this text in one of their names.'),
     ...PageQuery,
   })
   .refine(hasOneOwner, ONE_OWNER);
@@ -133,7 +136,7 @@ export const ListRelationsQuery = z
     relationship: z
       .string()
       .max(LIKE_MAX)
-      .regex(/^[\p{L}\p{M}\p{N}_]+$/u, 'must be one like works_at')
+      .regex(/^[\p{L}\p{M}\p{N}_]+$/u, 'must be a relationship name like works_at')
       .optional(),
     ...PageQuery,
   })
@@ -150,13 +153,13 @@ export const StatementView = z
   .object({
     id: z.string(),
     kind: z.enum(['holds', 'ended', 'denied', 'same', 'apart', 'named']),
-    counts: z.boolean().describe('false: it was undone.'),
+    counts: z.boolean().describe('false: it was undone and no longer counts.'),
     source: z.string(),
     relationship: z.string().nullable(),
     destination: z.string().nullable(),
-    name: z.string().nullable().describe('Of named: how the entity is also called.'),
-    valid_from: z.string().nullable().describe('Of holds: from when on.'),
-    until: z.string().nullable().describe('Of holds told of the past, and of ended: until when.'),
+    name: z.string().nullable().describe('Only for named: the additional name.'),
+    valid_from: z.string().nullable().describe('Only for holds: when it became true.'),
+    until: z.string().nullable().describe('Only for ended, and for holds about the past: when it ended.'),
     reason: z.string().nullable(),
     quote: z.string().nullable(),
     actor: z.enum(['api', 'study']),

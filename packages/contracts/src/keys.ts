@@ -13,21 +13,21 @@ export type KeyScope = z.infer<typeof KeyScope>;
 const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
 
 export const OfTenant = {
-  tenant: TenantName.optional().describe("Another tenant than the key's own; for admins of the tenant default only."),
+  tenant: TenantName.optional().describe('A tenant other than that of the key. Only for admins of the tenant default.'),
 };
 
 /** In a path. */
 export const TenantParams = z.strictObject({ id: TenantName });
 
-const BOUND_ADMIN = 'a key for one user or app cannot have the scope admin, which is for all of a tenant';
+const BOUND_ADMIN = 'a key bound to one user or app cannot have the scope admin, which covers a whole tenant';
 
 export const PostKey = z
   .strictObject({
-    name: z.string().trim().min(1).max(NAME_MAX).describe('What people call it.'),
-    scopes: z.array(KeyScope).min(1).describe('What it may be used for; admin stands for all of them.'),
+    name: z.string().trim().min(1).max(NAME_MAX).describe('A display name.'),
+    scopes: z.array(KeyScope).min(1).describe('What the key may do; admin includes all other scopes.'),
     ...OfTenant,
-    user_id: ExternalId.optional().describe('The one user it may be used for.'),
-    app_id: ExternalId.optional().describe('The one app it may be used for.'),
+    user_id: ExternalId.optional().describe('Binds the key to this user.'),
+    app_id: ExternalId.optional().describe('Binds the key to this app.'),
     expires_at: Moment.optional(),
   })
   .refine(({ scopes, user_id, app_id }) => !(scopes.includes('admin') && (user_id ?? app_id) !== undefined), {
@@ -39,7 +39,7 @@ export const PostKey = z
 export const RotateKey = z
   .strictObject({
     ...OfTenant,
-    grace_seconds: z.int().min(0).max(GRACE_MAX_S).default(0).describe('How long the present secret is still taken.'),
+    grace_seconds: z.int().min(0).max(GRACE_MAX_S).default(0).describe('How long the current secret stays valid.'),
   })
   .meta({ id: 'RotateKey', examples: [{}, { grace_seconds: 3_600 }] });
 
@@ -57,13 +57,15 @@ export const KeyView = z
     created_at: z.string(),
     expires_at: z.string().nullable(),
     revoked_at: z.string().nullable(),
-    last_used_at: z.string().nullable().describe('Some time within an hour of the last use.'),
-    previous_until: z.string().nullable().describe('Until when the secret before the last rotation is still taken.'),
+    last_used_at: z.string().nullable().describe('When it was last used, accurate to one hour.'),
+    previous_until: z.string().nullable().describe('Until when the secret from before the last rotation is valid.'),
   })
   .meta({ id: 'Key' });
 export type KeyView = z.infer<typeof KeyView>;
 
-export const KeyWithSecret = KeyView.extend({ secret: z.string().describe('Told this once and never again.') }).meta({
+export const KeyWithSecret = KeyView.extend({
+  secret: z.string().describe('Returned only once; it cannot be retrieved later.'),
+}).meta({
   id: 'KeyWithSecret',
 });
 

@@ -20,21 +20,20 @@ const MEMORY_TEXT_MAX = 8_000;
 const CATEGORIES_MAX = 1;
 const CATEGORY_MAX = 64;
 
-const Categories = z.array(z.string().min(1).max(CATEGORY_MAX)).max(CATEGORIES_MAX).describe('The one that fits best.');
+const Categories = z
+  .array(z.string().min(1).max(CATEGORY_MAX))
+  .max(CATEGORIES_MAX)
+  .describe('The best matching category.');
 const MemoryText = z
   .string()
   .max(MEMORY_TEXT_MAX)
   .regex(/\S/u, 'must not be blank')
   .refine(
     (text) => text.isWellFormed(),
-    'expected whole characters, got half of a surrogate pair; cut texts between characters',
+    'expected valid Unicode, got half of a surrogate pair; cut texts between characters',
   );
 
-export const UtcOffset = z
-  .number()
-  .int()
-  .optional()
-  .describe('Minutes that the speaker’s clock was ahead of UTC, where known.');
+export const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
 
 export const MemoryView = ScopeView.extend({
   id: z.string(),
@@ -43,7 +42,7 @@ export const MemoryView = ScopeView.extend({
   metadata: MetadataView,
   categories: z.array(z.string()),
   immutable: z.boolean(),
-  pinned: z.boolean().optional().describe('No policy forgets it. Not told by searches.'),
+  pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   said_at: z.string(),
   valid_from: z.string(),
   utc_offset: UtcOffset,
@@ -61,8 +60,8 @@ export const WrittenMemory = MemoryView.extend({
     .literal('words')
     .optional()
     .describe(
-      'Only where it is found by its words and not by its meaning: the embedding model refuses the text for good, or did not ' +
-        'answer within 2 s; then it is embedded later.',
+      'Only set while the memory can be found by keywords but not by meaning: the embedding model rejects the text, ' +
+        'or did not answer within 2 s (it is then embedded later).',
     ),
 }).meta({ id: 'WrittenMemory' });
 export type WrittenMemory = z.infer<typeof WrittenMemory>;
@@ -76,13 +75,13 @@ export const SourceView = z
   .object({
     message_id: z.string(),
     batch_id: z.string(),
-    id: z.string().nullable().describe('The id the caller gave the message.'),
+    id: z.string().nullable().describe('The message id set by the caller.'),
     role: Role,
     name: z.string().nullable(),
     content: z.string(),
     said_at: z.string(),
     utc_offset: UtcOffset,
-    is_source: z.boolean().describe('false for a neighbour asked for with before or after.'),
+    is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),
   })
   .meta({ id: 'Source' });
 
@@ -97,8 +96,10 @@ export const HistoryEvent = z
     reason: z.string(),
     actor: z.string(),
     consolidation_id: z.string().nullable(),
-    retracts: z.array(z.number().int()).describe('Of UNDO: the earlier events, by version, that no longer count.'),
-    undo_id: z.string().nullable().describe('Of UNDO: what it is part of; see /v1/undos.'),
+    retracts: z
+      .array(z.number().int())
+      .describe('Only for UNDO: the versions of the earlier events that no longer count.'),
+    undo_id: z.string().nullable().describe('Only for UNDO: the undo it belongs to, see /v1/undos.'),
     said_at: z.string(),
     created_at: z.string(),
   })
@@ -111,8 +112,8 @@ export const History = listOf(HistoryEvent).meta({ id: 'History' });
 export const NEIGHBOURS_MAX = 20;
 const Neighbours = z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0);
 export const SourcesQuery = z.strictObject({
-  before: Neighbours.meta({ description: 'Messages before each source.', examples: [2] }),
-  after: Neighbours.meta({ description: 'Messages after each source.', examples: [1] }),
+  before: Neighbours.meta({ description: 'How many messages to include before each source.', examples: [2] }),
+  after: Neighbours.meta({ description: 'How many messages to include after each source.', examples: [1] }),
 });
 export const SourceList = listOf(SourceView).meta({ id: 'SourceList' });
 
@@ -123,7 +124,7 @@ export const PostMemory = z
     metadata: Metadata.optional(),
     categories: Categories.optional(),
     immutable: z.boolean().default(false),
-    pinned: z.boolean().default(false).describe('No policy of forgetting touches it.'),
+    pinned: z.boolean().default(false).describe('true: forgetting policies never delete it.'),
     valid_from: Moment.optional(),
     expires_at: Moment.optional(),
   })
@@ -144,10 +145,13 @@ export const PatchMemory = z
       .min(1)
       .optional()
       .describe(
-        'Only change it if this is still the version that was said last; of a change to come: that of its history.',
+        'Only change the memory if this is still its latest version. For a change that takes effect later, use the ' +
+          'version in its history.',
       ),
   })
-  .refine((patch) => Object.keys(patch).some((key) => key !== 'version'), { message: 'nothing to change was given' })
+  .refine((patch) => Object.keys(patch).some((key) => key !== 'version'), {
+    message: 'expected at least one field to change, got none',
+  })
   .meta({ id: 'PatchMemory', examples: PATCHES });
 
 export const DeleteMemoriesQuery = z

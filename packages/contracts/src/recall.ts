@@ -23,21 +23,26 @@ export const PostRecall = z
     query: z.string().max(QUERY_MAX).describe('The question.'),
     ...ScopeFields,
     filters: Filters.optional(),
-    as_of: Moment.optional().describe('Answered by what held then.'),
-    top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT).describe('Memories and messages of each search.'),
-    max_steps: z.int().min(1).max(STEPS_MAX).default(STEPS_DEFAULT).describe('Calls of the model, at most.'),
+    as_of: Moment.optional().describe('Answer from what was true at this time.'),
+    top_k: z
+      .int()
+      .min(1)
+      .max(TOP_K_MAX)
+      .default(TOP_K_DEFAULT)
+      .describe('How many memories and messages each search returns.'),
+    max_steps: z.int().min(1).max(STEPS_MAX).default(STEPS_DEFAULT).describe('The maximum number of model calls.'),
     max_tokens: z
       .int()
       .min(TOKENS_MIN)
       .max(TOKENS_MAX)
       .default(TOKENS_DEFAULT)
-      .describe('What these calls read and write together, about.'),
+      .describe('The approximate token budget of all these calls together.'),
     timeout_ms: z
       .int()
       .min(TIMEOUT_MIN_MS)
       .max(TIMEOUT_MAX_MS)
       .default(TIMEOUT_DEFAULT_MS)
-      .describe('Then the answer is what was found until then, and degraded says so.'),
+      .describe('After this time the answer is what has been found so far, and degraded says so.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .meta({ id: 'PostRecall', examples: QUESTIONS });
@@ -51,7 +56,10 @@ const CitedMemory = MemoryView.pick({
   utc_offset: true,
   invalid_at: true,
 })
-  .extend({ kind: z.literal('memory'), message_ids: z.array(z.string()).describe('The messages it came from.') })
+  .extend({
+    kind: z.literal('memory'),
+    message_ids: z.array(z.string()).describe('The messages it was extracted from.'),
+  })
   .meta({ id: 'CitedMemory' });
 const CitedMessage = SourceView.omit({ is_source: true })
   .extend({ kind: z.literal('message') })
@@ -60,21 +68,21 @@ export const Citation = z.discriminatedUnion('kind', [CitedMemory, CitedMessage]
 
 const Look = z
   .object({
-    step: z.int().describe('0: the first search, for the question itself.'),
+    step: z.int().describe('0: the initial search for the question itself.'),
     query: z.string().nullable().describe('What was searched for.'),
-    around: z.string().nullable().describe('The memory or message around which the conversation was read.'),
-    found: z.array(z.string()).describe('Ids of memories and messages.'),
+    around: z.string().nullable().describe('The memory or message whose surrounding conversation was read.'),
+    found: z.array(z.string()).describe('The ids of the memories and messages found.'),
   })
   .meta({ id: 'RecallLook' });
 
 export const RecallResult = z
   .object({
-    answer: z.string().nullable().describe('null: what is remembered does not answer the question.'),
-    citations: z.array(Citation).describe('What the answer rests on; all of it was read.'),
-    trail: z.array(Look).describe('What was searched for and read, in order.'),
+    answer: z.string().nullable().describe('null: the memories do not answer the question.'),
+    citations: z.array(Citation).describe('The sources of the answer; all of them were read.'),
+    trail: z.array(Look).describe('The searches and reads that were made, in order.'),
     usage: UsageView,
     took_ms: z.number(),
-    remarks: z.array(z.string()).optional().describe('What is to be known about this answer.'),
-    degraded: z.array(z.string()).optional().describe('Why the answer is less than what was asked for.'),
+    remarks: z.array(z.string()).optional().describe('Notes about this answer.'),
+    degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
   })
   .meta({ id: 'RecallResult' });

@@ -13,11 +13,11 @@ const ReplayFilter = z.strictObject({
   state: z
     .enum(['parked', 'consolidated', 'empty', 'undone'])
     .optional()
-    .describe('parked unless a what-if is asked for, which takes consolidated and empty ones unless told otherwise.'),
+    .describe('Defaults to parked; for a what-if, to consolidated and empty.'),
   user_id: ExternalId.optional(),
-  error_code: z.string().min(1).max(128).optional().describe('Of the error the batches show.'),
-  since: Moment.optional().describe('Accepted at or after.'),
-  until: Moment.optional().describe('Accepted before.'),
+  error_code: z.string().min(1).max(128).optional().describe('Only batches with this error code.'),
+  since: Moment.optional().describe('Only batches accepted at or after this time.'),
+  until: Moment.optional().describe('Only batches accepted before this time.'),
 });
 
 const INSTRUCTIONS_MAX = 4_000;
@@ -27,10 +27,10 @@ const Threshold = z.number().min(0).max(100).optional();
 
 /** What a what-if does otherwise. */
 const ChangeFields = {
-  model: z.string().trim().min(1).max(256).optional().describe('Another chat model at the same place.'),
-  mode: z.enum(['decide', 'add_only']).optional().describe('In place of what the batches asked for.'),
-  graph: z.boolean().optional().describe('Whether relations are read, in place of what batches and settings ask for.'),
-  instructions: Instructions.describe('This and the next five in place of the settings.'),
+  model: z.string().trim().min(1).max(256).optional().describe('Another chat model on the same model server.'),
+  mode: z.enum(['decide', 'add_only']).optional().describe('Overrides the mode of the batches.'),
+  graph: z.boolean().optional().describe('Whether to extract relations; overrides batches and settings.'),
+  instructions: Instructions.describe('Like the next five fields, overrides the settings.'),
   includes: Instructions,
   excludes: Instructions,
   decide_instructions: Instructions,
@@ -44,15 +44,15 @@ const ChangeFields = {
   near: z
     .strictObject({ vector: Threshold, keyword: Threshold, overlap: Threshold })
     .optional()
-    .describe('From where on a memory is a neighbour worth a decision.'),
+    .describe('The similarity from which a known memory is compared with a new fact.'),
 };
 
 export const PostReplay = z
   .strictObject({
     filter: ReplayFilter,
-    shadow: z.boolean().default(false).describe('Into a shadow space, even without a change.'),
+    shadow: z.boolean().default(false).describe('true: replay into a shadow space even if nothing is changed.'),
     ...ChangeFields,
-    dry_run: z.boolean().default(false).describe('Only says how many and which batches match.'),
+    dry_run: z.boolean().default(false).describe('true: only report how many and which batches match.'),
     idempotency_key: z.string().min(1).max(256).optional(),
   })
   .meta({ id: 'PostReplay', examples: REPLAYS });
@@ -66,7 +66,7 @@ export const ReplayRehearsal = z
       .array(
         ScopeView.extend({ id: z.string(), state: BatchState, error: FailureView.nullable(), accepted_at: z.string() }),
       )
-      .describe('The oldest of them.'),
+      .describe('The oldest matching batches.'),
   })
   .meta({ id: 'ReplayRehearsal' });
 
@@ -78,11 +78,11 @@ const ReplaySummary = z
     kind: z.enum(['live', 'what_if']),
     state: ReplayState,
     filter: z.json(),
-    changes: z.json().describe('What a what-if does otherwise.'),
-    matched: z.number().int().describe('Batches that matched when it was asked for.'),
+    changes: z.json().describe('What a what-if changes.'),
+    matched: z.number().int().describe('How many batches matched when the replay was requested.'),
     created_at: z.string(),
     finished_at: z.string().nullable(),
-    expires_at: z.string().nullable().describe('When the shadow space of a what-if goes by itself.'),
+    expires_at: z.string().nullable().describe('When the shadow space of a what-if is deleted automatically.'),
     error: FailureView.nullable().describe('Why it failed.'),
   })
   .meta({ id: 'ReplaySummary' });
@@ -99,36 +99,36 @@ const Side = z
     calls: z.number().int(),
     prompt_tokens: z.number().int(),
     completion_tokens: z.number().int(),
-    cost: z.number().nullable().describe('Studies included. null: a model that was asked has no price.'),
+    cost: z.number().nullable().describe('Includes studies. null: a model that was used has no price.'),
     studies: z
       .object({
         applied: z.number().int(),
-        parked: z.number().int().describe('What they would have learned is missing.'),
-        waiting: z.number().int().describe('Only in life: those that were not made yet.'),
-        cost: z.number().nullable().describe('null: a model that was asked has no price.'),
+        parked: z.number().int().describe('Parked studies; what they would have learned is missing.'),
+        waiting: z.number().int().describe('Only for live: studies that have not run yet.'),
+        cost: z.number().nullable().describe('null: a model that was used has no price.'),
       })
-      .describe('Those for the graph.'),
+      .describe('Studies that update the graph.'),
   })
   .meta({ id: 'ReplaySide' });
 
 const Difference = z
   .object({
     ...ScopeView.omit({ app_id: true }).shape,
-    memory_id: z.string().nullable().describe('As it is called in life.'),
-    life: z.string().nullable().describe('What holds in life; null: nothing.'),
-    what_if: z.string().nullable().describe('What holds in the shadow space; null: nothing.'),
+    memory_id: z.string().nullable().describe('The id of the live memory.'),
+    life: z.string().nullable().describe('The live text; null: there is none.'),
+    what_if: z.string().nullable().describe('The text in the shadow space; null: there is none.'),
   })
   .meta({ id: 'ReplayDifference' });
 
 const Time = z
-  .object({ valid_from: z.string(), invalid_at: z.string().nullable().describe('null: it holds.') })
+  .object({ valid_from: z.string(), invalid_at: z.string().nullable().describe('null: it has not ended.') })
   .nullable()
-  .describe('null: there is no such relation.');
+  .describe('null: the relation does not exist.');
 
 const RelationDifference = z
   .object({
     ...ScopeView.omit({ app_id: true }).shape,
-    source: z.string().describe('By its name, like the destination.'),
+    source: z.string().describe('The name of the source entity.'),
     relationship: z.string(),
     destination: z.string(),
     life: Time,
@@ -140,7 +140,7 @@ const Relations = z
   .object({
     same: z.number().int(),
     added: z.number().int(),
-    changed: z.number().int().describe('Those that began or ended otherwise.'),
+    changed: z.number().int().describe('Relations with a different start or end.'),
     gone: z.number().int(),
     differences: z.array(RelationDifference),
   })
@@ -156,24 +156,26 @@ const WhatIfResult = z
       gone: z.number().int(),
     }),
     differences: z.array(Difference),
-    relations: Relations.nullable().describe('How the graph would be. null: no batch was to be studied.'),
+    relations: Relations.nullable().describe(
+      'How the graph would differ. null: relations were not extracted from any batch.',
+    ),
     life: Side,
     what_if: Side,
   })
   .meta({ id: 'WhatIfResult' });
 
 export const ReplayView = ReplaySummary.extend({
-  replayed: z.number().int().describe('Batches that wait again, or have since been consolidated or parked again.'),
+  replayed: z.number().int().describe('Batches put back so far, including those since consolidated or parked again.'),
   waiting: z.number().int(),
-  consolidated: z.number().int().describe('Those without facts included.'),
+  consolidated: z.number().int().describe('Includes batches without facts.'),
   parked: z.number().int().describe('Parked again.'),
-  waiting_for: FailureView.nullable().describe('What batches of it wait for, or failed of last.'),
-  result: WhatIfResult.nullable().describe('Of a what-if that is done: what would be different.'),
+  waiting_for: FailureView.nullable().describe('What its batches are waiting for, or their latest failure.'),
+  result: WhatIfResult.nullable().describe('Only for a finished what-if: what would be different.'),
 }).meta({ id: 'Replay' });
 export type ReplayView = z.infer<typeof ReplayView>;
 
 export const ReplayList = listOf(ReplaySummary).meta({ id: 'ReplayList' });
 export const ListReplaysQuery = z.strictObject(PageQuery);
 export const GetReplayQuery = z.strictObject({
-  format: z.enum(['json', 'text']).default('json').describe('text: to be read by people.'),
+  format: z.enum(['json', 'text']).default('json').describe('text: a human-readable report.'),
 });

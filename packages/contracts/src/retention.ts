@@ -11,11 +11,11 @@ export const PostRetentionPreview = z
 
 export const RetentionPreview = z
   .object({
-    batches: z.number().int().describe('Batches whose messages would lose their content.'),
-    consolidations: z.number().int().describe('Consolidations that would lose their plan and the answers of models.'),
-    histories: z.number().int().describe('Memories whose former versions and their events would lose their text.'),
+    batches: z.number().int().describe('Batches whose message content would be removed.'),
+    consolidations: z.number().int().describe('Consolidations whose plan and model answers would be removed.'),
+    histories: z.number().int().describe('Memories whose former versions and events would lose their text.'),
     memories: z
       .object({ age: z.number().int(), unconfirmed: z.number().int(), budget: z.number().int() })
-      .describe('Memories that would be forgotten, by the reason.'),
+      .describe('Memories that would be forgotten, by reason.'),
   })
   .meta({ id: 'RetentionPreview' });

@@ -9,15 +9,18 @@ export const ReviewView = ScopeView.extend({
   id: z.string(),
   state: ReviewState,
   event: ReviewedEvent,
-  memory_id: z.string().nullable().describe('null: approving it makes a new memory.'),
+  memory_id: z.string().nullable().describe('null: approving it creates a new memory.'),
   before: z.string().nullable(),
   after: z.string().nullable(),
   reason: z.string(),
   fact: z.object({ id: z.string(), text: z.string(), quote: z.string().nullable(), source_ids: z.array(z.string()) }),
-  consolidation_id: z.string().describe('Its plan tells all that was read and thought.'),
+  consolidation_id: z.string().describe('The consolidation that proposed it; its plan shows the reasoning.'),
   said_at: z.string(),
   valid_from: z.string(),
-  note: z.string().nullable().describe('Why it is stale: what it would change is gone, or must not change any more.'),
+  note: z
+    .string()
+    .nullable()
+    .describe('Why it is stale: the memory it would change is gone or can no longer be changed.'),
   created_at: z.string(),
   settled_at: z.string().nullable(),
 }).meta({ id: 'Review' });

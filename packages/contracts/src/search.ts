@@ -26,28 +26,31 @@ export const PostSearch = z
     top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
     threshold: z.number().min(0).max(1).optional(),
     mode: SearchMode.default('hybrid'),
-    as_of: Moment.optional().describe('What held then, instead of what holds now.'),
+    as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
     latest_only: z
       .boolean()
       .optional()
-      .describe('false: every version of each memory, former and deleted ones too; with as_of, those begun by then.'),
+      .describe(
+        'false: return every version of each memory, including former and deleted ones; with as_of, those ' +
+          'that started by then.',
+      ),
     include: z
       .array(z.enum(INCLUDES))
       .max(INCLUDES.length)
       .default([])
-      .describe('What comes with the results. "relations": those of the graph that the query is about.'),
-    before: Neighbours.describe('Messages before each source; with include: ["sources"].'),
-    after: Neighbours.describe('Messages after each source; with include: ["sources"].'),
+      .describe('What to return with the results. "relations": graph relations that match the query.'),
+    before: Neighbours.describe('How many messages to include before each source. Needs include: ["sources"].'),
+    after: Neighbours.describe('How many messages to include after each source. Needs include: ["sources"].'),
     rerank: z
       .union([z.boolean(), z.enum(['endpoint', 'model'])])
       .optional()
-      .describe('The best are put in order once more: by a reranker, or by the chat model. true: by what there is.'),
+      .describe('Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured.'),
     timeout_ms: z
       .int()
       .min(1)
       .max(TIMEOUT_MAX_MS)
       .optional()
-      .describe('What is not there by then is left out, and degraded says so.'),
+      .describe('Whatever is not ready in time is omitted and listed in degraded.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(({ before, include }) => before === undefined || include.includes('sources'), onlyWithSources('before'))
@@ -56,21 +59,21 @@ export const PostSearch = z
 export type PostSearch = z.infer<typeof PostSearch>;
 
 function onlyWithSources(field: string) {
-  return { message: 'it is about sources: ask for them with include: ["sources"], or leave it out', path: [field] };
+  return { message: 'before and after need include: ["sources"]; add it, or remove this field', path: [field] };
 }
 
 const Scores = z
   .object({
-    vector: z.number().nullable().describe('Cosine, -1 to 1; null where the leg did not bring it.'),
-    keyword: z.number().nullable().describe('BM25, from 0 on; null where the leg did not bring it.'),
-    relative: z.number().describe('How well it fits beside the first one, 0 to 1.'),
+    vector: z.number().nullable().describe('Cosine similarity, -1 to 1; null if vector search did not find it.'),
+    keyword: z.number().nullable().describe('BM25 score, 0 or more; null if keyword search did not find it.'),
+    relative: z.number().describe('Relevance compared with the first result, 0 to 1.'),
   })
   .meta({ id: 'Scores' });
 
 export const SearchHit = MemoryView.extend({
-  score: z.number().describe('0 to 1: how sure it is that this answers.'),
-  latest: z.boolean().optional().describe('With latest_only: false: whether it is what the memory says today.'),
-  rerank_score: z.number().optional().describe('With rerank: what the order follows.'),
+  score: z.number().describe('0 to 1: confidence that this answers the query.'),
+  latest: z.boolean().optional().describe('Only with latest_only: false. true: this is the current version.'),
+  rerank_score: z.number().optional().describe('Only with rerank: the score that determines the order.'),
   scores: Scores.optional(),
   sources: z.array(SourceView).optional(),
   history: z.array(HistoryEvent).optional().describe('The newest events of the memory, oldest first.'),
@@ -79,7 +82,7 @@ export const SearchHit = MemoryView.extend({
 export const MessageHit = ScopeView.extend({
   message_id: z.string(),
   batch_id: z.string(),
-  id: z.string().nullable().describe('The id the caller gave the message.'),
+  id: z.string().nullable().describe('The message id set by the caller.'),
   role: Role,
   name: z.string().nullable(),
   content: z.string(),
@@ -90,14 +93,17 @@ export const MessageHit = ScopeView.extend({
 }).meta({ id: 'MessageHit' });
 
 export const RelationHit = RelationCore.extend({
-  score: z.number().describe('0 to 1. Orders the relations of one query.'),
+  score: z.number().describe('0 to 1. Only comparable within one query.'),
 }).meta({ id: 'RelationHit' });
 
 export const SearchResult = z
   .object({
     results: z.array(SearchHit),
-    relations: z.array(RelationHit).optional().describe('With include: ["relations"]: best first, at most top_k.'),
-    messages: z.array(MessageHit).optional().describe('With include: ["messages"]: what was said, best first.'),
+    relations: z.array(RelationHit).optional().describe('Only with include: ["relations"]. Best first, at most top_k.'),
+    messages: z
+      .array(MessageHit)
+      .optional()
+      .describe('Only with include: ["messages"]. Matching messages, best first.'),
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
   })

@@ -24,11 +24,11 @@ const Category = z
   .max(64)
   .regex(
     /^[\p{L}\p{N}][\p{L}\p{M}\p{N} _-]*$/u,
-    'expected a name of letters, digits, spaces, _ and -, that begins with a letter or digit',
+    'expected a name of letters, digits, spaces, _ and - that starts with a letter or digit',
   );
 
 const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;
-const TWICE = { message: 'expected each only once' };
+const TWICE = { message: 'expected no duplicates' };
 
 export const ReviewedEvent = z.enum(['ADD', 'UPDATE', 'DELETE']);
 
@@ -49,33 +49,35 @@ const MEMORIES_MAX = 1_000_000;
 
 export const RetentionBody = z
   .strictObject({
-    messages_days: Days.describe('The content of messages, once they are consolidated.'),
-    plans_days: Days.describe('Plans, and the raw answers of models.'),
+    messages_days: Days.describe('How long to keep message content after consolidation.'),
+    plans_days: Days.describe('How long to keep plans and raw model answers.'),
     history_days: Days.describe(
-      'Former versions of memories and the events that tell of them, since they stopped holding.',
+      'How long to keep former versions of memories and their events after they were replaced.',
     ),
   })
   .meta({
     id: 'Retention',
-    description: 'How long what was said and thought is kept, and what memories said before. What holds stays.',
+    description:
+      'How many days to keep messages, plans and former versions of memories; null: for ever. Current ' +
+      'memories are kept.',
   });
 
 export const ForgettingBody = z
   .strictObject({
-    max_age_days: Days.describe('Memories that were not changed for so long.'),
-    unconfirmed_days: Days.describe('Memories that were neither changed nor said again for so long.'),
+    max_age_days: Days.describe('Forget memories that have not changed for this long.'),
+    unconfirmed_days: Days.describe('Forget memories that have neither changed nor been confirmed for this long.'),
     max_memories: z
       .int()
       .min(1)
       .max(MEMORIES_MAX)
       .nullable()
       .default(null)
-      .describe('Of each user, agent or run; the least confirmed go first, of those the oldest.'),
+      .describe('The maximum per user, agent or run. The least confirmed are forgotten first, then the oldest.'),
   })
   .meta({
     id: 'Forgetting',
     description:
-      'Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back.',
+      'Which memories are forgotten automatically; pinned ones never are. Forgetting is a deletion and can be undone.',
   });
 
 const PersonalData = z.enum(['off', 'mask', 'drop']);
@@ -83,10 +85,12 @@ const PersonalData = z.enum(['off', 'mask', 'drop']);
 /** The whole of a tenant's settings: what is left out is as by default. */
 export const PutSettings = z
   .strictObject({
-    instructions: Instructions.describe('What to remember, beside the product’s own rules.'),
+    instructions: Instructions.describe('What to remember, in addition to the built-in rules.'),
     includes: Instructions.describe('Remember only this.'),
     excludes: Instructions.describe('Never remember this.'),
-    decide_instructions: Instructions.describe('How new facts change known memories, beside the product’s own rules.'),
+    decide_instructions: Instructions.describe(
+      'How new facts change known memories, in addition to the built-in rules.',
+    ),
     categories: z
       .array(Category)
       .min(1)
@@ -94,20 +98,20 @@ export const PutSettings = z
       .refine(isUnique, TWICE)
       .nullable()
       .default(null)
-      .describe('Own categories in place of the product’s.'),
+      .describe('Replaces the built-in categories.'),
     prompts: z
       .strictObject({
         extract: PromptText.describe('Must contain {{categories}}.'),
         decide: PromptText,
       })
       .prefault({})
-      .describe('Whole prompts in place of the product’s. The form of the answer stays the product’s.'),
+      .describe('Replaces the built-in prompts. The answer format stays the same.'),
     review: z
       .array(ReviewedEvent)
       .max(ReviewedEvent.options.length)
       .refine(isUnique, TWICE)
       .default([])
-      .describe('Operations of these kinds wait for a person, see /v1/reviews.'),
+      .describe('Operations that need approval, see /v1/reviews.'),
     due: z
       .strictObject({
         tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
@@ -115,33 +119,36 @@ export const PutSettings = z
         max_age_ms: DueMillis,
       })
       .prefault({})
-      .describe('When waiting batches are consolidated, where it differs from the service’s configuration.'),
+      .describe('When waiting batches are consolidated; overrides the configuration of the service.'),
     prices: lookedAtFirst(tooManyPrices, z.record(z.string().min(1).max(256), ModelPrice))
       .default({})
-      .describe('Price per million tokens by model, in any one currency: what plans cost.'),
+      .describe('Price per million tokens by model, all in the same currency.'),
     budgets: z
       .strictObject({
         tokens_per_day: DayLimit,
-        cost_per_day: DayLimit.describe('In the currency of the prices; models without a price add nothing.'),
-        user_tokens_per_day: DayLimit.describe('For each user, agent or run alone.'),
+        cost_per_day: DayLimit.describe('In the currency of the prices; models without a price count as zero.'),
+        user_tokens_per_day: DayLimit.describe('Per user, agent or run.'),
         user_cost_per_day: DayLimit,
       })
       .prefault({})
-      .describe('What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped.'),
+      .describe('Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped.'),
     retention: RetentionBody.prefault({}),
     forgetting: ForgettingBody.prefault({}),
     personal_data: PersonalData.default('off').describe(
-      'Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a ' +
-        'message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under ' +
-        'both. Counts within a second.',
+      'Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does ' +
+        'not store messages that contain personal data, and rejects such memories. Both mask speaker names, ' +
+        'metadata and instructions. Takes effect within a second.',
     ),
     timezone: TimeZone.nullable()
       .default(null)
-      .describe('Of speakers whose batches and timestamps do not say it, like Europe/Oslo; null: UTC.'),
+      .describe(
+        'The default time zone of speakers, like Europe/Oslo, if neither the batch nor the timestamp has ' +
+          'one; null: UTC.',
+      ),
     graph: z
       .boolean()
       .default(false)
-      .describe('Relations between people, places and things are kept of all batches that do not say otherwise.'),
+      .describe('Whether to extract relations between people, places and things by default; a batch can override it.'),
   })
   .meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -187,9 +194,10 @@ export type SettingsView = z.infer<typeof SettingsView>;
 /** What the operator allows a tenant. */
 export const PutCeilings = z
   .strictObject({
-    tokens_per_day: DayLimit.describe('Tokens of chat models. null: no limit.'),
+    tokens_per_day: DayLimit.describe('Chat model tokens. null: no limit.'),
     cost_per_day: DayLimit.describe(
-      'In the currency of the prices of the tenant default, else of the list prices; models without a price add nothing.',
+      'In the currency of the prices of the tenant default, or of the list prices if it has none; models without a ' +
+        'price count as zero.',
     ),
   })
   .meta({ id: 'PutCeilings', examples: CEILINGS });
@@ -199,7 +207,7 @@ export const CeilingsView = z
     tenant: z.string(),
     tokens_per_day: z.number().nullable(),
     cost_per_day: z.number().nullable(),
-    own: z.boolean().describe('Set for this tenant; false: what holds for all.'),
+    own: z.boolean().describe('true: set for this tenant. false: the limits for all tenants apply.'),
   })
   .meta({ id: 'Ceilings' });
 export type CeilingsView = z.infer<typeof CeilingsView>;

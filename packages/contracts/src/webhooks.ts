@@ -20,10 +20,10 @@ const Fields = {
     .string()
     .min(1)
     .max(URL_MAX)
-    .describe('https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS.'),
-  events: z.array(WebhookEventType).min(1).describe('What it is told of.'),
-  name: z.string().trim().max(NAME_MAX).describe('What people call it.'),
-  active: z.boolean().describe('While it is not, nothing new is noted for it and nothing is sent.'),
+    .describe('A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS.'),
+  events: z.array(WebhookEventType).min(1).describe('The events to deliver.'),
+  name: z.string().trim().max(NAME_MAX).describe('A display name.'),
+  active: z.boolean().describe('false: no events are recorded or sent.'),
 };
 
 const Secret = z
@@ -31,16 +31,16 @@ const Secret = z
   .min(SECRET_MIN)
   .max(SECRET_MAX)
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
-  .describe('Signs what is sent.');
+  .describe('The secret that deliveries are signed with.');
 
 export const PostWebhook = z
   .strictObject({
     ...Fields,
     name: Fields.name.default(''),
     active: Fields.active.default(true),
-    secret: Secret.optional().describe('Signs what is sent; made if missing.'),
-    user_id: ExternalId.optional().describe('Only what belongs to this user.'),
-    app_id: ExternalId.optional().describe('Only what belongs to this app.'),
+    secret: Secret.optional().describe('The secret that deliveries are signed with. Generated if omitted.'),
+    user_id: ExternalId.optional().describe('Only events of this user.'),
+    app_id: ExternalId.optional().describe('Only events of this app.'),
   })
   .meta({ id: 'PostWebhook', examples: WEBHOOKS });
 
@@ -49,18 +49,20 @@ export const PatchWebhook = z
     url: Fields.url.optional(),
     events: Fields.events.optional(),
     name: Fields.name.optional(),
-    active: Fields.active.optional().describe('true also ends a pause and forgets the failures before.'),
-    secret: Secret.optional().describe('Replaces the secret; the one before signs as well for 24 hours.'),
+    active: Fields.active.optional().describe('true also ends a pause and resets the failure count.'),
+    secret: Secret.optional().describe(
+      'Replaces the secret. Deliveries are also signed with the previous one for 24 hours.',
+    ),
     rotate_secret: z
       .literal(true)
       .optional()
-      .describe('Makes a new secret; the one before signs as well for 24 hours.'),
+      .describe('true: generate a new secret. Deliveries are also signed with the previous one for 24 hours.'),
     user_id: ExternalId.nullable().optional(),
     app_id: ExternalId.nullable().optional(),
   })
   .refine(({ secret, rotate_secret }) => secret === undefined || rotate_secret === undefined, {
     path: ['rotate_secret'],
-    message: 'name a secret or have one made, not both',
+    message: 'expected secret or rotate_secret, got both; send one of them',
   })
   .meta({ id: 'PatchWebhook', examples: WEBHOOK_PATCHES });
 
@@ -75,19 +77,19 @@ export const WebhookView = z
     active: z.boolean(),
     created_at: z.string(),
     updated_at: z.string(),
-    failures: z.int().describe('Attempts that failed since one succeeded.'),
+    failures: z.int().describe('Failed attempts since the last success.'),
     failing_since: z.string().nullable(),
     last_error: z.string().nullable(),
-    paused_at: z.string().nullable().describe('When it was paused, after it had failed for three days.'),
+    paused_at: z.string().nullable().describe('When it was paused after failing for three days.'),
     previous_secret_until: z
       .string()
       .nullable()
-      .describe('Until when the secret before the last change signs as well.'),
+      .describe('Until when deliveries are also signed with the previous secret.'),
   })
   .meta({ id: 'Webhook' });
 
 export const WebhookWithSecret = WebhookView.extend({
-  secret: z.string().optional().describe('Told when it is made or replaced, and never again.'),
+  secret: z.string().optional().describe('Returned only when it is created or replaced.'),
 }).meta({ id: 'WebhookWithSecret' });
 
 export const WebhookList = listOf(WebhookView).meta({ id: 'WebhookList' });
@@ -106,9 +108,9 @@ export const DeliveryView = z
     next_attempt_at: z.string().nullable(),
     created_at: z.string(),
     ended_at: z.string().nullable(),
-    last_status: z.int().nullable().describe('HTTP status of the last answer.'),
+    last_status: z.int().nullable().describe('The HTTP status of the last response.'),
     last_error: z.string().nullable(),
-    body: z.record(z.string(), z.json()).describe('What is sent, but for the delivery_id.'),
+    body: z.record(z.string(), z.json()).describe('The body that is sent, without the delivery_id.'),
   })
   .meta({ id: 'Delivery' });
 

@@ -136,19 +136,19 @@ function onlyFromHere(): (request: FastifyRequest) => void {
 }
 
 const NOT_FROM_HERE =
-  'without a key only requests to localhost are answered, and this one names another host; ' +
-  'set SLOWWAVE_API_KEY to use other names';
+  'no key is configured, so only requests to localhost are answered, and this request names another host; set ' +
+  'SLOWWAVE_API_KEY to allow other hosts';
 
 /** Digests have one length, so that comparing them tells nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
 
-const NO_KEY = 'this service needs a key; send the header authorization: Bearer <key>';
+const NO_KEY = 'expected a key, got none; send the header authorization: Bearer <key>';
 
 const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason'], string>> = {
-  unknown: 'this key is not known here; check it, or SLOWWAVE_API_KEY of the service',
-  replaced: 'this secret of the key was replaced by a new one; use that',
-  expired: 'this key has expired; ask for another one',
-  revoked: 'this key was revoked; ask for another one',
+  unknown: 'unknown key; check the key you send, or SLOWWAVE_API_KEY on the server',
+  replaced: 'this secret of the key has been replaced; use the new one',
+  expired: 'this key has expired; request a new one',
+  revoked: 'this key has been revoked; request a new one',
 };
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="slowwave"' };

@@ -27,14 +27,15 @@ export function registerBounds(app: App): void {
 function refusalOfBounds(request: FastifyRequest, principal: Principal): ProblemError | null {
   const { scope, bounds } = request.routeOptions.config;
   if (request.is404 || scope === 'any') return null;
-  if (bounds === undefined) return bound(principal, 'this is not for keys of one user or app');
-  if (principal.appId !== null && !bounds.apps) return bound(principal, 'this is not for keys of one app');
+  if (bounds === undefined) return bound(principal, 'this operation needs a key that is not bound to a user or app');
+  if (principal.appId !== null && !bounds.apps)
+    return bound(principal, 'this operation needs a key that is not bound to an app');
   if (bounds.by === 'found') return null;
   const named = namedIn(request, bounds.by);
   const strays =
     (principal.userId !== null && named.user_id !== principal.userId) ||
     (principal.appId !== null && named.app_id !== principal.appId);
-  return strays ? bound(principal, 'name that, and no other') : null;
+  return strays ? bound(principal, 'set exactly that in the request') : null;
 }
 
 /** For a part of a request that cannot be kept inside one app: a key for one app is refused, and told why. */
@@ -59,5 +60,5 @@ function bound({ userId, appId }: Principal, detail: string): ProblemError {
     ...(userId === null ? [] : [`user_id ${JSON.stringify(userId)}`]),
     ...(appId === null ? [] : [`app_id ${JSON.stringify(appId)}`]),
   ];
-  return problem('key_bound', `this key is for ${ids.join(' and ')} alone: ${detail}`);
+  return problem('key_bound', `this key may only be used with ${ids.join(' and ')}; ${detail}`);
 }

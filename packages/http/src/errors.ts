@@ -51,10 +51,10 @@ function tooLarge(thrown: unknown, { headers, routeOptions }: FastifyRequest): P
 function unknownRoute(request: FastifyRequest, methods: readonly string[]): ProblemError {
   const path = shorten(pathOf(request));
   if (methods.length === 0) {
-    return problem('route_not_found', `there is no route ${request.method} ${path}; /docs lists all of them`);
+    return problem('route_not_found', `there is no route ${request.method} ${path}; see /docs for all routes`);
   }
   const allow = methods.join(', ');
-  return problem('method_not_allowed', `${path} does not take ${request.method}, only ${allow}`, {
+  return problem('method_not_allowed', `${path} does not allow ${request.method}; use ${allow}`, {
     headers: { allow },
   });
 }
@@ -79,7 +79,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 
 function brokenRequest(code: string | undefined): { status: number; detail: string } {
   if (code === HEADERS_TOO_LARGE)
-    return { status: 431, detail: 'the address and headers together are larger than 16 KiB; send less' };
-  if (code === TOO_SLOW) return { status: 408, detail: 'the request took too long to arrive; send it again' };
-  return { status: 400, detail: 'this is not valid HTTP/1.1; check the client or the proxy in between' };
+    return { status: 431, detail: 'the URL and headers together exceed 16 KiB; send less' };
+  if (code === TOO_SLOW) return { status: 408, detail: 'the request took too long to arrive; retry' };
+  return { status: 400, detail: 'the request is not valid HTTP/1.1; check the client and any proxy in between' };
 }

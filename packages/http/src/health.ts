@@ -10,7 +10,7 @@ export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 
     operationId: 'getHealth',
     tags: ['health'],
     response: { 200: LiveView },
-    summary: 'The process is alive',
+    summary: 'Check whether the process is alive',
   };
   const { alive = async () => {}, log } = options;
   const preHandler = async (_request: unknown, reply: Reply) => {
@@ -26,7 +26,7 @@ export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 
     operationId: 'getReadiness',
     tags: ['health'],
     response: { 200: ReadyView, 503: ReadyView },
-    summary: 'Every dependency answers',
+    summary: 'Check whether all dependencies are available',
   };
   app.get('/readyz', { config: { open: true }, schema: ready }, async (_request, reply) => {
     if (app.withdrawn.aborted) return reply.code(503).send({ status: 'unavailable', checks: { process: STOPPING } });
@@ -37,7 +37,7 @@ export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 
   });
 }
 
-const STOPPING = { ok: false, message: 'the process is stopping; send requests elsewhere' };
+const STOPPING = { ok: false, message: 'the process is shutting down; send requests to another instance' };
 
 interface Reply {
   code(status: number): { send(body: object): unknown };
@@ -51,8 +51,8 @@ async function tried(name: string, check: () => Promise<void>, log: ShellOptions
     await withinLimit(check());
     return [name, { ok: true }];
   } catch (err) {
-    log.warn({ err, dependency: name }, 'a dependency is not ready');
-    return [name, { ok: false, message: `${name} does not answer; the log says why` }];
+    log.warn({ err, dependency: name }, 'dependency not ready');
+    return [name, { ok: false, message: `${name} is not available; see the log for the reason` }];
   }
 }
 

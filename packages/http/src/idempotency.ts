@@ -11,7 +11,7 @@ export function idempotencyOf(header: string | undefined, body: string | undefin
   if (header !== undefined && body !== undefined && header !== body) {
     throw problem(
       'invalid_request',
-      'the header idempotency-key and the field idempotency_key name different keys; send one of them',
+      'the header idempotency-key and the field idempotency_key differ; send only one of them',
     );
   }
   return header ?? body ?? null;

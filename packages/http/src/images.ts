@@ -19,8 +19,8 @@ export function checkImages(messages: readonly MessageBody[], taken: ImagesTaken
 }
 
 const NO_MODEL =
-  'expected text, got an image, and no model is configured that describes images; ' +
-  'set SLOWWAVE_IMAGE_MODEL to one that does, or send a description as text';
+  'expected text, got an image, and no image model is configured; set SLOWWAVE_IMAGE_MODEL, or send a description ' +
+  'as text';
 
 const refusal = (path: string, message: string) =>
   problem('unsupported_content', `${path}: ${message}`, { errors: [{ path, message }] });
@@ -37,7 +37,7 @@ function mistakeInData(url: string): string | null {
   if (head === undefined) {
     return `expected data:image/png, jpeg, gif or webp in base64, got ${JSON.stringify(url.slice(0, 40))}`;
   }
-  return BASE64.test(url.slice(head.length)) ? null : 'expected base64 after the comma, got other characters in it';
+  return BASE64.test(url.slice(head.length)) ? null : 'expected base64 after the comma, got other characters';
 }
 
 /** The model's server fetches it, from where it stands: an address inside a network must not be reached that way. */
@@ -46,13 +46,13 @@ function mistakeInAddress(text: string, taken: Taken): string | null {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     return 'expected an http, https or data URL, got something else';
   }
-  if (url.username !== '' || url.password !== '') return 'expected a URL without a user and a password in it';
+  if (url.username !== '' || url.password !== '') return 'expected a URL without a user name and password';
   const host = url.hostname
     .replace(/^\[(.*)\]$/u, '$1')
     .replace(/\.$/u, '')
     .toLowerCase();
   return taken.mayName(host)
     ? null
-    : `expected a public host, got ${host}; send the image as a data URL, or let the operator list the host in ` +
+    : `expected a public host, got ${host}; send the image as a data URL, or ask the operator to add the host to ` +
         'SLOWWAVE_ALLOW_PRIVATE_URLS';
 }

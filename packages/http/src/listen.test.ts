@@ -37,7 +37,7 @@ test('a port in use is said, with what to do', async () => {
   const { app: other } = await testShell();
   const { port } = new URL(await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY));
   await expect(listen(other, { host: '127.0.0.1', port: Number(port) }, NOBODY)).rejects.toThrow(
-    `port ${port} of 127.0.0.1 is in use by another program`,
+    `port ${port} on 127.0.0.1 is already in use`,
   );
   await Promise.all([app.close(), other.close()]);
 });

@@ -10,8 +10,10 @@ export interface ListenOptions {
 export async function listen(app: App, options: ListenOptions, auth: AuthOptions): Promise<string> {
   if (!isLoopback(options.host) && !(await needsKey(auth))) {
     throw new Error(
-      `listening on ${options.host} would let anyone on the network read and change memories: ` +
-        'set SLOWWAVE_API_KEY to a secret, make a key with slowwave keys create operator --scopes admin --offline, or set SLOWWAVE_HOST to 127.0.0.1',
+      `without a key, listening on ${options.host} ` +
+        'would let anyone on the network read and change memories: ' +
+        'set SLOWWAVE_API_KEY to a secret, create a key with slowwave keys create operator --scopes admin ' +
+        '--offline, or set SLOWWAVE_HOST to 127.0.0.1',
     );
   }
   try {
@@ -34,8 +36,8 @@ function explained(error: unknown, options: ListenOptions): unknown {
 
 const EXPLANATIONS: Readonly<Record<string, (options: ListenOptions) => string>> = {
   EADDRINUSE: ({ host, port }) =>
-    `port ${port} of ${host} is in use by another program: stop that one, or choose another port with SLOWWAVE_PORT`,
-  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine: correct SLOWWAVE_HOST`,
-  ENOTFOUND: ({ host }) => `the name ${host} does not resolve: correct SLOWWAVE_HOST`,
-  EACCES: ({ port }) => `port ${port} is kept for the system: choose one above 1023 with SLOWWAVE_PORT`,
+    `port ${port} on ${host} is already in use: stop the other program, or choose another port with SLOWWAVE_PORT`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is not an address of this machine: correct SLOWWAVE_HOST`,
+  ENOTFOUND: ({ host }) => `the host name ${host} does not resolve: correct SLOWWAVE_HOST`,
+  EACCES: ({ port }) => `port ${port} requires root privileges: choose one above 1023 with SLOWWAVE_PORT`,
 };

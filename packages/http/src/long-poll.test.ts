@@ -42,7 +42,7 @@ function answerTo(keyId: string): { reply: FastifyReply; hangUp: () => void } {
 test('a key that waits for very much is refused, until one of its callers is gone; others wait on', () => {
   const waiting = Array.from({ length: 500 }, () => answerTo('one'));
   for (const { reply } of waiting) expect(waitSignal(reply).aborted).toBe(false);
-  expect(() => waitSignal(answerTo('one').reply)).toThrow(/500 requests of this key wait already/);
+  expect(() => waitSignal(answerTo('one').reply)).toThrow(/this key already has 500 waiting requests/);
   const other = answerTo('other');
   const signal = waitSignal(other.reply);
   waiting[0]?.hangUp();

@@ -49,9 +49,14 @@ export function waitSignal(reply: FastifyReply): AbortSignal {
 }
 
 const tooManyWait = () =>
-  problem('too_many_requests', `${WAITING_MAX} requests of this key wait already; ask without wait, or later`, {
-    headers: { 'retry-after': '1' },
-  });
+  problem(
+    'too_many_requests',
+    `this key already has ${WAITING_MAX} waiting requests, which is the limit; send the ` +
+      'request without wait, or retry later',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  );
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   try {

@@ -10,7 +10,7 @@ const NANOSECONDS = 1e9;
 export function registerMetrics(app: App, name: string, registry: Registry): void {
   const duration = new Histogram({
     name: 'slowwave_http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer',
+    help: 'Time from receiving a request to the end of its response',
     labelNames: ['app', 'method', 'route', 'status'] as const,
     buckets: DURATION_BUCKETS_S,
     registers: [registry],
@@ -36,7 +36,7 @@ function watchEventLoop(app: App, registry: Registry): void {
   });
   const gauge = new Gauge({
     name: 'slowwave_event_loop_delay_seconds',
-    help: 'How late the event loop was since the last scrape',
+    help: 'Event loop delay since the last scrape',
     labelNames: ['quantile'] as const,
     registers: [registry],
     collect: () => {

@@ -19,10 +19,10 @@ test.each([
   [{ content: [] }, 'content', 'expected at least 1 item, got an array of 0'],
   [{ content: [{ type: 'text', text: 7 }] }, 'content[0].text', 'expected a string, got the number 7'],
   [{ content: [{ type: 'film' }] }, 'content[0].type', 'expected "text", got "film"'],
-  [{ at: 'soon' }, 'at', 'expected an ISO 8601 time with offset, like 2026-03-01T09:30:00Z, got "soon"'],
+  [{ at: 'soon' }, 'at', 'expected an ISO 8601 time with a UTC offset, like 2026-03-01T09:30:00Z, got "soon"'],
   [{ count: 1.5 }, 'count', 'expected a whole number, got the number 1.5'],
   [{ count: 9 }, 'count', 'expected at most 3, got the number 9'],
-  [{ colour: 1 }, 'colour', 'there is no such field here; remove it or correct its name'],
+  [{ colour: 1 }, 'colour', 'unknown field; remove it or correct its name'],
   [{ tags: { '': 'a' } }, 'tags.', 'expected a key of at least 1 character, got ""'],
 ])('%j is described by its path, what was expected and what was got', (change, path, message) => {
   const input = { ...right, ...change };

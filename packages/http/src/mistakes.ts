@@ -35,7 +35,7 @@ function messageOf(issue: Issue, value: unknown): string {
 
 const unknownField = (path: Path): InputMistake => ({
   path: shorten(written(path)),
-  message: 'there is no such field here; remove it or correct its name',
+  message: 'unknown field; remove it or correct its name',
 });
 
 function keyMessage(issue: core.$ZodIssueInvalidKey): string {
@@ -70,7 +70,7 @@ function expectation(issue: Issue): string | null {
     case 'invalid_value':
       return oneOf(issue.values);
     case 'invalid_format':
-      return issue.format === 'datetime' ? 'an ISO 8601 time with offset, like 2026-03-01T09:30:00Z' : null;
+      return issue.format === 'datetime' ? 'an ISO 8601 time with a UTC offset, like 2026-03-01T09:30:00Z' : null;
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options) ? oneOf(issue.options) : 'one of the allowed forms';
     default:

@@ -53,7 +53,8 @@ export const isOperator = ({ tenant, scopes }: Principal): boolean =>
 
 /** Who asks. Only routes that answer without a key have nobody. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal === null) throw new Error(`${request.routeOptions.url} answers without a key and knows nobody`);
+  if (request.principal === null)
+    throw new Error(`${request.routeOptions.url} needs no key, so the request has no principal`);
   return request.principal;
 }
 

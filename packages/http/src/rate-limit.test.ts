@@ -40,7 +40,7 @@ test('a key that sends too much is told to wait, and others are not', async () =
   expect(refused.headers['retry-after']).toBe('1');
   expect(refused.json()).toMatchObject({
     code: 'too_many_requests',
-    detail: expect.stringContaining('1 requests a second'),
+    detail: expect.stringContaining('1 requests per second'),
   });
   expect((await get('other')).statusCode).toBe(200);
 });

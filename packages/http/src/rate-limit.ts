@@ -76,6 +76,10 @@ function forgetFull(
 }
 
 const tooMany = (perSecond: number, seconds: number) =>
-  problem('too_many_requests', `this key may send ${perSecond} requests a second, and sent more; wait ${seconds} s`, {
-    headers: { 'retry-after': String(seconds) },
-  });
+  problem(
+    'too_many_requests',
+    `this key is limited to ${perSecond} requests per second and exceeded that; retry in ` + `${seconds} s`,
+    {
+      headers: { 'retry-after': String(seconds) },
+    },
+  );

@@ -27,11 +27,11 @@ export function refusalOfScope(request: FastifyRequest, principal: Principal): P
   if (scope === 'operator') return isOperator(principal) ? null : operatorsOnly();
   const { scopes } = principal;
   if (scopes.includes(scope) || scopes.includes('admin')) return null;
-  return problem('scope_missing', `this needs a key with the scope ${scope}, and this one has ${scopes.join(', ')}`);
+  return problem('scope_missing', `expected a key with the scope ${scope}, got one with ${scopes.join(', ')}`);
 }
 
 const operatorsOnly = (): ProblemError =>
   problem(
     'scope_missing',
-    'this concerns the whole installation and needs a key of the tenant default with the scope admin',
+    'this affects the whole installation and requires a key of the tenant default with the scope admin',
   );

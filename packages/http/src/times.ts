@@ -18,7 +18,7 @@ export function checkTimes({ timestamp, messages }: Timed, now: number): void {
 function refuseAhead(path: string, timestamp: string | undefined, now: number): void {
   if (timestamp === undefined || Date.parse(timestamp) - now <= AHEAD_MAX_MS) return;
   const message =
-    `expected when it was said, at most 24 hours from now, got ${timestamp}; it is ${new Date(now).toISOString()}. ` +
-    'Send the time at which the message was said, with the offset of the speaker’s clock, like 2026-03-01T09:30:00+09:00';
+    `expected a time at most 24 hours in the future, got ${timestamp}; it is ${new Date(now).toISOString()}. ` +
+    'Send the time when the message was said, with the UTC offset of the speaker, like 2026-03-01T09:30:00+09:00';
   throw problem('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] });
 }

@@ -23,10 +23,10 @@ function ofFilter(thrown: unknown): ProblemError {
 }
 
 const UNAVAILABLE: Readonly<Record<string, string>> = {
-  ledger_unavailable: 'the ledger cannot be reached just now; nothing was changed, try again',
-  queue_unavailable: 'the queue cannot be reached just now; try again',
-  index_unavailable: 'the index cannot be reached just now; try again',
-  cancelled: 'the service is stopping; try again',
+  ledger_unavailable: 'the ledger is temporarily unavailable; nothing was changed, retry',
+  queue_unavailable: 'the queue is temporarily unavailable; retry',
+  index_unavailable: 'the index is temporarily unavailable; retry',
+  cancelled: 'the service is shutting down; retry',
 };
 
 function ofEngine(code: string, cause: unknown): ProblemError {
@@ -35,7 +35,7 @@ function ofEngine(code: string, cause: unknown): ProblemError {
   if (code === 'unsupported_content') return problem('unsupported_content', messageOf(cause), { cause });
   if (code === 'budget_exhausted') return ofBudget(cause);
   if (code.startsWith('model_') || NOT_ASKED.includes(code)) {
-    const detail = `the model did not give a usable answer (${code}); try again, or check the model's settings and the log`;
+    const detail = `the model did not return a usable answer (${code}); retry, or check the model configuration and the log`;
     return problem('model_unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
   }
   return internal(cause);
@@ -53,23 +53,20 @@ function ofBudget(cause: unknown): ProblemError {
 
 const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'the body is not valid JSON; send one JSON object, encoded as UTF-8'],
-  FST_ERR_CTP_BODY_TOO_LARGE: [
-    'body_too_large',
-    'the body is larger than this service takes; send it in smaller parts',
-  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is too large; send it in smaller parts'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'expected a JSON body with the header content-type: application/json, got another content type or none',
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'invalid_request',
-    'the body is not as long as its content-length header says; send the whole body',
+    'the length of the body does not match its content-length header; send the whole body',
   ],
   FST_ERR_MAX_PARAM_LENGTH: [
     'invalid_request',
-    `expected each part of the path to have at most ${PARAM_MAX} characters, got a longer one; check the id`,
+    `expected at most ${PARAM_MAX} characters in each part of the path, got more; check the id`,
   ],
-  FST_ERR_BAD_URL: ['invalid_request', 'the address is not valid: a % must be followed by two hexadecimal digits'],
+  FST_ERR_BAD_URL: ['invalid_request', 'the URL is not valid: % must be followed by two hexadecimal digits'],
 };
 
 function ofFramework(code: string, status: number, cause: unknown): ProblemError {
@@ -80,7 +77,7 @@ function ofFramework(code: string, status: number, cause: unknown): ProblemError
 }
 
 const internal = (cause: unknown): ProblemError =>
-  problem('internal', 'something went wrong inside; the log has it under the x-request-id of this answer', { cause });
+  problem('internal', 'internal error; look for the x-request-id of this response in the log', { cause });
 
 function codeOf(status: number): ErrorCode {
   const codes = Object.keys(ERROR_STATUS) as ErrorCode[];

@@ -136,7 +136,7 @@ function tooMany(waitMs: number) {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   return problem(
     'too_many_requests',
-    `too many wrong keys came from this address; wait ${seconds} s and check the key`,
+    `too many wrong keys were sent from this address; wait ${seconds} s and check the key`,
     {
       headers: { 'retry-after': String(seconds) },
     },

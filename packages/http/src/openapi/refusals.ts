@@ -2,19 +2,19 @@ import { STATUS_CODES } from 'node:http';
 
 const PROBLEM = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
 const RETRY_AFTER = {
-  'retry-after': { description: 'In how many seconds to come again', schema: { type: 'integer' } },
+  'retry-after': { description: 'The number of seconds to wait before retrying', schema: { type: 'integer' } },
 };
 
 /** How an operation refuses, by status; said once here instead of at each. */
 export const REFUSALS = {
-  BadRequest: { description: 'Something in the request is not as expected; `errors` says where', content: PROBLEM },
-  Unauthorized: { description: 'There is no key, or it is not taken', content: PROBLEM },
-  Forbidden: { description: 'The key is not for this', content: PROBLEM },
-  NotFound: { description: 'There is no such thing, or it is not yours: the two are not told apart', content: PROBLEM },
-  BodyTooLarge: { description: 'The body is larger than is taken', content: PROBLEM },
+  BadRequest: { description: 'The request is not valid; `errors` lists the fields', content: PROBLEM },
+  Unauthorized: { description: 'The key is missing or not valid', content: PROBLEM },
+  Forbidden: { description: 'The key does not allow this operation', content: PROBLEM },
+  NotFound: { description: 'It does not exist, or this key has no access to it', content: PROBLEM },
+  BodyTooLarge: { description: 'The body is too large', content: PROBLEM },
   UnsupportedMediaType: { description: 'The body is not application/json', content: PROBLEM },
-  TooManyRequests: { description: 'The key asks for too much; wait', headers: RETRY_AFTER, content: PROBLEM },
-  Refused: { description: 'The request cannot be read', content: PROBLEM },
+  TooManyRequests: { description: 'Too many requests; wait before retrying', headers: RETRY_AFTER, content: PROBLEM },
+  Refused: { description: 'The request could not be parsed', content: PROBLEM },
   Problem: { description: 'What went wrong, with a stable code', content: PROBLEM },
 };
 

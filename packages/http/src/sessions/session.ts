@@ -76,4 +76,4 @@ export function isForeign({ method, headers, routeOptions }: FastifyRequest): bo
 }
 
 export const foreign = (): ProblemError =>
-  problem('forbidden', 'this was sent by a page of another site; open the page of this server and send it from there');
+  problem('forbidden', 'the request came from a page of another site; send it from a page of this server');

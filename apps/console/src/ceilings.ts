@@ -10,7 +10,7 @@ const response = { 200: CeilingsView };
 const getSchema = {
   operationId: 'getCeilings',
   tags,
-  summary: 'What a day of a tenant may use at most',
+  summary: "Get a tenant's daily limits",
   params: TenantParams,
   response,
 };
@@ -18,10 +18,10 @@ const getSchema = {
 const putSchema = {
   operationId: 'putCeilings',
   tags,
-  summary: 'Set what a day of a tenant may use at most',
+  summary: "Set a tenant's daily limits",
   description:
-    'In place of what holds for all tenants. The tenant’s own budgets may be lower, and cannot lift it. Above it batches wait for ' +
-    'the next day (UTC), and previews are refused.',
+    'Overrides the limits for all tenants. The tenant’s own budgets can be lower, but not higher. Once a limit is ' +
+    'reached, batches wait for the next day (UTC) and previews are refused.',
   params: TenantParams,
   body: PutCeilings,
   response,
@@ -30,7 +30,7 @@ const putSchema = {
 const deleteSchema = {
   operationId: 'deleteCeilings',
   tags,
-  summary: 'Have what holds for all tenants count for this one again',
+  summary: "Reset a tenant's daily limits to those for all tenants",
   params: TenantParams,
   response,
 };

@@ -33,7 +33,7 @@ export async function compose(config: Config): Promise<Service> {
   const { due, maxPending } = config;
   const posting = ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged });
   const managing = consoleRoutes(manage);
-  log.info(runsOn(config), 'what this process runs on');
+  log.info(runsOn(config), 'effective configuration');
   const app = await createShell(shell);
   await app.register(managing);
   await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));

@@ -8,7 +8,7 @@ const schema = {
   operationId: 'revokeKey',
   tags: ['keys'],
   summary: 'Revoke a key',
-  description: 'For good, and in every process within 5 s. It stays in the list.',
+  description: 'Permanent. Takes effect in every process within 5 s. The key stays in the list.',
   params: IdParams,
   querystring: KeyQuery,
   response: { 200: KeyView },

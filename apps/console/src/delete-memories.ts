@@ -8,7 +8,7 @@ const schema = {
   operationId: 'deleteMemories',
   tags: ['manage'],
   summary: 'Delete all memories of an owner',
-  description: 'The owner is the first given of user_id, agent_id, run_id; the other ids only filter.',
+  description: 'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
   querystring: DeleteMemoriesQuery,
   response: { 200: DeletedView, 202: DeletedView },
 };

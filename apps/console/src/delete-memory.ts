@@ -8,7 +8,7 @@ const schema = {
   operationId: 'deleteMemory',
   tags: ['manage'],
   summary: 'Delete a memory',
-  description: 'It no longer holds and is not found; its history stays.',
+  description: 'It is no longer valid or found by searches. Its history is kept.',
   params: IdParams,
   response: { 200: DeletedView, 202: DeletedView },
 };

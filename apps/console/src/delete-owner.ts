@@ -17,23 +17,24 @@ const ERASABLE: readonly Erasable[] = [
     operationId: 'eraseUser',
     summary: 'Erase a user',
     about:
-      'Everything a user said and everything that was made of it goes for good, whatever agent or run it names as well',
+      'Permanently erases everything a user said and everything derived from it, including batches and memories ' +
+      'that also name an agent or run',
   },
   {
     kind: 'agent',
     operationId: 'eraseAgent',
     summary: 'Erase an agent',
     about:
-      "Everything posted for an agent alone, or with a run, and everything that was made of it goes for good. A user's " +
-      "batches and memories that name the agent are the user's, and stay as they are, with its id. What goes",
+      'Permanently erases everything posted for an agent without a user, and everything derived from it. Batches and memories of a user that name the agent belong to the user and stay unchanged, including the agent_id. Erased',
   },
   {
     kind: 'run',
     operationId: 'eraseRun',
     summary: 'Erase a run',
     about:
-      'Everything posted for a run alone and everything that was made of it goes for good. Batches and memories of a user ' +
-      'or an agent that name the run are theirs, and stay as they are, with its id. What goes',
+      'Permanently erases everything posted for a run without a user or agent, and everything derived from it. ' +
+      'Batches and memories of a user or agent that name the run belong to them and stay unchanged, including the ' +
+      'run_id. Erased',
   },
 ];
 
@@ -49,8 +50,8 @@ function eraseRoute(app: App, deps: ConsoleDeps, { kind, operationId, summary, a
     summary,
     description:
       `${about}: batches, messages, plans, memories, their history, and the owner's own id. What is posted for the same ` +
-      'id from now on begins anew. It is done in the background, see the status; asked for again meanwhile, it is the ' +
-      'same erasure.',
+      'id later starts afresh. The erasure runs in the background; poll its status. Repeating the request while it ' +
+      'runs returns the same erasure.',
     params: OwnerParams,
     response: { 202: ErasureAccepted },
   };

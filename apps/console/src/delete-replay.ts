@@ -8,7 +8,7 @@ const schema = {
   operationId: 'discardReplay',
   tags: ['manage'],
   summary: 'Discard a what-if',
-  description: 'Its shadow space goes in the background, with everything in it. What it found stays readable.',
+  description: 'Deletes its shadow space in the background. The result stays readable.',
   params: IdParams,
   response: { 202: ReplayView },
 };
@@ -26,5 +26,5 @@ export function deleteReplay(app: App, deps: ConsoleDeps): void {
 const nothingToDiscard = (id: string) =>
   problem(
     'conflict',
-    `replay ${id} is one of parked batches in life and has no shadow space; only what-ifs are discarded`,
+    `replay ${id} is a live replay of parked batches and has no shadow space; only what-ifs can be discarded`,
   );

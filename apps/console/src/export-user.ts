@@ -7,11 +7,12 @@ import type { ConsoleDeps } from './deps.ts';
 const schema = {
   operationId: 'exportUser',
   tags: ['manage'],
-  summary: 'Everything there is of a user',
+  summary: 'Export all data of a user',
   description:
-    'One JSON object per line (application/x-ndjson), read while it is sent: the user, batches, messages, memories with ' +
-    'all versions, events, consolidations with plans and raw answers, reviews, summaries, and the graph: entities, relations, statements. The last line has the type ' +
-    '"end" and how many there were of each: an export without it broke off.',
+    'Returns one JSON object per line (application/x-ndjson), streamed: the user, batches, messages, memories with ' +
+    'all versions, events, consolidations with plans and raw answers, reviews, summaries, and the graph ' +
+    '(entities, relations, statements). The last line has the type "end" and the number of objects of each type; ' +
+    'an export without it is incomplete.',
   params: OwnerParams,
   produces: ['application/x-ndjson'],
   response: {
@@ -28,7 +29,7 @@ export function exportUser(app: App, { ledger, tools, log }: ConsoleDeps): void 
     const lane = await ledger.lanes.find(tenant, { kind: 'user', id: userId });
     if (lane === null) throw notFound('user', userId);
     const stream = Readable.from(linesOf(exportOf({ ledger, tools }, { tenant, userId, lane: lane.id })));
-    stream.on('error', (err) => log.warn({ err }, 'an export broke off'));
+    stream.on('error', (err) => log.warn({ err }, 'export aborted'));
     return reply.type('application/x-ndjson').send(stream as never);
   });
 }

@@ -7,7 +7,7 @@ import { consolidationView } from './views/consolidation.ts';
 const schema = {
   operationId: 'getConsolidation',
   tags: ['manage'],
-  summary: 'What a consolidation read, thought, decided and changed, and its cost',
+  summary: 'Get a consolidation: what it read, decided and changed, and its cost',
   params: IdParams,
   response: { 200: ConsolidationView },
 };

@@ -6,8 +6,8 @@ import type { ConsoleDeps } from './deps.ts';
 const schema = {
   operationId: 'getDoctor',
   tags: ['manage'],
-  summary: 'Whether every promise holds, and what to run where one does not',
-  description: 'Of the whole installation. Changes nothing; others go on working meanwhile.',
+  summary: 'Check the installation for problems and how to fix them',
+  description: 'Checks the whole installation. Changes nothing and does not interrupt other work.',
   querystring: GetDoctorQuery,
   response: { 200: ExaminationView },
 };

@@ -6,7 +6,7 @@ import type { ConsoleDeps } from './deps.ts';
 const schema = {
   operationId: 'getErasure',
   tags: ['manage'],
-  summary: 'How far an erasure is',
+  summary: 'Get the progress of an erasure',
   params: IdParams,
   response: { 200: ErasureView },
 };

@@ -9,8 +9,8 @@ import { replayText } from './views/replay-text.ts';
 const schema = {
   operationId: 'getReplay',
   tags: ['manage'],
-  summary: 'How far a replay is, and what a what-if found',
-  description: 'With format=text as plain text, to be read by people.',
+  summary: 'Get the progress of a replay and the result of a what-if',
+  description: 'With format=text, returns a human-readable report as plain text.',
   params: IdParams,
   querystring: GetReplayQuery,
   response: {

@@ -7,7 +7,7 @@ import { settingsView } from './views/settings.ts';
 const schema = {
   operationId: 'getSettings',
   tags: ['manage'],
-  summary: 'What is remembered, how it is decided, and what waits for a person',
+  summary: "Get a tenant's settings",
   response: { 200: SettingsView },
 };
 

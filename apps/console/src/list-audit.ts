@@ -8,10 +8,11 @@ import { tenantNamed } from './tenant-named.ts';
 const schema = {
   operationId: 'listAudit',
   tags: ['audit'],
-  summary: 'Who did what, newest first',
+  summary: 'List the audit log, newest first',
   description:
-    'Every request that changes something, what admins read, sign-ins, and what was refused, each within a second of its ' +
-    'answer. Whoever goes on being refused the same is named once a minute. Texts are never part of it.',
+    'Lists every request that changes something, reads by admins, sign-ins and refused requests, each within a ' +
+    'second of its response. Repeated refusals of the same kind are listed once a minute. Entries never contain ' +
+    'texts.',
   querystring: ListAuditQuery,
   response: { 200: AuditList },
 };

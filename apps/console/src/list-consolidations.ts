@@ -7,7 +7,7 @@ import { consolidationSummary } from './views/consolidation.ts';
 const schema = {
   operationId: 'listConsolidations',
   tags: ['manage'],
-  summary: 'Consolidations, newest first',
+  summary: 'List consolidations, newest first',
   querystring: ListConsolidationsQuery,
   response: { 200: ConsolidationList },
 };

@@ -7,7 +7,7 @@ import { keyView } from './views/key.ts';
 const schema = {
   operationId: 'listKeys',
   tags: ['keys'],
-  summary: 'Keys, newest first, ended ones included',
+  summary: 'List keys, newest first, including expired and revoked ones',
   querystring: ListKeysQuery,
   response: { 200: KeyList },
 };

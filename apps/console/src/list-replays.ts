@@ -7,7 +7,7 @@ import { replaySummary } from './views/replay.ts';
 const schema = {
   operationId: 'listReplays',
   tags: ['manage'],
-  summary: 'Replays, newest first',
+  summary: 'List replays, newest first',
   querystring: ListReplaysQuery,
   response: { 200: ReplayList },
 };

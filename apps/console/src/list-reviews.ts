@@ -7,7 +7,7 @@ import { reviewView } from './views/review.ts';
 const schema = {
   operationId: 'listReviews',
   tags: ['manage'],
-  summary: 'Operations that wait, or waited, for a person, newest first',
+  summary: 'List reviews, pending and decided, newest first',
   querystring: ListReviewsQuery,
   response: { 200: ReviewList },
 };

@@ -7,7 +7,7 @@ import { undoView } from './views/undo.ts';
 const schema = {
   operationId: 'listUndos',
   tags: ['manage'],
-  summary: 'Undos, rollbacks and redos, newest first',
+  summary: 'List undos, rollbacks and redos, newest first',
   querystring: ListUndosQuery,
   response: { 200: UndoList },
 };

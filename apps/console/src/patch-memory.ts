@@ -10,7 +10,7 @@ const schema = {
   operationId: 'patchMemory',
   tags: ['manage'],
   summary: 'Change a memory',
-  description: 'What is left out stays as it is. The former version stays in the history.',
+  description: 'Omitted fields stay unchanged. The previous version is kept in the history.',
   params: IdParams,
   body: PatchMemory,
   response: { 200: WrittenMemory, 202: WrittenMemory },

@@ -9,10 +9,10 @@ import { keyView } from './views/key.ts';
 const schema = {
   operationId: 'postKey',
   tags: ['keys'],
-  summary: 'Make a key',
+  summary: 'Create a key',
   description:
-    'Its secret is in this answer and nowhere else. A tenant is there as soon as it has a key. From the first key on every ' +
-    'request needs one; so where none is needed yet, the first has to be an admin of the tenant default.',
+    'The secret is only returned in this response. Creating its first key creates a tenant. Once any key exists, ' +
+    'every request needs one; the very first key must therefore be an admin of the tenant default.',
   body: PostKey,
   response: { 201: KeyWithSecret },
 };
@@ -36,9 +36,9 @@ export function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): vo
 const lockingOut = () =>
   problem(
     'conflict',
-    'this would be the first key, and from then on every request needs one: nobody could make any other. First make ' +
-      'one for yourself, of the tenant default with the scope admin (slowwave keys create operator --scopes admin), ' +
-      'and make this one with it',
+    'this would be the first key; after that every request needs a key, and this one cannot create others. First ' +
+      'create a key for yourself, of the tenant default with the scope admin (slowwave keys create operator ' +
+      '--scopes admin), and use it to create this one',
   );
 
 type Made = { id: string; hash: string; tenant: TenantId; createdAt: Millis };
@@ -51,6 +51,6 @@ function newKey(body: z.infer<typeof PostKey>, made: Made): NewKey {
 }
 
 const overAlready = (expiresAt: Millis, now: Millis) =>
-  problem('invalid_request', `expected a time that is to come, got ${isoOf(expiresAt)}; it is ${isoOf(now)}`, {
-    errors: [{ path: 'expires_at', message: 'expected a time that is to come' }],
+  problem('invalid_request', `expected a time in the future, got ${isoOf(expiresAt)}; it is ${isoOf(now)}`, {
+    errors: [{ path: 'expires_at', message: 'expected a time in the future' }],
   });

@@ -8,10 +8,11 @@ import { metadataAllowed, textKept } from './text-kept.ts';
 const schema = {
   operationId: 'postMemory',
   tags: ['manage'],
-  summary: 'Write a memory as it is',
+  summary: 'Write a memory verbatim',
   description:
-    'No chat model is asked, and the embedder is waited for 2 s at most: without it the memory is found by its words until it ' +
-    'is embedded (searchable: "words"). 201: stored and searchable. 202: stored, searchable once the index is back.',
+    'No chat model is used. If the embedding model does not answer within 2 s, the memory can only be found by ' +
+    'keywords until it is embedded (searchable: "words"). 201: stored and searchable. 202: stored, searchable ' +
+    'once the index is available again.',
   body: PostMemory,
   response: { 201: WrittenMemory, 202: WrittenMemory },
 };

@@ -7,10 +7,10 @@ import { planView } from './views/plan.ts';
 const schema = {
   operationId: 'previewConsolidation',
   tags: ['manage'],
-  summary: 'What a batch would do if it were consolidated now',
+  summary: 'Preview what consolidating a batch would do',
   description:
-    'Asks the models and decides as a consolidation does. Nothing is written but what the models have used; above a budget it is ' +
-    'refused with 402.',
+    'Runs the models and makes decisions like a consolidation. Nothing is written except the model usage. Returns ' +
+    '402 if a budget is exceeded.',
   body: PostPreview,
   response: { 200: PlanView },
 };

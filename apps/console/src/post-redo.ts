@@ -7,8 +7,8 @@ import { takenBack } from './taken-back.ts';
 const schema = {
   operationId: 'redo',
   tags: ['manage'],
-  summary: 'Take an undo or a rollback back',
-  description: 'What it took back counts again, together with whatever came since.',
+  summary: 'Redo what an undo or a rollback undid',
+  description: 'The undone changes count again, together with everything that came later.',
   params: IdParams,
   body: PostRedo,
   response: { 200: UndoReport, 202: UndoReport },

@@ -21,12 +21,13 @@ const SAMPLE = 20;
 const schema = {
   operationId: 'postReplay',
   tags: ['manage'],
-  summary: 'Try parked batches again, or past ones otherwise',
+  summary: 'Replay parked batches, or try past ones with other settings',
   description:
-    'Parked batches wait again at their old positions, with their attempts at zero, and keep when they were said: what ' +
-    'was said since is not overwritten. Thousands are put back in slices, in the background.\n\n' +
-    'With a change (model, mode, instructions, …) or with shadow it is a what-if: copies of the batches are consolidated ' +
-    'in a shadow space, behind all live work, and the replay tells how memories would be. Life does not notice.\n\n' +
+    'Parked batches are queued again at their old positions with zero attempts. They keep their original times, so ' +
+    'newer information is not overwritten. Large numbers are queued in slices, in the background.\n\n' +
+    'With a change (model, mode, instructions, …) or with shadow it is a what-if: copies of the batches are ' +
+    'consolidated in a shadow space, with lower priority than live work, and the replay reports how memories ' +
+    'would differ. Live data is not affected.\n\n' +
     'With dry_run nothing is changed.',
   headers: KeyHeader,
   body: PostReplay,
@@ -84,9 +85,10 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
   if (state === undefined || state === 'parked') return ['parked'];
   throw problem(
     'invalid_request',
-    `batches that are ${state} are not consolidated again in life; add "shadow": true, or a change such as "model", to see ` +
-      'in a shadow space what would come of them',
-    { errors: [{ path: 'filter.state', message: 'expected parked, or a what-if' }] },
+    `${state} batches cannot ` +
+      'be replayed live; add "shadow": true, or a change such as "model", to replay them ' +
+      'in a shadow space',
+    { errors: [{ path: 'filter.state', message: 'expected parked, unless it is a what-if' }] },
   );
 }
 
@@ -97,7 +99,8 @@ function refuseForbiddenModel({ tenantModels }: ConsoleDeps, changes: WhatIfChan
   const expected = `expected one of ${tenantModels.join(', ')}`;
   throw problem(
     'invalid_request',
-    `tenants may not name the model ${JSON.stringify(model)}: ${expected}, or have the operator add it to SLOWWAVE_TENANT_MODELS`,
+    `the model ${JSON.stringify(model)} is not allowed for tenants: ${expected}; or ask the operator to add it to ` +
+      'SLOWWAVE_TENANT_MODELS',
     { errors: [{ path: 'model', message: expected }] },
   );
 }
@@ -107,7 +110,8 @@ function refuseUnknownModel({ otherChat }: ConsoleDeps, changes: WhatIfChanges |
   if (model === undefined || otherChat(model) !== null) return;
   throw problem(
     'invalid_request',
-    `the model ${JSON.stringify(model)} cannot be asked: no server of models is configured; set OPENAI_BASE_URL or OPENAI_API_KEY`,
+    `the model ${JSON.stringify(model)} cannot be used: no model server is configured; set OPENAI_BASE_URL or ` +
+      'OPENAI_API_KEY',
     { errors: [{ path: 'model', message: 'expected builtin' }] },
   );
 }
@@ -115,8 +119,9 @@ function refuseUnknownModel({ otherChat }: ConsoleDeps, changes: WhatIfChanges |
 const otherReplay = (key: string | null) =>
   problem(
     'idempotency_conflict',
-    `the idempotency key ${JSON.stringify(key)} came before with another replay; ` +
-      'send the first body again, or choose a new key for a new replay',
+    `the idempotency key ${JSON.stringify(key)} ` +
+      'was already used with a different body; send the original ' +
+      'body, or use a new key',
   );
 
 /** Batches a refusal names. */
@@ -125,13 +130,14 @@ const NAMED = 20;
 const removed = (batchIds: readonly string[]) =>
   problem(
     'removed_by_retention',
-    `retention has removed the messages of ${batchIds.length} of these batches, or what was remembered of them: ` +
-      `${batchIds.slice(0, NAMED).join(', ')}; leave them out by batch_ids, or since, or user_id`,
+    `retention has removed the messages of ${batchIds.length} of these batches, or the memories from them: ` +
+      `${batchIds.slice(0, NAMED).join(', ')}; exclude them with batch_ids, since or user_id`,
   );
 
 const tooMany = ({ matched, most }: { matched: number; most: number }) =>
   problem(
     'invalid_request',
-    `${matched} batches match, and a what-if takes at most ${most}; narrow the filter by user_id, since and until, or batch_ids`,
+    `${matched} batches match, but a what-if is limited to ${most}; narrow the filter with user_id, since and ` +
+      'until, or batch_ids',
     { errors: [{ path: 'filter', message: `expected at most ${most} batches, got ${matched}` }] },
   );

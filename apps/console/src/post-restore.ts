@@ -7,10 +7,10 @@ import { written } from './refusals.ts';
 const schema = {
   operationId: 'restoreMemory',
   tags: ['manage'],
-  summary: 'Bring a version of a memory back',
+  summary: 'Restore a version of a memory',
   description:
-    'Its text and details hold again, from now on; also where the memory was deleted or undone. A version that has ' +
-    'expired comes back without an end.',
+    'Its text and details become current again, even if the memory was deleted or undone. An expired version is ' +
+    'restored without an expiry date.',
   params: IdParams,
   body: PostRestore,
   response: { 200: WrittenMemory, 202: WrittenMemory },

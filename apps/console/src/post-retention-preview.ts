@@ -7,8 +7,8 @@ import { forgettingFrom, retentionFrom } from './views/settings.ts';
 const schema = {
   operationId: 'previewRetention',
   tags: ['manage'],
-  summary: 'What retention and forgetting would take now',
-  description: 'Nothing is changed. What is left out of the body is as the settings have it.',
+  summary: 'Preview what retention and forgetting would remove now',
+  description: 'Nothing is changed. Omitted fields are taken from the settings.',
   body: PostRetentionPreview,
   response: { 200: RetentionPreview },
 };

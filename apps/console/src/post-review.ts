@@ -8,10 +8,10 @@ import { reviewView } from './views/review.ts';
 const schema = {
   operationId: 'settleReview',
   tags: ['manage'],
-  summary: 'Approve or reject an operation that waits',
+  summary: 'Approve or reject a pending operation',
   description:
-    'An approved operation is carried out as if it had been when its fact was said. Where it is too late for that, ' +
-    'nothing is changed: the state is stale and the note says why. 202: done, searchable once the index is back.',
+    'An approved operation is applied as of the time its fact was said. If that is no longer possible, nothing is ' +
+    'changed: the state becomes stale and note says why. 202: done, searchable once the index is available again.',
   params: IdParams,
   body: PostReview,
   response: { 200: ReviewView, 202: ReviewView },
@@ -33,9 +33,12 @@ function settled(result: ReviewResult, id: string): Extract<ReviewResult, { kind
     case 'not_found':
       throw notFound('review', id);
     case 'over':
-      throw problem('conflict', `review ${id} is ${result.state} already; a decision is made once`);
+      throw problem('conflict', `review ${id} is already ${result.state}; it cannot be decided again`);
     case 'early':
-      throw problem('conflict', `review ${id} deletes what ${result.first} would add; decide on ${result.first} first`);
+      throw problem(
+        'conflict',
+        `review ${id} deletes what review ${result.first} would add; decide ${result.first} first`,
+      );
     case 'conflict':
       throw overtaken();
   }

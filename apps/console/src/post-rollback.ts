@@ -7,11 +7,11 @@ import { takenBack } from './taken-back.ts';
 const schema = {
   operationId: 'rollbackUser',
   tags: ['manage'],
-  summary: 'Roll a user back to a time',
+  summary: 'Roll a user back to an earlier time',
   description:
-    'All memories of the user are what they were then, by the time they were recorded at (not by when things were said ' +
-    'or held): what consolidations, explicit writes and undos did since is undone by further events. Batches that wait ' +
-    'are not touched. It can be taken back.',
+    'Restores all memories of the user to their state at that time, by recording time (not by when things were said ' +
+    'or true). Later consolidations, explicit writes and undos are reversed by new events. Waiting batches are ' +
+    'not affected. A rollback can be undone.',
   params: OwnerParams,
   body: PostRollback,
   response: { 200: UndoReport, 202: UndoReport },
@@ -34,7 +34,7 @@ export function postRollback(app: App, { undoer, tools }: ConsoleDeps): void {
 
 function refuseFuture(to: Millis, now: Millis): void {
   if (to <= now) return;
-  throw problem('invalid_request', `expected a time that is past, got ${isoOf(to)}; it is ${isoOf(now)}`, {
-    errors: [{ path: 'to', message: 'expected a time that is past' }],
+  throw problem('invalid_request', `expected a time in the past, got ${isoOf(to)}; it is ${isoOf(now)}`, {
+    errors: [{ path: 'to', message: 'expected a time in the past' }],
   });
 }

@@ -9,10 +9,10 @@ const schema = {
   tags: ['manage'],
   summary: 'Undo a consolidation',
   description:
-    'Its memories are as if it had never been, by further events: nothing of their history goes, and the undo can be ' +
-    'taken back. Its batches become undone. Where later consolidations or explicit writes changed or confirmed the same ' +
-    'memories, the answer is 409 has_dependents with all of them, and nothing is changed; with cascade they are undone ' +
-    'as well. 202: done, in the index once that is back.',
+    'Reverses its changes by new events; the history is kept, and the undo can be undone. Its batches become ' +
+    'undone. If later consolidations or explicit writes changed or confirmed the same memories, the response is ' +
+    '409 has_dependents with a list of them and nothing is changed; with cascade they are undone as well. 202: ' +
+    'done, indexed once the index is available again.',
   params: IdParams,
   body: PostUndo,
   response: { 200: UndoReport, 202: UndoReport },

@@ -9,7 +9,7 @@ const schema = {
   operationId: 'putSettings',
   tags: ['manage'],
   summary: 'Replace all settings',
-  description: 'What is left out goes back to its default. Counts for what is consolidated from now on.',
+  description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
   body: PutSettings,
   response: { 200: SettingsView },
 };

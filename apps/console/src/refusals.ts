@@ -23,16 +23,16 @@ export function written(result: WriteResult, id: string | null): Written {
     case 'conflict':
       throw overtaken();
     case 'no_version':
-      throw problem('not_found', `memory ${id} never said anything under that version; see /v1/memories/${id}/history`);
+      throw problem('not_found', `memory ${id} has no such version with a text; see /v1/memories/${id}/history`);
     case 'removed':
       throw problem(
         'removed_by_retention',
-        `what memory ${id} said under that version was removed by retention (history_days) and cannot be brought back`,
+        `that version of memory ${id} was removed by retention (history_days) and cannot be restored`,
       );
     case 'immutable':
       throw problem(
         'immutable_memory',
-        `memory ${id} is immutable and was not changed; send {"immutable": false} by PATCH first`,
+        `memory ${id} is immutable and was not changed; PATCH {"immutable": false} first`,
       );
   }
 }
@@ -40,6 +40,6 @@ export function written(result: WriteResult, id: string | null): Written {
 export function overtaken(): ProblemError {
   return problem(
     'version_conflict',
-    'the memory was changed in between, or is not at the version that was named; read it again and decide anew',
+    'the memory was changed by another request, or is not at the given version; read it again and retry',
   );
 }

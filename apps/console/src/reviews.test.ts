@@ -52,7 +52,7 @@ test('a decision is made once', async () => {
   for (const decision of ['approve', 'reject']) {
     const again = (await decide(review.id, decision)).json();
     expect(again).toMatchObject({ status: 409, code: 'conflict' });
-    expect(again.detail).toContain('approved already');
+    expect(again.detail).toContain('already approved');
   }
 });
 

@@ -10,10 +10,10 @@ const SECOND_MS = 1_000;
 const schema = {
   operationId: 'rotateKey',
   tags: ['keys'],
-  summary: 'Give a key a new secret',
+  summary: 'Rotate the secret of a key',
   description:
-    'It is in this answer and nowhere else. The present secret is still taken for grace_seconds; one that was replaced ' +
-    'before is not any more.',
+    'The new secret is only returned in this response. The current secret stays valid for grace_seconds; older ones ' +
+    'become invalid at once.',
   params: IdParams,
   body: RotateKey,
   response: { 200: KeyWithSecret },
@@ -37,8 +37,8 @@ function refuseEnded(key: ApiKey | null, { id, now }: { id: string; now: Millis 
   if (key === null) throw notFound('key', id);
   const { revokedAt, expiresAt } = key;
   if (revokedAt !== null) throw ended(id, `was revoked at ${isoOf(revokedAt)}`);
-  if (expiresAt !== null && expiresAt <= now) throw ended(id, `has expired at ${isoOf(expiresAt)}`);
+  if (expiresAt !== null && expiresAt <= now) throw ended(id, `expired at ${isoOf(expiresAt)}`);
   return key;
 }
 
-const ended = (id: string, why: string) => problem('conflict', `key ${id} ${why}; make another one`);
+const ended = (id: string, why: string) => problem('conflict', `key ${id} ${why}; create a new one`);

@@ -7,8 +7,8 @@ import { studyView } from './views/study.ts';
 const shown = {
   operationId: 'getStudy',
   tags: ['manage'],
-  summary: 'What the graph learned from a consolidation',
-  description: 'Its study: the statements it added, what it refused and why, and its cost.',
+  summary: 'Get what the graph learned from a consolidation',
+  description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
   params: IdParams,
   response: { 200: StudyView },
 };
@@ -16,10 +16,10 @@ const shown = {
 const asked = {
   operationId: 'postStudy',
   tags: ['manage'],
-  summary: 'Have the graph learn from a consolidation',
+  summary: 'Update the graph from a consolidation',
   description:
-    'Makes the study of an applied consolidation that has none, such as one from before relations were kept, or tries a ' +
-    'parked one again. The answer comes at once; the study is made in the background.',
+    'Starts the study of an applied consolidation that has none, for example because relations were not enabled ' +
+    'then, or retries a parked one. Returns immediately; the study runs in the background.',
   params: IdParams,
   response: { 202: StudyView },
 };
@@ -51,5 +51,5 @@ const nothingToDo = (id: string, state: string) =>
   problem(
     'conflict',
     `expected an applied consolidation without a study, or with a parked one, got ${id}, which is ${state}; ` +
-      'GET the same address shows the study it has',
+      'use GET on the same URL to see its study',
   );

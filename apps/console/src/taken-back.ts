@@ -18,19 +18,20 @@ export function takenBack(
     case 'not_found':
       throw notFound(kind, id);
     case 'refused':
-      throw problem('conflict', `${kind} ${id} was not taken back: ${result.why}`);
+      throw problem('conflict', `${kind} ${id} was not undone: ${result.why}`);
     case 'dependents':
       throw problem(
         'has_dependents',
         `${result.dependents.length} later changes depend on ${kind} ${id}; nothing was changed. ` +
-          'Look at them (dry_run shows all that would change), then send {"cascade": true} to undo them as well',
+          'Check them (dry_run shows everything that would change), then send {"cascade": true} to undo them as well',
         { dependents: result.dependents.map(dependentView) },
       );
     case 'removed':
       throw problem(
         'removed_by_retention',
-        `${kind} ${id} was not taken back: ${result.memoryIds.length} memories would hold again what retention has removed ` +
-          `(history_days): ${result.memoryIds.slice(0, NAMED).join(', ')}. Nothing was changed; change or delete them by themselves`,
+        `${kind} ${id} was not undone: it would restore texts of ${result.memoryIds.length} memories that retention ` +
+          `has removed (history_days): ${result.memoryIds.slice(0, NAMED).join(', ')}. Nothing was changed; change ` +
+          'or delete these memories individually',
       );
     case 'conflict':
       throw overtaken();

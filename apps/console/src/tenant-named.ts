@@ -7,5 +7,5 @@ export function tenantNamed(request: FastifyRequest, named: string | undefined):
   const principal = principalOf(request);
   if (named === undefined || named === principal.tenant || isOperator(principal))
     return (named ?? principal.tenant) as TenantId;
-  throw problem('scope_missing', 'only admins of the tenant default look after other tenants');
+  throw problem('scope_missing', 'only admins of the tenant default can manage other tenants');
 }

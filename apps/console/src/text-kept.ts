@@ -7,7 +7,7 @@ export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantI
   if (personalData === 'off') return text;
   const { text: masked, kinds } = maskPersonal(text);
   if (personalData === 'mask' || kinds.length === 0) return masked;
-  const message = `expected a text without personal data, got ${[...new Set(kinds)].join(', ')}; leave it out`;
+  const message = `expected a text without personal data, got ${[...new Set(kinds)].join(', ')}; remove it`;
   throw problem('unsupported_content', `memory: ${message} (see personal_data in /v1/settings)`, {
     errors: [{ path: 'memory', message }],
   });

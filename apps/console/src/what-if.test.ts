@@ -192,8 +192,8 @@ test('one that is discarded while it is set up comes to nothing', async () => {
 });
 
 test.each([
-  [{ filter: { state: 'consolidated' } }, /not consolidated again in life/],
-  [{ filter: {}, model: 'unknown' }, /cannot be asked/],
+  [{ filter: { state: 'consolidated' } }, /cannot be replayed live/],
+  [{ filter: {}, model: 'unknown' }, /cannot be used/],
   [{ filter: {}, prompts: { extract: 'no placeholder' } }, /prompts.extract/],
   [{ filter: {}, temperature: 2 }, /temperature/],
 ] as const)('%j is refused with what to do', async (body, told) => {

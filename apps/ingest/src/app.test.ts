@@ -40,7 +40,7 @@ test('the same key with another body is refused with what to do', async () => {
   await post(hello, { 'idempotency-key': 'k1' });
   const answer = await post({ ...hello, infer: false }, { 'idempotency-key': 'k1' });
   expect(answer.json()).toMatchObject({ status: 409, code: 'idempotency_conflict' });
-  expect(answer.json().detail).toContain('choose a new key');
+  expect(answer.json().detail).toContain('use a new key');
 });
 
 test('two different keys in one request are refused', async () => {

@@ -20,7 +20,7 @@ test('while too many batches wait new ones are told to come again; once they are
   expect(refused.headers['retry-after']).toBe('5');
   expect(refused.json()).toMatchObject({
     code: 'too_many_requests',
-    detail: expect.stringContaining('3 batches wait'),
+    detail: expect.stringContaining('3 batches are waiting'),
   });
   await engine.run();
   engine.tools.advance(SECOND);
@@ -47,7 +47,7 @@ test('all tenants together have a limit of their own', async () => {
   const pressure = backPressure({ ...engine.deps, maxPending: { perTenant: 10, total: 2, lateMs: HOUR_MS } });
   pressure.check(DEFAULT_TENANT);
   await turn();
-  expect(() => pressure.check(DEFAULT_TENANT)).toThrow('2 batches of all tenants wait already');
+  expect(() => pressure.check(DEFAULT_TENANT)).toThrow('2 batches of all tenants are waiting');
 });
 
 test('a ledger that cannot count refuses nobody, and an old count refuses nobody either', async () => {
@@ -62,7 +62,7 @@ test('a ledger that cannot count refuses nobody, and an old count refuses nobody
   });
   pressure.check(DEFAULT_TENANT);
   await turn();
-  expect(() => pressure.check(DEFAULT_TENANT)).toThrow('1 batches wait already');
+  expect(() => pressure.check(DEFAULT_TENANT)).toThrow('1 batches are waiting');
   away = true;
   engine.tools.advance(20 * SECOND);
   expect(() => pressure.check(DEFAULT_TENANT)).not.toThrow();

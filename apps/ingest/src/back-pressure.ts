@@ -32,8 +32,8 @@ export function backPressure(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' |
   };
   return {
     check: (tenant) => {
-      if (of(tenant).isFull()) throw tooMany(`${perTenant} batches wait`);
-      if (all.isFull()) throw tooMany(`${total} batches of all tenants wait`);
+      if (of(tenant).isFull()) throw tooMany(`${perTenant} batches are waiting`);
+      if (all.isFull()) throw tooMany(`${total} batches of all tenants are waiting`);
       if (late.has(tenant)) throw tooMany(`${LATE_USERS} users have been due for more than ${lateMs / 60_000} minutes`);
     },
     accepted: (tenant) => {
@@ -68,7 +68,7 @@ function backlog(
       countedAt = tools.now();
       freshMs = Math.max(FRESH_MS, (countedAt - from) * SHARE);
     } catch (error) {
-      log.warn({ error: String(error) }, 'could not count what waits; batches are accepted');
+      log.warn({ error: String(error) }, 'could not count waiting batches; accepting new ones anyway');
     } finally {
       counting = false;
     }
@@ -90,7 +90,8 @@ function backlog(
 const tooMany = (what: string) =>
   problem(
     'too_many_requests',
-    `${what} already, which is the limit; send this one again in ${RETRY_AFTER_SECONDS} s. ` +
-      'More workers, or a higher limit of the model, make them fewer.',
+    `${what}, which is the limit; retry in ${RETRY_AFTER_SECONDS} ` +
+      's. Add workers, or raise the limits of the ' +
+      'model, to process batches faster.',
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
   );

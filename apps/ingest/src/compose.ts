@@ -27,7 +27,7 @@ export async function compose(config: Config): Promise<Service> {
   const schedule = await openOn([connection, ledger], openSchedule({ connection, log }));
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
   const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
-  log.info(runsOn(config), 'what this process runs on');
+  log.info(runsOn(config), 'effective configuration');
   const app = await createShell({
     name: 'ingest',
     auth,

@@ -7,8 +7,8 @@ import { outcome } from './watch-batch.ts';
 const schema = {
   operationId: 'getBatch',
   tags: ['ingest'],
-  summary: 'What became of a batch',
-  description: 'With wait, the answer comes when the batch is done or the time is up.',
+  summary: 'Get the state of a batch',
+  description: 'With wait, the response is sent once the batch is done or the time is up.',
   params: IdParams,
   querystring: WaitQuery.strict(),
   response: { 200: BatchView },

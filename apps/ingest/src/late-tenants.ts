@@ -31,7 +31,7 @@ export function lateTenants({
       lookedAt = tools.now();
       againMs = Math.max(LOOK_AGAIN_MS, (lookedAt - from) * SHARE);
     } catch (error) {
-      log.warn({ error: String(error) }, 'could not look who is late; batches are accepted');
+      log.warn({ error: String(error) }, 'could not check for overdue users; accepting new batches anyway');
     } finally {
       looking = false;
     }

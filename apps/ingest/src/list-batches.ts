@@ -7,7 +7,7 @@ import { batchSummary } from './views.ts';
 const schema = {
   operationId: 'listBatches',
   tags: ['ingest'],
-  summary: 'Batches, newest first',
+  summary: 'List batches, newest first',
   querystring: ListBatchesQuery,
   response: { 200: BatchList },
 };

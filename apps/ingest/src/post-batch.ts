@@ -30,8 +30,9 @@ const schema = {
   tags: ['ingest'],
   summary: 'Post messages to remember',
   description:
-    'Stored before it is acknowledged; consolidated in the background. With wait, the answer is the batch as it stands ' +
-    'when it is done or the time is up. While too many batches wait already the answer is 429 with Retry-After.',
+    'The batch is stored before it is acknowledged, and consolidated in the background. With wait, the response is ' +
+    'the state of the batch once it is done or the time is up. If too many batches are already waiting, the ' +
+    'response is 429 with Retry-After.',
   headers: KeyHeader,
   querystring: WaitQuery.strict(),
   body: PostBatch,
@@ -47,8 +48,7 @@ export function postBatch(app: App, deps: IngestDeps): void {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     pressure.check(tenant);
-    if (request.body.graph === true)
-      refuseForOneApp(request, 'relations are kept for all apps together; leave graph out');
+    if (request.body.graph === true) refuseForOneApp(request, 'relations are shared by all apps, so remove graph');
     checkImages(request.body.messages, deps.images);
     checkTimes(request.body, deps.tools.now());
     const { due, personalData, timezone } = await policyOf(tenant);
@@ -85,8 +85,9 @@ async function append(deps: IngestDeps, batch: NewBatch): Promise<StoredBatch> {
   if (appended.kind === 'conflict') {
     throw problem(
       'idempotency_conflict',
-      `the idempotency key ${JSON.stringify(batch.idempotency?.key)} came before with another body; ` +
-        'send the first body again, or choose a new key for a new batch',
+      `the idempotency key ${JSON.stringify(batch.idempotency?.key)} ` +
+        'was already used with a different body; ' +
+        'send the original body, or use a new key',
     );
   }
   if (appended.nudge !== null) scheduleTurns(deps, [appended.nudge]);

@@ -91,7 +91,7 @@ test.each([
   const { post } = await bench();
   const answer = await post({ user_id: 'ann', ...body });
   expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path }] });
-  expect(answer.json().detail).toContain('at most 24 hours from now');
+  expect(answer.json().detail).toContain('at most 24 hours in the future');
 });
 
 test('a zone that does not exist is refused', async () => {

@@ -46,9 +46,9 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
     ...(isThere(histories) && { history: (histories.get(idOf(ranked)) ?? []).map(historyView) }),
   }));
   const missing = [
-    ...(said === LATE ? [lateNote('reading the sources')] : []),
-    ...(histories === LATE ? [lateNote('reading the histories')] : []),
-    ...(messages === LATE ? [lateNote('reading the messages')] : []),
+    ...(said === LATE ? [lateNote('sources')] : []),
+    ...(histories === LATE ? [lateNote('histories')] : []),
+    ...(messages === LATE ? [lateNote('messages')] : []),
   ];
   const shown = isThere(messages) ? messagesIn(messages, best.messages, body) : [];
   return { results, ...(wanted('messages') && { messages: shown }), missing };

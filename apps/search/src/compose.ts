@@ -30,7 +30,7 @@ export async function compose(config: Config): Promise<Service> {
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
-  log.info(runsOn(config), 'what this process runs on');
+  log.info(runsOn(config), 'effective configuration');
   const app = await createShell({
     name: 'search',
     auth,

@@ -1,6 +1,10 @@
 import { problem } from '@slowwave/http';
 
 export const emptyQuery = () =>
-  problem('invalid_request', 'a query needs text, got none; GET /v1/memories lists memories without a query', {
-    errors: [{ path: 'query', message: 'expected text, got none' }],
-  });
+  problem(
+    'invalid_request',
+    'expected text in query, got none; use GET /v1/memories to list memories without a query',
+    {
+      errors: [{ path: 'query', message: 'expected text, got none' }],
+    },
+  );

@@ -53,8 +53,8 @@ async function findApart(deps: SearchDeps, question: Asked, deadline: Deadline):
   ]);
   if (byMeaning === LATE && byWords === LATE) throw tooLate(question);
   return together(
-    byMeaning === LATE ? late('the search by meaning') : byMeaning,
-    byWords === LATE ? late('the search by words') : byWords,
+    byMeaning === LATE ? late('vector search') : byMeaning,
+    byWords === LATE ? late('keyword search') : byWords,
   );
 }
 
@@ -62,18 +62,15 @@ const NOTHING: Found = { memories: [], messages: [], missing: [] };
 const late = (what: string): Found => ({ ...NOTHING, missing: [lateNote(what)] });
 
 const noMessages = () =>
-  problem(
-    'not_configured',
-    'this index has no messages; set SLOWWAVE_INDEX_MESSAGES, or leave messages out of include',
-    {
-      errors: [{ path: 'include', message: 'expected what is in the index, got messages, which are not' }],
-    },
-  );
+  problem('not_configured', 'messages are not indexed; set SLOWWAVE_INDEX_MESSAGES, or remove messages from include', {
+    errors: [{ path: 'include', message: 'messages are not indexed' }],
+  });
 
 const tooLate = ({ body }: Question) =>
   problem(
     'timed_out',
-    `nothing was found within timeout_ms: ${body.timeout_ms}; allow more time, or ask with mode: "keyword", which needs no model`,
+    `nothing was found within timeout_ms (${body.timeout_ms}); increase timeout_ms, or use mode "keyword", which ` +
+      'needs no model',
   );
 
 /** The terms that a question is looked for by. */
@@ -91,8 +88,8 @@ async function vectorOf(
   } catch (error) {
     if (signal.aborted) throw error;
     const { code } = asEngineError(error);
-    deps.log.warn({ err: error }, 'a query was not embedded; searched by keyword only');
-    return { error, missing: `the query could not be embedded (${code}): searched by keyword only` };
+    deps.log.warn({ err: error }, 'could not embed query; keyword search only');
+    return { error, missing: `the query could not be embedded (${code}); keyword search only` };
   }
 }
 

@@ -47,4 +47,4 @@ async function orLeave<T>(work: Promise<T>, cancel: AbortSignal): Promise<T> {
 }
 
 const left = (): EngineError =>
-  new EngineError('nobody waits any more for the vector of this question', { code: 'cancelled', retryable: true });
+  new EngineError('the vector of this query is no longer needed', { code: 'cancelled', retryable: true });

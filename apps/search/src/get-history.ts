@@ -9,7 +9,7 @@ import { historyView } from './views.ts';
 const schema = {
   operationId: 'getHistory',
   tags: ['memories'],
-  summary: 'The life of a memory, oldest event first',
+  summary: 'Get the history of a memory, oldest event first',
   params: IdParams,
   querystring: z.strictObject(PageQuery),
   response: { 200: History },

@@ -8,7 +8,9 @@ const schema = {
   operationId: 'getMemory',
   tags: ['memories'],
   summary: 'One memory',
-  description: 'What it says now, as a search shows it: a change that is to come is in its history until then.',
+  description:
+    'Returns its current version, as in search results. A change that takes effect later is only in the ' +
+    'history until then.',
   params: IdParams,
   response: { 200: MemoryView },
 };
@@ -21,6 +23,6 @@ export function getMemory(app: App, { ledger, tools }: SearchDeps): void {
     const memory = await existing(ledger, request, id);
     if (liveVersion(memory) !== null) return memoryView(memory, shownVersion(memory, tools.now()));
     const what = deletedAt(memory) === null ? 'undone' : 'deleted';
-    throw problem('not_found', `memory ${id} was ${what}; its life is at /v1/memories/${id}/history`);
+    throw problem('not_found', `memory ${id} was ${what}; see /v1/memories/${id}/history`);
   });
 }

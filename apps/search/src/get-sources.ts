@@ -8,7 +8,7 @@ import { sourceView } from './views.ts';
 const schema = {
   operationId: 'getSources',
   tags: ['memories'],
-  summary: 'The messages a memory came from, with their neighbours on request',
+  summary: 'Get the messages a memory came from, optionally with their neighbours',
   params: IdParams,
   querystring: SourcesQuery,
   response: { 200: SourceList },

@@ -6,8 +6,8 @@ import type { SearchDeps } from './deps.ts';
 const schema = {
   operationId: 'getStats',
   tags: ['memories'],
-  summary: 'Counts, and whether they add up',
-  description: 'batches.gap is accepted minus all other counts: anything but 0 is a defect.',
+  summary: 'Get counts, and check that they add up',
+  description: 'batches.gap is accepted minus all other counts; any value other than 0 is a defect.',
   response: { 200: StatsView },
 };
 

@@ -36,9 +36,9 @@ test('searches are degraded from the loss of the index until all of it is there 
   await deps.index.clear();
   expect(await degraded()).toContain('being built');
   await adoptIndex(deps);
-  expect(await degraded()).toContain('being filled again');
+  expect(await degraded()).toContain('being rebuilt');
   await sweepOutbox(deps, NEVER);
-  expect(await degraded()).toContain('being filled again');
+  expect(await degraded()).toContain('being rebuilt');
   await sweepOutbox(deps, NEVER);
   expect(await degraded()).toBeUndefined();
 });
@@ -72,6 +72,6 @@ test('a ledger that is away leaves open whether all is found, and stops no searc
   const away = { refilling: () => Promise.reject(new Error('away')) };
   const ledger = { id: engine.deps.ledger.id, outbox: { ...engine.deps.ledger.outbox, ...away } };
   expect(await indexState({ ...engine.deps, ledger, messagesInIndex: 'hybrid' })()).toContain(
-    'the ledger does not answer',
+    'the ledger is not available',
   );
 });

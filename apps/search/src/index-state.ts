@@ -56,18 +56,16 @@ async function stateOf(deps: StateDeps): Promise<string | null> {
 
 function doubt(found: IndexMarker | null, mine: IndexMarker): string | null {
   if (found === null) return 'the index is being built';
-  if (found.ledgerId !== mine.ledgerId) return 'the index was made from another ledger';
+  if (found.ledgerId !== mine.ledgerId) return 'the index belongs to another ledger';
   if (found.fingerprint === mine.fingerprint) return null;
-  return 'the index was made by another embedding model, or with other messages in it';
+  return 'the index was built with another embedding model or another setting for messages';
 }
 
 /** Searching needs no ledger: one that is away only leaves open whether all is in the index. */
 async function filling({ outbox }: StateDeps['ledger']): Promise<string | null> {
   try {
-    return (await outbox.refilling())
-      ? 'the index is being filled again from the ledger: some memories are missing'
-      : null;
+    return (await outbox.refilling()) ? 'the index is being rebuilt from the ledger: some memories are missing' : null;
   } catch {
-    return 'the ledger does not answer: what was written last may be missing';
+    return 'the ledger is not available: the latest writes may be missing';
   }
 }

@@ -7,10 +7,10 @@ import { filterIn } from './filters.ts';
 const schema = {
   operationId: 'listMemories',
   tags: ['memories'],
-  summary: "An owner's memories, newest first",
+  summary: "List an owner's memories, newest first",
   description:
-    'The owner is the first given of user_id, agent_id, run_id; the other ids only filter. Each memory as it is now, as a ' +
-    'search shows it; filters are held against what was said last.',
+    'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter. Returns the ' +
+    'current version of each memory, as in search results; filters apply to the latest version.',
   querystring: ListMemoriesQuery,
   response: { 200: MemoryList },
 };

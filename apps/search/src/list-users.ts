@@ -7,7 +7,7 @@ import { userView } from './views.ts';
 const schema = {
   operationId: 'listUsers',
   tags: ['memories'],
-  summary: 'The users, agents and runs that own memories or have batches waiting',
+  summary: 'List the users, agents and runs that own memories or have waiting batches',
   querystring: ListUsersQuery,
   response: { 200: UserList },
 };

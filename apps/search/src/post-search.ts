@@ -10,10 +10,10 @@ import { search } from './search.ts';
 const schema = {
   operationId: 'search',
   tags: ['search'],
-  summary: 'Find memories by meaning and words',
+  summary: 'Search memories by meaning and keywords',
   description:
-    'Searches the memories of one owner: the first given of user_id, agent_id, run_id. The other ids only filter. ' +
-    'The score orders the results of one query; scores (on request) tell whether any of them answers it.',
+    'Searches the memories of one owner: the first of user_id, agent_id and run_id that is set. The other ids only ' +
+    'filter. score orders the results of one query; scores (on request) show how well each result matches.',
   body: PostSearch,
   response: { 200: SearchResult },
 };

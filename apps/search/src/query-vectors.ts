@@ -56,10 +56,10 @@ async function embedded(embedder: Embedder, text: string, signal: AbortSignal): 
 }
 
 const refused = (): EngineError =>
-  new EngineError(
-    'the embedding model refuses this query; ask in other words, or with mode "hybrid" or "keyword", which find it by its words',
-    { code: 'model_rejected', retryable: false },
-  );
+  new EngineError('the embedding model rejected this query; rephrase it, or use mode "hybrid" or "keyword"', {
+    code: 'model_rejected',
+    retryable: false,
+  });
 
 /** What was used last, up to so many. */
 function lately<T>(max: number) {

@@ -136,7 +136,7 @@ describe('relations that cannot be had', () => {
     const { search } = await searchBench({ ledger, index, tools });
     await remember('Ann lives in Berlin');
     const answer = await search({ query: 'Berlin', user_id: 'ann', include: ['relations'] });
-    expect(answer.json().degraded).toEqual(['the relations could not be read (ledger_unavailable) and are left out']);
+    expect(answer.json().degraded).toEqual(['relations omitted: could not be read (ledger_unavailable)']);
     expect(answer.body).not.toContain('10.0.0.7');
   });
 
@@ -154,7 +154,7 @@ describe('relations that cannot be had', () => {
     const { results, relations, degraded } = (await search(asked)).json();
     expect(results).toHaveLength(1);
     expect(relations).toEqual([]);
-    expect(degraded).toEqual(['reading the relations was not done within timeout_ms and is left out']);
+    expect(degraded).toEqual(['relations omitted: not done within timeout_ms']);
   });
 
   test('with a vector are looked for by names and words', async () => {

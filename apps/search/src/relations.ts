@@ -20,12 +20,12 @@ import type { Asked, Question } from './search.ts';
 
 /** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;
-const SLOW = `reading the relations was not done within ${RELATIONS_LIMIT_MS} ms and is left out`;
+const SLOW = `relations omitted: not read within ${RELATIONS_LIMIT_MS} ms`;
 /** Of relations that are narrowed down more are found, so that enough are left. */
 const NARROWED_FACTOR = 5;
 
 /** What a key for one app is told that asks for them. */
-export const NO_RELATIONS = 'relations are kept for all apps together; leave them out';
+export const NO_RELATIONS = 'relations are shared by all apps, so remove them';
 
 export interface Related {
   readonly asked: boolean;
@@ -44,12 +44,11 @@ export async function relationsFor(deps: SearchDeps, question: Asked, deadline: 
       await afterMemories();
       return read(deps, question, signal);
     });
-    if (relations === LATE)
-      return without(limit === question.body.timeout_ms ? lateNote('reading the relations') : SLOW);
+    if (relations === LATE) return without(limit === question.body.timeout_ms ? lateNote('relations') : SLOW);
     return { asked: true, relations, missing: [] };
   } catch (error) {
-    deps.log.warn({ err: error }, 'relations were not read');
-    return without(`the relations could not be read (${asEngineError(error).code}) and are left out`);
+    deps.log.warn({ err: error }, 'could not read relations');
+    return without(`relations omitted: could not be read (${asEngineError(error).code})`);
   } finally {
     own.end();
   }

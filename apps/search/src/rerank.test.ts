@@ -50,7 +50,7 @@ test('a reranker that fails leaves the results in their own order, and it is sai
   const ask = await bench({ rerank: () => Promise.reject(failing) });
   const answer = await ask({ rerank: true });
   expect(textsOf(answer)).toEqual(textsOf(await ask({})));
-  expect(answer.degraded).toEqual(['the results were not reranked (model_server_error): they are in their own order']);
+  expect(answer.degraded).toEqual(['the results were not reranked (model_server_error)']);
 });
 
 test('a reranker that is late is told to stop, and the results come without it', async () => {
@@ -63,7 +63,7 @@ test('a reranker that is late is told to stop, and the results come without it',
   });
   const answer = await ask({ rerank: true, timeout_ms: 50 });
   expect(answer.results).toHaveLength(4);
-  expect(answer.degraded).toEqual(['reranking was not done within timeout_ms and is left out']);
+  expect(answer.degraded).toEqual(['reranking omitted: not done within timeout_ms']);
   expect(told).toMatchObject({ aborted: true });
 });
 

@@ -61,10 +61,10 @@ export async function reranked(
     if (relevance === LATE) return { hits, missing: [lateNote('reranking')] };
     return { hits: inOrder(hits, relevance), missing: [] };
   } catch (error) {
-    deps.log.warn({ err: error }, 'results were not reranked');
+    deps.log.warn({ err: error }, 'could not rerank results');
     return {
       hits,
-      missing: [`the results were not reranked (${asEngineError(error).code}): they are in their own order`],
+      missing: [`the results were not reranked (${asEngineError(error).code})`],
     };
   }
 }
@@ -82,10 +82,10 @@ function inOrder(hits: readonly RankedHit[], relevance: readonly Relevance[]): r
 function notConfigured(rerank: PostSearch['rerank']) {
   const wanted = {
     endpoint: 'set SLOWWAVE_RERANK_URL',
-    model: 'set SLOWWAVE_CHAT_MODEL: the builtin model cannot judge',
+    model: 'set SLOWWAVE_CHAT_MODEL (the builtin model cannot rerank)',
     true: 'set SLOWWAVE_RERANK_URL or SLOWWAVE_CHAT_MODEL',
   }[String(rerank)];
-  return problem('not_configured', `there is nothing here to rerank with; ${wanted}, or leave rerank out`, {
-    errors: [{ path: 'rerank', message: 'expected a reranker that is configured, got none' }],
+  return problem('not_configured', `no reranker is configured; ${wanted}, or remove rerank`, {
+    errors: [{ path: 'rerank', message: 'no reranker is configured' }],
   });
 }

@@ -31,7 +31,7 @@ test('a question that is not embedded in time is searched by its words, and the 
   }));
   const answer = await ask();
   expect(answer.json().results).toMatchObject([{ memory: 'Ann lives in Berlin' }]);
-  expect(answer.json().degraded).toEqual(['the search by meaning was not done within timeout_ms and is left out']);
+  expect(answer.json().degraded).toEqual(['vector search omitted: not done within timeout_ms']);
   expect(told).toMatchObject({ aborted: true });
 });
 
@@ -39,7 +39,7 @@ test('a leg of the index that is late is left out', async () => {
   const ask = await bench(({ index }) => ({ index: stuck(index, ({ terms }) => terms !== null) }));
   const answer = await ask({ include: ['scores'] });
   expect(answer.json().results).toMatchObject([{ memory: 'Ann lives in Berlin', scores: { keyword: null } }]);
-  expect(answer.json().degraded).toEqual(['the search by words was not done within timeout_ms and is left out']);
+  expect(answer.json().degraded).toEqual(['keyword search omitted: not done within timeout_ms']);
 });
 
 test('in time, both legs count for each hit', async () => {
@@ -59,7 +59,7 @@ test('sources and histories that are late are left out', async () => {
   const answer = (await search({ ...question, include: ['sources', 'history'] })).json();
   expect(answer.results).toHaveLength(1);
   expect(answer.results[0].history).toBeUndefined();
-  expect(answer.degraded).toEqual(['reading the histories was not done within timeout_ms and is left out']);
+  expect(answer.degraded).toEqual(['histories omitted: not done within timeout_ms']);
 });
 
 test.each(['hybrid', 'vector', 'keyword'])('a %s search that finds nothing in time says so', async (mode) => {

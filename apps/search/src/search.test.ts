@@ -113,8 +113,8 @@ test('the same question is embedded once', async () => {
 });
 
 test('an index that cannot be believed is said so', async () => {
-  const { search } = await searchBench({ indexState: async () => 'the index was made from another ledger' });
-  expect((await search(question)).json().degraded).toEqual(['the index was made from another ledger']);
+  const { search } = await searchBench({ indexState: async () => 'the index belongs to another ledger' });
+  expect((await search(question)).json().degraded).toEqual(['the index belongs to another ledger']);
 });
 
 test('without its model a hybrid search still finds by keyword, and says so', async () => {

@@ -154,7 +154,7 @@ describe('what it is told', () => {
   it('a host beyond this machine is refused without a key', async () => {
     const { code, err } = await startAndEnd(['--host', '0.0.0.0']);
     expect(code).toBe(1);
-    expect(err).toContain('set SLOWWAVE_API_KEY to a secret, make a key with');
+    expect(err).toContain('set SLOWWAVE_API_KEY to a secret, create a key with');
   });
 
   it('with a key, callers need it', async () => {
@@ -176,7 +176,7 @@ describe('what it is told', () => {
     await warmFolder(other.path);
     const { code, err } = await startAndEnd(['--port', port, '--data-dir', other.path]);
     expect(code).toBe(1);
-    expect(err).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
+    expect(err).toContain(`port ${port} on 127.0.0.1 is already in use`);
     await first.stop();
     await other.remove();
   });

@@ -28,7 +28,7 @@ export async function compose(config: Config): Promise<Service> {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
   };
-  log.info(runsOn(config), 'what this process runs on');
+  log.info(runsOn(config), 'effective configuration');
   const app = await createShell({
     name: 'worker',
     auth,

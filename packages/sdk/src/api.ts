@@ -2,16 +2,16 @@
 
 export type AuditEntry = {
   readonly id: string;
-  /** When the request came. */
+  /** When the request was received. */
   readonly at: string;
   readonly tenant: string;
-  /** The id of a key; operator: the static key; loopback: none was needed; offline: the command line, on the ledger itself; nobody: no key, or none that is known. */
+  /** A key id. operator: the static API key. loopback: a local request that needed no key. offline: the command line, working directly on the ledger. nobody: no key, or an unknown one. */
   readonly by: string;
-  /** From a page that somebody had signed in to. */
+  /** true: sent from a browser session after signing in. */
   readonly session: boolean;
   /** Method and route, e.g. DELETE /v1/memories/{id}. */
   readonly action: string;
-  /** Whom or what it was about: user, agent, run, memory, batch, key, …. Where the owner was erased: the erasure. null: the tenant as a whole, or nothing there is. */
+  /** What was affected: a user, agent, run, memory, batch, key, …. If the owner has been erased, this is the erasure. null: the whole tenant, or something that does not exist. */
   readonly subject: {
     readonly kind: string;
     readonly id: string;
@@ -19,9 +19,9 @@ export type AuditEntry = {
   /** done: a status below 400; refused: 401, 403 or 429; failed: any other. */
   readonly outcome: 'done' | 'refused' | 'failed';
   readonly status: number;
-  /** Of the problem that was answered. */
+  /** The code of the problem that was returned. */
   readonly code: string | null;
-  /** As in the header x-request-id. null: forgotten with an erased owner. */
+  /** The value of the x-request-id header. null: removed when the owner was erased. */
   readonly request_id: string | null;
 };
 
@@ -40,7 +40,7 @@ export type Batch = {
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
   readonly attempts: number;
   readonly error: Failure | null;
-  /** The last tries that failed, oldest first, those before a replay included. */
+  /** The most recent failed attempts, oldest first, including those before a replay. */
   readonly failures: readonly Failure[];
   readonly consolidation_id: string | null;
   readonly messages: number;
@@ -99,7 +99,7 @@ export type Ceilings = {
   readonly tenant: string;
   readonly tokens_per_day: number | null;
   readonly cost_per_day: number | null;
-  /** Set for this tenant; false: what holds for all. */
+  /** true: set for this tenant. false: the limits for all tenants apply. */
   readonly own: boolean;
 };
 
@@ -112,26 +112,26 @@ export type ChangedRelation = {
     readonly id: string;
     readonly name: string;
   };
-  /** General and timeless, like works_at. */
+  /** A general, tenseless name, like works_at. */
   readonly relationship: string;
   readonly destination: {
     readonly id: string;
     readonly name: string;
   };
-  /** How it reads: "Ana works at Acme". */
+  /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
-  /** When it ended; null: it holds. */
+  /** When it ended; null: it has not ended. */
   readonly invalid_at: string | null;
-  /** Memories that came from the same messages. */
+  /** Memories extracted from the same messages. */
   readonly memory_ids: readonly string[];
   readonly said_at: string;
-  /** How often it was said again. */
+  /** How often it was repeated. */
   readonly confirmations: number;
-  /** The words that say it; null where somebody wrote it without any. */
+  /** The quote that states it; null if it was written by API without one. */
   readonly quote: string | null;
   readonly message_ids: readonly string[];
-  /** The id it had before: what is said anew has a new one. */
+  /** The previous id: a restated relation gets a new id. */
   readonly replaces: string | null;
 };
 
@@ -142,24 +142,24 @@ export type CitedMemory = {
   readonly memory: string;
   readonly version: number;
   readonly valid_from: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly kind: 'memory';
-  /** The messages it came from. */
+  /** The messages it was extracted from. */
   readonly message_ids: readonly string[];
 };
 
 export type CitedMessage = {
   readonly message_id: string;
   readonly batch_id: string;
-  /** The id the caller gave the message. */
+  /** The message id set by the caller. */
   readonly id: string | null;
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly kind: 'message';
 };
@@ -176,9 +176,9 @@ export type Consolidation = {
   readonly error: Failure | null;
   readonly created_at: string;
   readonly applied_at: string | null;
-  /** When retention removed its plan and its answers. */
+  /** When retention removed its plan and model answers. */
   readonly removed_at: string | null;
-  /** What was read, thought and decided; null until a plan is stored. */
+  /** What was read, extracted and decided; null until a plan is stored. */
   readonly plan: unknown | null;
   readonly answers: readonly {
     readonly step: string;
@@ -207,16 +207,16 @@ export type ConsolidationSummary = {
   readonly error: Failure | null;
   readonly created_at: string;
   readonly applied_at: string | null;
-  /** When retention removed its plan and its answers. */
+  /** When retention removed its plan and model answers. */
   readonly removed_at: string | null;
 };
 
 export type ContextResult = {
-  /** Of the format text. Empty where there is nothing to tell. */
+  /** Only with format text. Empty if nothing is known. */
   readonly text?: string | undefined;
-  /** Of the format anthropic. Empty where no memory, profile or summary is told. */
+  /** Only with format anthropic. Empty if there is no memory, profile or summary to include. */
   readonly system?: string | undefined;
-  /** Of the formats openai and anthropic: what goes before the turns of the caller. */
+  /** Only with formats openai and anthropic: the messages to put before your own turns. */
   readonly messages?: readonly ContextTurn[] | undefined;
   readonly tokens: number;
   readonly sections: {
@@ -227,7 +227,7 @@ export type ContextResult = {
     readonly pending?: ContextSection | undefined;
   };
   readonly citations: readonly ({
-    /** As the block marks it: m1, m2, … */
+    /** The citation mark used in the block: m1, m2, … */
     readonly ref: string;
     readonly section: 'profile' | 'memories';
     readonly memory_id: string;
@@ -239,25 +239,25 @@ export type ContextResult = {
   readonly pending: readonly ({
     readonly message_id: string;
     readonly batch_id: string;
-    /** The id the caller gave the message. */
+    /** The message id set by the caller. */
     readonly id: string | null;
     readonly role: 'user' | 'assistant' | 'system' | 'tool';
     readonly name: string | null;
     readonly content: string;
     readonly said_at: string;
-    /** Only its beginning is told. */
+    /** true: only the beginning is included. */
     readonly cut: boolean;
   })[];
-  /** Older pending messages are left out. */
+  /** true: older pending messages were omitted. */
   readonly pending_trimmed: boolean;
   readonly took_ms: number;
-  /** What is missing, and why. */
+  /** What is missing from the answer, and why. */
   readonly degraded?: readonly string[] | undefined;
 };
 
 export type ContextSection = {
   readonly shown: number;
-  /** For want of room, or because it is told already. */
+  /** Omitted because it did not fit or is already included elsewhere. */
   readonly left_out: number;
 };
 
@@ -279,10 +279,10 @@ export type Delivery = {
   readonly next_attempt_at: string | null;
   readonly created_at: string;
   readonly ended_at: string | null;
-  /** HTTP status of the last answer. */
+  /** The HTTP status of the last response. */
   readonly last_status: number | null;
   readonly last_error: string | null;
-  /** What is sent, but for the delivery_id. */
+  /** The body that is sent, without the delivery_id. */
   readonly body: Readonly<Record<string, unknown>>;
 };
 
@@ -292,7 +292,7 @@ export type DeliveryList = {
 };
 
 export type Dependent = {
-  /** write: an explicit one; its id is that of its event. */
+  /** write: an explicit write; its id is the id of its event. */
   readonly kind: 'consolidation' | 'write';
   readonly id: string;
   readonly memory_ids: readonly string[];
@@ -303,15 +303,15 @@ export type Entity = {
   readonly agent_id: string | null;
   readonly run_id: string | null;
   readonly id: string;
-  /** As it was first called. */
+  /** The first name it was mentioned by. */
   readonly name: string;
-  /** What an entity is; what is none of the others is a thing. */
+  /** The type of an entity; thing if none of the others applies. */
   readonly kind: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing';
-  /** The owner's own entity: I, the user. */
+  /** true: the entity of the owner (“I”). */
   readonly self: boolean;
-  /** Its other names, those of entities that were merged into it among them. */
+  /** Other names, including those of entities merged into it. */
   readonly aliases: readonly string[];
-  /** The entity it is the same as; null: it stands for itself. */
+  /** The entity it was merged into; null: not merged. */
   readonly merged_into: string | null;
   readonly created_at: string;
 };
@@ -324,18 +324,18 @@ export type EntityList = {
 export type EntityNeighbourhood = {
   readonly entities: readonly Entity[];
   readonly relations: readonly Relation[];
-  /** There is more: ask for a larger limit, or page through GET /v1/relations. */
+  /** true: there is more; increase limit, or page through GET /v1/relations. */
   readonly truncated: boolean;
   readonly entity: Entity;
 };
 
 export type Erasure = {
   readonly id: string;
-  /** requested: stored, nothing of the owner is consolidated or written any more; erasing: rows go; compacting: they are gone, and files are rewritten; erased: over. */
+  /** requested: accepted; nothing of the owner is consolidated or written any more. erasing: rows are being deleted. compacting: rows are deleted and files are being rewritten. erased: complete. */
   readonly state: 'requested' | 'erasing' | 'compacting' | 'erased';
-  /** What was erased so far, by kind. */
+  /** How much has been erased so far, by kind. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What could not be overwritten at once, where, and until when. */
+  /** Data that could not be overwritten immediately: where it is, and until when. */
   readonly remains: readonly string[];
   readonly requested_at: string;
   readonly erased_at: string | null;
@@ -350,7 +350,7 @@ export type ErasureAccepted = {
 export type Examination = {
   readonly at: string;
   readonly depth: 'quick' | 'usual' | 'full';
-  /** No promise is broken; there may be warnings. */
+  /** true: all checks passed, possibly with warnings. */
   readonly healthy: boolean;
   readonly checks: readonly {
     readonly check: string;
@@ -377,42 +377,42 @@ export type Failure = {
   readonly at: string;
 };
 
-/** What memories must be like: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), joined by AND, OR and NOT. It narrows the scope and never widens it. See docs/filters.md. */
+/** Conditions that memories must match: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), combined with AND, OR and NOT. Filters narrow the scope and never widen it. See docs/filters.md. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 export type Flush = {
-  /** Batches of this owner that were waiting and are due now. */
+  /** The number of waiting batches of this owner that are due now. */
   readonly pending: number;
 };
 
-/** Which memories are forgotten by themselves; pinned ones never. It is a deletion, and can be taken back. */
+/** Which memories are forgotten automatically; pinned ones never are. Forgetting is a deletion and can be undone. */
 export type Forgetting = {
-  /** Memories that were not changed for so long. */
+  /** Forget memories that have not changed for this long. */
   readonly max_age_days?: number | null | undefined;
-  /** Memories that were neither changed nor said again for so long. */
+  /** Forget memories that have neither changed nor been confirmed for this long. */
   readonly unconfirmed_days?: number | null | undefined;
-  /** Of each user, agent or run; the least confirmed go first, of those the oldest. */
+  /** The maximum per user, agent or run. The least confirmed are forgotten first, then the oldest. */
   readonly max_memories?: number | null | undefined;
 };
 
 export type Graph = {
   readonly entities: readonly Entity[];
   readonly relations: readonly Relation[];
-  /** There is more: ask for a larger limit, or page through GET /v1/relations. */
+  /** true: there is more; increase limit, or page through GET /v1/relations. */
   readonly truncated: boolean;
 };
 
 export type GraphMatch = {
-  /** Of match: what each variable stands for, by its name without "?". Of path: from and to. */
+  /** With match: the entity each variable stands for, by its name without "?". With path: from and to. */
   readonly entities: Readonly<Record<string, Entity>>;
-  /** Of match: one for each pattern. Of path: in the order of the way. */
+  /** With match: one for each pattern. With path: in the order of the path. */
   readonly relations: readonly Relation[];
 };
 
 export type GraphMatches = {
   readonly results: readonly GraphMatch[];
   readonly next_cursor: string | null;
-  /** The question reaches more relations than one answer looks at; there may be more matches. Say more. */
+  /** true: the query reaches more relations than were examined, so there may be more matches. Make it more specific. */
   readonly truncated: boolean;
 };
 
@@ -431,9 +431,9 @@ export type HistoryEvent = {
   readonly reason: string;
   readonly actor: string;
   readonly consolidation_id: string | null;
-  /** Of UNDO: the earlier events, by version, that no longer count. */
+  /** Only for UNDO: the versions of the earlier events that no longer count. */
   readonly retracts: readonly number[];
-  /** Of UNDO: what it is part of; see /v1/undos. */
+  /** Only for UNDO: the undo it belongs to, see /v1/undos. */
   readonly undo_id: string | null;
   readonly said_at: string;
   readonly created_at: string;
@@ -442,7 +442,7 @@ export type HistoryEvent = {
 export type ImagePart = {
   readonly type: 'image_url';
   readonly image_url: {
-    /** A public address, or a data URL. */
+    /** A public URL or a data URL. */
     readonly url: string;
     readonly detail?: 'auto' | 'low' | 'high' | undefined;
   };
@@ -458,9 +458,9 @@ export type Key = {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
-  /** Some time within an hour of the last use. */
+  /** When it was last used, accurate to one hour. */
   readonly last_used_at: string | null;
-  /** Until when the secret before the last rotation is still taken. */
+  /** Until when the secret from before the last rotation is valid. */
   readonly previous_until: string | null;
 };
 
@@ -479,11 +479,11 @@ export type KeyWithSecret = {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
-  /** Some time within an hour of the last use. */
+  /** When it was last used, accurate to one hour. */
   readonly last_used_at: string | null;
-  /** Until when the secret before the last rotation is still taken. */
+  /** Until when the secret from before the last rotation is valid. */
   readonly previous_until: string | null;
-  /** Told this once and never again. */
+  /** Returned only once; it cannot be retrieved later. */
   readonly secret: string;
 };
 
@@ -503,11 +503,11 @@ export type Memory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** No policy forgets it. Not told by searches. */
+  /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly expires_at: string | null;
@@ -524,11 +524,11 @@ export type MemoryList = {
 export type Message = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly content: string | readonly (TextPart | ImagePart)[];
-  /** Of the speaker. */
+  /** The name of the speaker. */
   readonly name?: string | undefined;
-  /** When it was said; otherwise when it was accepted. With the speaker’s offset (+09:00) their own day is known. */
+  /** When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
   readonly timestamp?: string | undefined;
-  /** Unique for the ids of the batch: a message that comes again is not new. */
+  /** Must be unique for the owner. A message sent again with the same id is not processed twice. */
   readonly id?: string | undefined;
 };
 
@@ -539,76 +539,76 @@ export type MessageHit = {
   readonly app_id: string | null;
   readonly message_id: string;
   readonly batch_id: string;
-  /** The id the caller gave the message. */
+  /** The message id set by the caller. */
   readonly id: string | null;
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly score: number;
   readonly scores?: Scores | undefined;
 };
 
 export type PatchEntity = {
-  /** A further name; its first one stays. */
+  /** An additional name; the original name stays. */
   readonly alias: string;
 };
 
 export type PatchMemory = {
   readonly memory?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The one that fits best. */
+  /** The best matching category. */
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
   readonly pinned?: boolean | undefined;
   readonly expires_at?: string | null | undefined;
-  /** Only change it if this is still the version that was said last; of a change to come: that of its history. */
+  /** Only change the memory if this is still its latest version. For a change that takes effect later, use the version in its history. */
   readonly version?: number | undefined;
 };
 
 export type PatchRelation = {
-  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
   readonly source?: {
     readonly id?: string | undefined;
-    /** One of its names, in any case. */
+    /** One of its names, case-insensitive. */
     readonly name?: string | undefined;
     /** The owner. */
     readonly self?: true | undefined;
-    /** Of one that is made by its name. */
+    /** The kind of an entity that is created by name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
   } | undefined;
   readonly relationship?: string | undefined;
-  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
   readonly destination?: {
     readonly id?: string | undefined;
-    /** One of its names, in any case. */
+    /** One of its names, case-insensitive. */
     readonly name?: string | undefined;
     /** The owner. */
     readonly self?: true | undefined;
-    /** Of one that is made by its name. */
+    /** The kind of an entity that is created by name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
   } | undefined;
   readonly valid_from?: string | undefined;
-  /** When it ended; null: it holds after all. */
+  /** When it ended. null: it has not ended. */
   readonly invalid_at?: string | null | undefined;
-  /** Why; kept with the statement. */
+  /** Why; stored with the statement. */
   readonly reason?: string | undefined;
 };
 
 export type PatchWebhook = {
-  /** https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
+  /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
-  /** What it is told of. */
+  /** The events to deliver. */
   readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[] | undefined;
-  /** What people call it. */
+  /** A display name. */
   readonly name?: string | undefined;
-  /** true also ends a pause and forgets the failures before. */
+  /** true also ends a pause and resets the failure count. */
   readonly active?: boolean | undefined;
-  /** Replaces the secret; the one before signs as well for 24 hours. */
+  /** Replaces the secret. Deliveries are also signed with the previous one for 24 hours. */
   readonly secret?: string | undefined;
-  /** Makes a new secret; the one before signs as well for 24 hours. */
+  /** true: generate a new secret. Deliveries are also signed with the previous one for 24 hours. */
   readonly rotate_secret?: true | undefined;
   readonly user_id?: string | null | undefined;
   readonly app_id?: string | null | undefined;
@@ -630,41 +630,41 @@ export type PostBatch = {
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
   readonly memory_type?: 'procedural' | undefined;
-  /** When messages without a timestamp of their own were said. */
+  /** When messages without their own timestamp were said. */
   readonly timestamp?: string | undefined;
-  /** Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset (+09:00). Left out: as the settings of the tenant say, else UTC. */
+  /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
   readonly flush?: boolean | undefined;
-  /** backfill for old conversations that are brought in: they are consolidated when no live batch is due, in order with what the same owner says meanwhile. */
+  /** backfill: for importing old conversations. They are consolidated when no live batch is due, in order with new messages of the same owner. */
   readonly priority?: 'live' | 'backfill' | undefined;
-  /** Whether relations between people, places and things are kept of it, beside its memories. Left out: as the settings of the tenant say. What is stored word for word (infer: false) and procedures have none. */
+  /** Whether to extract relations between people, places and things as well as memories. Defaults to the tenant’s setting. Verbatim memories (infer: false) and procedural memories have no relations. */
   readonly graph?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
 };
 
 export type PostContext = {
-  /** What the next answer is about. Without it, the last messages of the user say. */
+  /** What the next answer is about. Defaults to the last user messages in messages. */
   readonly query?: string | undefined;
-  /** The last turns, which the caller has in its prompt anyway: they are not told again. */
+  /** The latest turns, which are already in your prompt: the context does not repeat them. */
   readonly messages?: readonly Message[] | undefined;
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly filters?: Filters | undefined;
-  /** Counted as o200k_base does. */
+  /** The token budget of the block, counted with o200k_base. */
   readonly max_tokens?: number | undefined;
-  /** Memories that are looked at for the block. */
+  /** How many memories to consider for the block. */
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
-  /** What held then. Summary and pending messages are of now and left out. */
+  /** Return what was true at this time. Summary and pending messages only exist for the present and are omitted. */
   readonly as_of?: string | undefined;
   readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
-  /** Unless some are named, all but relations. */
+  /** Defaults to all sections except relations. */
   readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'pending')[] | undefined;
-  /** What is late is left out and told in degraded. */
+  /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
 
@@ -678,65 +678,65 @@ export type PostGraphQuery = {
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
-  /** Relations that fit all of these together; a variable stands for the same entity everywhere. */
+  /** Patterns that relations must match together; a variable stands for the same entity in all of them. */
   readonly match?: readonly ({
-    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
+    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity. */
     readonly source?: string | {
       readonly id?: string | undefined;
-      /** One of its names, in any case. */
+      /** One of its names, case-insensitive. */
       readonly name?: string | undefined;
       /** The owner. */
       readonly self?: true | undefined;
     } | undefined;
-    /** Left out: any. */
+    /** Omit it to match any relationship. */
     readonly relationship?: string | undefined;
-    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Left out: any. */
+    /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity. */
     readonly destination?: string | {
       readonly id?: string | undefined;
-      /** One of its names, in any case. */
+      /** One of its names, case-insensitive. */
       readonly name?: string | undefined;
       /** The owner. */
       readonly self?: true | undefined;
     } | undefined;
   })[] | undefined;
-  /** Ways from one entity to another, shortest first. */
+  /** Finds paths from one entity to another, shortest first. */
   readonly path?: {
     readonly from: {
       readonly id?: string | undefined;
-      /** One of its names, in any case. */
+      /** One of its names, case-insensitive. */
       readonly name?: string | undefined;
       /** The owner. */
       readonly self?: true | undefined;
     };
     readonly to: {
       readonly id?: string | undefined;
-      /** One of its names, in any case. */
+      /** One of its names, case-insensitive. */
       readonly name?: string | undefined;
       /** The owner. */
       readonly self?: true | undefined;
     };
-    /** Relations in a row, in either direction. */
+    /** The maximum length of a path in relations, followed in either direction. */
     readonly max_hops?: number | undefined;
   } | undefined;
-  /** What held then, instead of what holds now. */
+  /** Return what was true at this time instead of now. */
   readonly as_of?: string | undefined;
-  /** true: also what is over. Not with as_of. */
+  /** true: also include relations that have ended. Cannot be combined with as_of. */
   readonly ended?: boolean | undefined;
   readonly limit?: number | undefined;
-  /** next_cursor of the page before; left out: the first page. */
+  /** next_cursor of the previous page. Omit it for the first page. */
   readonly cursor?: string | undefined;
 };
 
 export type PostKey = {
-  /** What people call it. */
+  /** A display name. */
   readonly name: string;
-  /** What it may be used for; admin stands for all of them. */
+  /** What the key may do; admin includes all other scopes. */
   readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
-  /** Another tenant than the key's own; for admins of the tenant default only. */
+  /** A tenant other than that of the key. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
-  /** The one user it may be used for. */
+  /** Binds the key to this user. */
   readonly user_id?: string | undefined;
-  /** The one app it may be used for. */
+  /** Binds the key to this app. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
 };
@@ -748,19 +748,19 @@ export type PostMemory = {
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The one that fits best. */
+  /** The best matching category. */
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
-  /** No policy of forgetting touches it. */
+  /** true: forgetting policies never delete it. */
   readonly pinned?: boolean | undefined;
   readonly valid_from?: string | undefined;
   readonly expires_at?: string | undefined;
 };
 
 export type PostMerge = {
-  /** The entity that stays. */
+  /** The entity to keep. */
   readonly into: string;
-  /** Why; kept with the statement. */
+  /** Why; stored with the statement. */
   readonly reason?: string | undefined;
 };
 
@@ -777,9 +777,9 @@ export type PostPreview = {
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
   readonly memory_type?: 'procedural' | undefined;
-  /** When messages without a timestamp of their own were said. */
+  /** When messages without their own timestamp were said. */
   readonly timestamp?: string | undefined;
-  /** Of the speakers, like Asia/Tokyo: “yesterday” is resolved by their day. Not needed where timestamps have an offset (+09:00). Left out: as the settings of the tenant say, else UTC. */
+  /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
 };
@@ -792,20 +792,20 @@ export type PostRecall = {
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly filters?: Filters | undefined;
-  /** Answered by what held then. */
+  /** Answer from what was true at this time. */
   readonly as_of?: string | undefined;
-  /** Memories and messages of each search. */
+  /** How many memories and messages each search returns. */
   readonly top_k?: number | undefined;
-  /** Calls of the model, at most. */
+  /** The maximum number of model calls. */
   readonly max_steps?: number | undefined;
-  /** What these calls read and write together, about. */
+  /** The approximate token budget of all these calls together. */
   readonly max_tokens?: number | undefined;
-  /** Then the answer is what was found until then, and degraded says so. */
+  /** After this time the answer is what has been found so far, and degraded says so. */
   readonly timeout_ms?: number | undefined;
 };
 
 export type PostRedo = {
-  /** Only tell what would change. */
+  /** true: only report what would change. */
   readonly dry_run?: boolean | undefined;
 };
 
@@ -813,59 +813,59 @@ export type PostRelation = {
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
-  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
   readonly source: {
     readonly id?: string | undefined;
-    /** One of its names, in any case. */
+    /** One of its names, case-insensitive. */
     readonly name?: string | undefined;
     /** The owner. */
     readonly self?: true | undefined;
-    /** Of one that is made by its name. */
+    /** The kind of an entity that is created by name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
   };
   readonly relationship: string;
-  /** An entity by id, by name (made if there is none), or {"self": true}: the owner. */
+  /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
   readonly destination: {
     readonly id?: string | undefined;
-    /** One of its names, in any case. */
+    /** One of its names, case-insensitive. */
     readonly name?: string | undefined;
     /** The owner. */
     readonly self?: true | undefined;
-    /** Of one that is made by its name. */
+    /** The kind of an entity that is created by name. */
     readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
   };
-  /** From when on it holds; left out: from now on. */
+  /** When it became true. Defaults to now. */
   readonly valid_from?: string | undefined;
-  /** It held until then. */
+  /** When it stopped being true. */
   readonly invalid_at?: string | undefined;
-  /** Its source has one such destination at a time: what held before ends. Left out: as its relationship is. */
+  /** true: the source has only one such destination at a time, so the previous relation ends. The default depends on the relationship. */
   readonly single?: boolean | undefined;
-  /** The words that say it. */
+  /** A quote that states it. */
   readonly quote?: string | undefined;
 };
 
 export type PostReplay = {
   readonly filter: {
     readonly batch_ids?: readonly string[] | undefined;
-    /** parked unless a what-if is asked for, which takes consolidated and empty ones unless told otherwise. */
+    /** Defaults to parked; for a what-if, to consolidated and empty. */
     readonly state?: 'parked' | 'consolidated' | 'empty' | 'undone' | undefined;
     readonly user_id?: string | undefined;
-    /** Of the error the batches show. */
+    /** Only batches with this error code. */
     readonly error_code?: string | undefined;
-    /** Accepted at or after. */
+    /** Only batches accepted at or after this time. */
     readonly since?: string | undefined;
-    /** Accepted before. */
+    /** Only batches accepted before this time. */
     readonly until?: string | undefined;
   };
-  /** Into a shadow space, even without a change. */
+  /** true: replay into a shadow space even if nothing is changed. */
   readonly shadow?: boolean | undefined;
-  /** Another chat model at the same place. */
+  /** Another chat model on the same model server. */
   readonly model?: string | undefined;
-  /** In place of what the batches asked for. */
+  /** Overrides the mode of the batches. */
   readonly mode?: 'decide' | 'add_only' | undefined;
-  /** Whether relations are read, in place of what batches and settings ask for. */
+  /** Whether to extract relations; overrides batches and settings. */
   readonly graph?: boolean | undefined;
-  /** This and the next five in place of the settings. */
+  /** Like the next five fields, overrides the settings. */
   readonly instructions?: string | undefined;
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
@@ -875,19 +875,19 @@ export type PostReplay = {
     readonly decide?: string | undefined;
   } | undefined;
   readonly recall_per_fact?: number | undefined;
-  /** From where on a memory is a neighbour worth a decision. */
+  /** The similarity from which a known memory is compared with a new fact. */
   readonly near?: {
     readonly vector?: number | undefined;
     readonly keyword?: number | undefined;
     readonly overlap?: number | undefined;
   } | undefined;
-  /** Only says how many and which batches match. */
+  /** true: only report how many and which batches match. */
   readonly dry_run?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
 };
 
 export type PostRestore = {
-  /** A version of the memory, or of an event in its history. */
+  /** A version of the memory or of an event in its history. */
   readonly version: number;
 };
 
@@ -903,7 +903,7 @@ export type PostReview = {
 export type PostRollback = {
   /** Everything recorded later is undone. */
   readonly to: string;
-  /** Only tell what would change. */
+  /** true: only report what would change. */
   readonly dry_run?: boolean | undefined;
 };
 
@@ -917,45 +917,45 @@ export type PostSearch = {
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
-  /** What held then, instead of what holds now. */
+  /** Return what was true at this time instead of now. */
   readonly as_of?: string | undefined;
-  /** false: every version of each memory, former and deleted ones too; with as_of, those begun by then. */
+  /** false: return every version of each memory, including former and deleted ones; with as_of, those that started by then. */
   readonly latest_only?: boolean | undefined;
-  /** What comes with the results. "relations": those of the graph that the query is about. */
+  /** What to return with the results. "relations": graph relations that match the query. */
   readonly include?: readonly ('sources' | 'scores' | 'history' | 'messages' | 'relations')[] | undefined;
-  /** Messages before each source; with include: ["sources"]. */
+  /** How many messages to include before each source. Needs include: ["sources"]. */
   readonly before?: number | undefined;
-  /** Messages after each source; with include: ["sources"]. */
+  /** How many messages to include after each source. Needs include: ["sources"]. */
   readonly after?: number | undefined;
-  /** The best are put in order once more: by a reranker, or by the chat model. true: by what there is. */
+  /** Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured. */
   readonly rerank?: boolean | 'endpoint' | 'model' | undefined;
-  /** What is not there by then is left out, and degraded says so. */
+  /** Whatever is not ready in time is omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
 
 export type PostSplit = Readonly<Record<string, unknown>>;
 
 export type PostUndo = {
-  /** Undo what came later and depends on it as well. */
+  /** true: also undo later changes that depend on it. */
   readonly cascade?: boolean | undefined;
-  /** Only tell what would change. */
+  /** true: only report what would change. */
   readonly dry_run?: boolean | undefined;
 };
 
 export type PostWebhook = {
-  /** https, on the public internet, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
+  /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
-  /** What it is told of. */
+  /** The events to deliver. */
   readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
-  /** What people call it. */
+  /** A display name. */
   readonly name?: string | undefined;
-  /** While it is not, nothing new is noted for it and nothing is sent. */
+  /** false: no events are recorded or sent. */
   readonly active?: boolean | undefined;
-  /** Signs what is sent; made if missing. */
+  /** The secret that deliveries are signed with. Generated if omitted. */
   readonly secret?: string | undefined;
-  /** Only what belongs to this user. */
+  /** Only events of this user. */
   readonly user_id?: string | undefined;
-  /** Only what belongs to this app. */
+  /** Only events of this app. */
   readonly app_id?: string | undefined;
 };
 
@@ -970,7 +970,7 @@ export type Problem = {
     readonly path: string;
     readonly message: string;
   }[] | undefined;
-  /** Of has_dependents: what would have to be undone as well. */
+  /** Only with has_dependents: what would have to be undone as well. */
   readonly dependents?: readonly Dependent[] | undefined;
 };
 
@@ -985,58 +985,58 @@ export type ProposalList = {
 };
 
 export type PutCeilings = {
-  /** Tokens of chat models. null: no limit. */
+  /** Chat model tokens. null: no limit. */
   readonly tokens_per_day?: number | null | undefined;
-  /** In the currency of the prices of the tenant default, else of the list prices; models without a price add nothing. */
+  /** In the currency of the prices of the tenant default, or of the list prices if it has none; models without a price count as zero. */
   readonly cost_per_day?: number | null | undefined;
 };
 
 export type PutSettings = {
-  /** What to remember, beside the product’s own rules. */
+  /** What to remember, in addition to the built-in rules. */
   readonly instructions?: string | null | undefined;
   /** Remember only this. */
   readonly includes?: string | null | undefined;
   /** Never remember this. */
   readonly excludes?: string | null | undefined;
-  /** How new facts change known memories, beside the product’s own rules. */
+  /** How new facts change known memories, in addition to the built-in rules. */
   readonly decide_instructions?: string | null | undefined;
-  /** Own categories in place of the product’s. */
+  /** Replaces the built-in categories. */
   readonly categories?: readonly string[] | null | undefined;
-  /** Whole prompts in place of the product’s. The form of the answer stays the product’s. */
+  /** Replaces the built-in prompts. The answer format stays the same. */
   readonly prompts?: {
     /** Must contain {{categories}}. */
     readonly extract?: string | null | undefined;
     readonly decide?: string | null | undefined;
   } | undefined;
-  /** Operations of these kinds wait for a person, see /v1/reviews. */
+  /** Operations that need approval, see /v1/reviews. */
   readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-  /** When waiting batches are consolidated, where it differs from the service’s configuration. */
+  /** When waiting batches are consolidated; overrides the configuration of the service. */
   readonly due?: {
     readonly tokens?: number | undefined;
     readonly idle_ms?: number | undefined;
     readonly max_age_ms?: number | undefined;
   } | undefined;
-  /** Price per million tokens by model, in any one currency: what plans cost. */
+  /** Price per million tokens by model, all in the same currency. */
   readonly prices?: Readonly<Record<string, {
     readonly prompt: number;
     readonly completion: number;
   }>> | undefined;
-  /** What models may use per day (UTC). Above it batches wait for the next day; nothing is dropped. */
+  /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
   readonly budgets?: {
     readonly tokens_per_day?: number | null | undefined;
-    /** In the currency of the prices; models without a price add nothing. */
+    /** In the currency of the prices; models without a price count as zero. */
     readonly cost_per_day?: number | null | undefined;
-    /** For each user, agent or run alone. */
+    /** Per user, agent or run. */
     readonly user_tokens_per_day?: number | null | undefined;
     readonly user_cost_per_day?: number | null | undefined;
   } | undefined;
   readonly retention?: Retention | undefined;
   readonly forgetting?: Forgetting | undefined;
-  /** Before anything is stored: mask puts “[email]” and the like in the place of personal data, drop stores nothing of a message that holds any, and refuses such a memory. Names of speakers, metadata and instructions are masked under both. Counts within a second. */
+  /** Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does not store messages that contain personal data, and rejects such memories. Both mask speaker names, metadata and instructions. Takes effect within a second. */
   readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
-  /** Of speakers whose batches and timestamps do not say it, like Europe/Oslo; null: UTC. */
+  /** The default time zone of speakers, like Europe/Oslo, if neither the batch nor the timestamp has one; null: UTC. */
   readonly timezone?: string | null | undefined;
-  /** Relations between people, places and things are kept of all batches that do not say otherwise. */
+  /** Whether to extract relations between people, places and things by default; a batch can override it. */
   readonly graph?: boolean | undefined;
 };
 
@@ -1049,28 +1049,28 @@ export type Ready = {
 };
 
 export type RecallLook = {
-  /** 0: the first search, for the question itself. */
+  /** 0: the initial search for the question itself. */
   readonly step: number;
   /** What was searched for. */
   readonly query: string | null;
-  /** The memory or message around which the conversation was read. */
+  /** The memory or message whose surrounding conversation was read. */
   readonly around: string | null;
-  /** Ids of memories and messages. */
+  /** The ids of the memories and messages found. */
   readonly found: readonly string[];
 };
 
 export type RecallResult = {
-  /** null: what is remembered does not answer the question. */
+  /** null: the memories do not answer the question. */
   readonly answer: string | null;
-  /** What the answer rests on; all of it was read. */
+  /** The sources of the answer; all of them were read. */
   readonly citations: readonly Citation[];
-  /** What was searched for and read, in order. */
+  /** The searches and reads that were made, in order. */
   readonly trail: readonly RecallLook[];
   readonly usage: Usage;
   readonly took_ms: number;
-  /** What is to be known about this answer. */
+  /** Notes about this answer. */
   readonly remarks?: readonly string[] | undefined;
-  /** Why the answer is less than what was asked for. */
+  /** Why the answer may be incomplete. */
   readonly degraded?: readonly string[] | undefined;
 };
 
@@ -1083,23 +1083,23 @@ export type Relation = {
     readonly id: string;
     readonly name: string;
   };
-  /** General and timeless, like works_at. */
+  /** A general, tenseless name, like works_at. */
   readonly relationship: string;
   readonly destination: {
     readonly id: string;
     readonly name: string;
   };
-  /** How it reads: "Ana works at Acme". */
+  /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
-  /** When it ended; null: it holds. */
+  /** When it ended; null: it has not ended. */
   readonly invalid_at: string | null;
-  /** Memories that came from the same messages. */
+  /** Memories extracted from the same messages. */
   readonly memory_ids: readonly string[];
   readonly said_at: string;
-  /** How often it was said again. */
+  /** How often it was repeated. */
   readonly confirmations: number;
-  /** The words that say it; null where somebody wrote it without any. */
+  /** The quote that states it; null if it was written by API without one. */
   readonly quote: string | null;
   readonly message_ids: readonly string[];
 };
@@ -1110,20 +1110,20 @@ export type RelationHit = {
     readonly id: string;
     readonly name: string;
   };
-  /** General and timeless, like works_at. */
+  /** A general, tenseless name, like works_at. */
   readonly relationship: string;
   readonly destination: {
     readonly id: string;
     readonly name: string;
   };
-  /** How it reads: "Ana works at Acme". */
+  /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
-  /** When it ended; null: it holds. */
+  /** When it ended; null: it has not ended. */
   readonly invalid_at: string | null;
-  /** Memories that came from the same messages. */
+  /** Memories extracted from the same messages. */
   readonly memory_ids: readonly string[];
-  /** 0 to 1. Orders the relations of one query. */
+  /** 0 to 1. Only comparable within one query. */
   readonly score: number;
 };
 
@@ -1138,26 +1138,26 @@ export type Replay = {
   readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
   /** Any JSON value */
   readonly filter: unknown;
-  /** What a what-if does otherwise. */
+  /** What a what-if changes. */
   readonly changes: unknown;
-  /** Batches that matched when it was asked for. */
+  /** How many batches matched when the replay was requested. */
   readonly matched: number;
   readonly created_at: string;
   readonly finished_at: string | null;
-  /** When the shadow space of a what-if goes by itself. */
+  /** When the shadow space of a what-if is deleted automatically. */
   readonly expires_at: string | null;
   /** Why it failed. */
   readonly error: Failure | null;
-  /** Batches that wait again, or have since been consolidated or parked again. */
+  /** Batches put back so far, including those since consolidated or parked again. */
   readonly replayed: number;
   readonly waiting: number;
-  /** Those without facts included. */
+  /** Includes batches without facts. */
   readonly consolidated: number;
   /** Parked again. */
   readonly parked: number;
-  /** What batches of it wait for, or failed of last. */
+  /** What its batches are waiting for, or their latest failure. */
   readonly waiting_for: Failure | null;
-  /** Of a what-if that is done: what would be different. */
+  /** Only for a finished what-if: what would be different. */
   readonly result: WhatIfResult | null;
 };
 
@@ -1165,11 +1165,11 @@ export type ReplayDifference = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
   readonly run_id: string | null;
-  /** As it is called in life. */
+  /** The id of the live memory. */
   readonly memory_id: string | null;
-  /** What holds in life; null: nothing. */
+  /** The live text; null: there is none. */
   readonly life: string | null;
-  /** What holds in the shadow space; null: nothing. */
+  /** The text in the shadow space; null: there is none. */
   readonly what_if: string | null;
 };
 
@@ -1181,7 +1181,7 @@ export type ReplayList = {
 export type ReplayRehearsal = {
   readonly dry_run: true;
   readonly matched: number;
-  /** The oldest of them. */
+  /** The oldest matching batches. */
   readonly sample: readonly ({
     readonly user_id: string | null;
     readonly agent_id: string | null;
@@ -1198,20 +1198,20 @@ export type ReplayRelationDifference = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
   readonly run_id: string | null;
-  /** By its name, like the destination. */
+  /** The name of the source entity. */
   readonly source: string;
   readonly relationship: string;
   readonly destination: string;
-  /** null: there is no such relation. */
+  /** null: the relation does not exist. */
   readonly life: {
     readonly valid_from: string;
-    /** null: it holds. */
+    /** null: it has not ended. */
     readonly invalid_at: string | null;
   } | null;
-  /** null: there is no such relation. */
+  /** null: the relation does not exist. */
   readonly what_if: {
     readonly valid_from: string;
-    /** null: it holds. */
+    /** null: it has not ended. */
     readonly invalid_at: string | null;
   } | null;
 };
@@ -1219,7 +1219,7 @@ export type ReplayRelationDifference = {
 export type ReplayRelations = {
   readonly same: number;
   readonly added: number;
-  /** Those that began or ended otherwise. */
+  /** Relations with a different start or end. */
   readonly changed: number;
   readonly gone: number;
   readonly differences: readonly ReplayRelationDifference[];
@@ -1236,16 +1236,16 @@ export type ReplaySide = {
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  /** Studies included. null: a model that was asked has no price. */
+  /** Includes studies. null: a model that was used has no price. */
   readonly cost: number | null;
-  /** Those for the graph. */
+  /** Studies that update the graph. */
   readonly studies: {
     readonly applied: number;
-    /** What they would have learned is missing. */
+    /** Parked studies; what they would have learned is missing. */
     readonly parked: number;
-    /** Only in life: those that were not made yet. */
+    /** Only for live: studies that have not run yet. */
     readonly waiting: number;
-    /** null: a model that was asked has no price. */
+    /** null: a model that was used has no price. */
     readonly cost: number | null;
   };
 };
@@ -1256,13 +1256,13 @@ export type ReplaySummary = {
   readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
   /** Any JSON value */
   readonly filter: unknown;
-  /** What a what-if does otherwise. */
+  /** What a what-if changes. */
   readonly changes: unknown;
-  /** Batches that matched when it was asked for. */
+  /** How many batches matched when the replay was requested. */
   readonly matched: number;
   readonly created_at: string;
   readonly finished_at: string | null;
-  /** When the shadow space of a what-if goes by itself. */
+  /** When the shadow space of a what-if is deleted automatically. */
   readonly expires_at: string | null;
   /** Why it failed. */
   readonly error: Failure | null;
@@ -1272,24 +1272,24 @@ export type ReplayedDeliveries = {
   readonly replayed: number;
 };
 
-/** How long what was said and thought is kept, and what memories said before. What holds stays. */
+/** How many days to keep messages, plans and former versions of memories; null: for ever. Current memories are kept. */
 export type Retention = {
-  /** The content of messages, once they are consolidated. */
+  /** How long to keep message content after consolidation. */
   readonly messages_days?: number | null | undefined;
-  /** Plans, and the raw answers of models. */
+  /** How long to keep plans and raw model answers. */
   readonly plans_days?: number | null | undefined;
-  /** Former versions of memories and the events that tell of them, since they stopped holding. */
+  /** How long to keep former versions of memories and their events after they were replaced. */
   readonly history_days?: number | null | undefined;
 };
 
 export type RetentionPreview = {
-  /** Batches whose messages would lose their content. */
+  /** Batches whose message content would be removed. */
   readonly batches: number;
-  /** Consolidations that would lose their plan and the answers of models. */
+  /** Consolidations whose plan and model answers would be removed. */
   readonly consolidations: number;
-  /** Memories whose former versions and their events would lose their text. */
+  /** Memories whose former versions and events would lose their text. */
   readonly histories: number;
-  /** Memories that would be forgotten, by the reason. */
+  /** Memories that would be forgotten, by reason. */
   readonly memories: {
     readonly age: number;
     readonly unconfirmed: number;
@@ -1305,7 +1305,7 @@ export type Review = {
   readonly id: string;
   readonly state: 'pending' | 'approved' | 'rejected' | 'stale';
   readonly event: 'ADD' | 'UPDATE' | 'DELETE';
-  /** null: approving it makes a new memory. */
+  /** null: approving it creates a new memory. */
   readonly memory_id: string | null;
   readonly before: string | null;
   readonly after: string | null;
@@ -1316,11 +1316,11 @@ export type Review = {
     readonly quote: string | null;
     readonly source_ids: readonly string[];
   };
-  /** Its plan tells all that was read and thought. */
+  /** The consolidation that proposed it; its plan shows the reasoning. */
   readonly consolidation_id: string;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Why it is stale: what it would change is gone, or must not change any more. */
+  /** Why it is stale: the memory it would change is gone or can no longer be changed. */
   readonly note: string | null;
   readonly created_at: string;
   readonly settled_at: string | null;
@@ -1332,18 +1332,18 @@ export type ReviewList = {
 };
 
 export type RotateKey = {
-  /** Another tenant than the key's own; for admins of the tenant default only. */
+  /** A tenant other than that of the key. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
-  /** How long the present secret is still taken. */
+  /** How long the current secret stays valid. */
   readonly grace_seconds?: number | undefined;
 };
 
 export type Scores = {
-  /** Cosine, -1 to 1; null where the leg did not bring it. */
+  /** Cosine similarity, -1 to 1; null if vector search did not find it. */
   readonly vector: number | null;
-  /** BM25, from 0 on; null where the leg did not bring it. */
+  /** BM25 score, 0 or more; null if keyword search did not find it. */
   readonly keyword: number | null;
-  /** How well it fits beside the first one, 0 to 1. */
+  /** Relevance compared with the first result, 0 to 1. */
   readonly relative: number;
 };
 
@@ -1358,22 +1358,22 @@ export type SearchHit = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** No policy forgets it. Not told by searches. */
+  /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly expires_at: string | null;
   readonly confirmations: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** 0 to 1: how sure it is that this answers. */
+  /** 0 to 1: confidence that this answers the query. */
   readonly score: number;
-  /** With latest_only: false: whether it is what the memory says today. */
+  /** Only with latest_only: false. true: this is the current version. */
   readonly latest?: boolean | undefined;
-  /** With rerank: what the order follows. */
+  /** Only with rerank: the score that determines the order. */
   readonly rerank_score?: number | undefined;
   readonly scores?: Scores | undefined;
   readonly sources?: readonly Source[] | undefined;
@@ -1383,9 +1383,9 @@ export type SearchHit = {
 
 export type SearchResult = {
   readonly results: readonly SearchHit[];
-  /** With include: ["relations"]: best first, at most top_k. */
+  /** Only with include: ["relations"]. Best first, at most top_k. */
   readonly relations?: readonly RelationHit[] | undefined;
-  /** With include: ["messages"]: what was said, best first. */
+  /** Only with include: ["messages"]. Matching messages, best first. */
   readonly messages?: readonly MessageHit[] | undefined;
   readonly took_ms: number;
   /** Why the answer may be incomplete. */
@@ -1436,15 +1436,15 @@ export type Settings = {
 export type Source = {
   readonly message_id: string;
   readonly batch_id: string;
-  /** The id the caller gave the message. */
+  /** The message id set by the caller. */
   readonly id: string | null;
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
   readonly said_at: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
-  /** false for a neighbour asked for with before or after. */
+  /** false: a neighbouring message requested with before or after. */
   readonly is_source: boolean;
 };
 
@@ -1456,16 +1456,16 @@ export type SourceList = {
 export type Statement = {
   readonly id: string;
   readonly kind: 'holds' | 'ended' | 'denied' | 'same' | 'apart' | 'named';
-  /** false: it was undone. */
+  /** false: it was undone and no longer counts. */
   readonly counts: boolean;
   readonly source: string;
   readonly relationship: string | null;
   readonly destination: string | null;
-  /** Of named: how the entity is also called. */
+  /** Only for named: the additional name. */
   readonly name: string | null;
-  /** Of holds: from when on. */
+  /** Only for holds: when it became true. */
   readonly valid_from: string | null;
-  /** Of holds told of the past, and of ended: until when. */
+  /** Only for ended, and for holds about the past: when it ended. */
   readonly until: string | null;
   readonly reason: string | null;
   readonly quote: string | null;
@@ -1517,13 +1517,13 @@ export type Study = {
   readonly applied_at: string | null;
   /** null until it is applied. */
   readonly plan: {
-    /** Those it made. */
+    /** Entities that the study created. */
     readonly entities: readonly {
       readonly id: string;
       readonly name: string;
       readonly kind: string;
     }[];
-    /** What it added to the graph: relations follow from it. */
+    /** Statements added to the graph; relations are derived from them. */
     readonly statements: readonly ({
       readonly id: string;
       readonly kind: 'holds' | 'ended' | 'denied' | 'same' | 'apart' | 'named';
@@ -1535,13 +1535,13 @@ export type Study = {
       readonly quote: string | null;
       readonly message_ids: readonly string[];
     })[];
-    /** Entities that may be one, for a person to look at. */
+    /** Entities that may be the same, for a person to review. */
     readonly proposals: readonly {
       readonly source: string;
       readonly destination: string;
       readonly likeness: number;
     }[];
-    /** What the model asked for that was refused or repaired, and why. */
+    /** What the model proposed that was rejected or repaired, and why. */
     readonly remarks: readonly {
       readonly asked: string;
       readonly did: string;
@@ -1567,13 +1567,13 @@ export type Undo = {
   readonly run_id: string | null;
   readonly id: string;
   readonly kind: 'undo' | 'rollback' | 'redo';
-  /** Of a rollback: the time it led back to. */
+  /** Only for a rollback: the time it rolled back to. */
   readonly to: string | null;
-  /** What it took back. */
+  /** The consolidations it undid. */
   readonly consolidation_ids: readonly string[];
-  /** Earlier undos it took back. */
+  /** Earlier undos that it reversed. */
   readonly undo_ids: readonly string[];
-  /** How many memories have an event of it. */
+  /** How many memories it changed. */
   readonly memories: number;
   readonly created_at: string;
 };
@@ -1584,21 +1584,21 @@ export type UndoList = {
 };
 
 export type UndoReport = {
-  /** null: nothing was changed, because of dry_run or because there was nothing to. */
+  /** null: nothing was changed, because of dry_run or because there was nothing to change. */
   readonly undo: Undo | null;
-  /** The first 1,000 memories that hold something else now; null: nothing holds. */
+  /** The first 1,000 memories whose text changed; null: no text. */
   readonly memories: readonly ({
     readonly id: string;
     readonly before: string | null;
     readonly after: string | null;
   })[];
-  /** How many memories that are in all. */
+  /** The total number of changed memories. */
   readonly changed: number;
-  /** Consolidations that are undone by it, their batches with them. */
+  /** Consolidations that were undone, together with their batches. */
   readonly undone: readonly string[];
-  /** Consolidations that count again. */
+  /** Consolidations that were redone. */
   readonly redone: readonly string[];
-  /** What was undone with it, newest first. */
+  /** What was undone together with it, newest first. */
   readonly dependents: readonly Dependent[];
 };
 
@@ -1632,13 +1632,13 @@ export type Webhook = {
   readonly active: boolean;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Attempts that failed since one succeeded. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
   readonly failing_since: string | null;
   readonly last_error: string | null;
-  /** When it was paused, after it had failed for three days. */
+  /** When it was paused after failing for three days. */
   readonly paused_at: string | null;
-  /** Until when the secret before the last change signs as well. */
+  /** Until when deliveries are also signed with the previous secret. */
   readonly previous_secret_until: string | null;
 };
 
@@ -1657,15 +1657,15 @@ export type WebhookWithSecret = {
   readonly active: boolean;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Attempts that failed since one succeeded. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
   readonly failing_since: string | null;
   readonly last_error: string | null;
-  /** When it was paused, after it had failed for three days. */
+  /** When it was paused after failing for three days. */
   readonly paused_at: string | null;
-  /** Until when the secret before the last change signs as well. */
+  /** Until when deliveries are also signed with the previous secret. */
   readonly previous_secret_until: string | null;
-  /** Told when it is made or replaced, and never again. */
+  /** Returned only when it is created or replaced. */
   readonly secret?: string | undefined;
 };
 
@@ -1682,7 +1682,7 @@ export type WhatIfResult = {
     readonly gone: number;
   };
   readonly differences: readonly ReplayDifference[];
-  /** How the graph would be. null: no batch was to be studied. */
+  /** How the graph would differ. null: relations were not extracted from any batch. */
   readonly relations: ReplayRelations | null;
   readonly life: ReplaySide;
   readonly what_if: ReplaySide;
@@ -1699,18 +1699,18 @@ export type WrittenMemory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** No policy forgets it. Not told by searches. */
+  /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Minutes that the speaker’s clock was ahead of UTC, where known. */
+  /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   readonly invalid_at: string | null;
   readonly expires_at: string | null;
   readonly confirmations: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Only where it is found by its words and not by its meaning: the embedding model refuses the text for good, or did not answer within 2 s; then it is embedded later. */
+  /** Only set while the memory can be found by keywords but not by meaning: the embedding model rejects the text, or did not answer within 2 s (it is then embedded later). */
   readonly searchable?: 'words' | undefined;
 };
 
@@ -1722,12 +1722,12 @@ export interface Operations {
     body: PostBatch;
     answer: BatchAccepted | Batch;
   };
-  /** Batches, newest first. */
+  /** List batches, newest first. */
   'GET /v1/batches': {
     query?: { state?: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone' | undefined; user_id?: string | undefined; since?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: BatchList;
   };
-  /** What became of a batch. */
+  /** Get the state of a batch. */
   'GET /v1/batches/{id}': {
     params: { id: string; };
     query?: { wait?: number | undefined; };
@@ -1738,27 +1738,27 @@ export interface Operations {
     body: PostFlush;
     answer: Flush;
   };
-  /** Find memories by meaning and words. */
+  /** Search memories by meaning and keywords. */
   'POST /v1/search': {
     body: PostSearch;
     answer: SearchResult;
   };
-  /** What is known of an owner, ready for a prompt. */
+  /** Get what is known about an owner, formatted for a prompt. */
   'POST /v1/context': {
     body: PostContext;
     answer: ContextResult;
   };
-  /** Have a question answered from memories, with citations. */
+  /** Answer a question from memories, with citations. */
   'POST /v1/recall': {
     body: PostRecall;
     answer: RecallResult;
   };
-  /** An owner's memories, newest first. */
+  /** List an owner's memories, newest first. */
   'GET /v1/memories': {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: MemoryList;
   };
-  /** Write a memory as it is. */
+  /** Write a memory verbatim. */
   'POST /v1/memories': {
     body: PostMemory;
     answer: WrittenMemory;
@@ -1784,70 +1784,70 @@ export interface Operations {
     params: { id: string; };
     answer: Deleted;
   };
-  /** The life of a memory, oldest event first. */
+  /** Get the history of a memory, oldest event first. */
   'GET /v1/memories/{id}/history': {
     params: { id: string; };
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: History;
   };
-  /** The messages a memory came from, with their neighbours on request. */
+  /** Get the messages a memory came from, optionally with their neighbours. */
   'GET /v1/memories/{id}/sources': {
     params: { id: string; };
     query?: { before?: number | undefined; after?: number | undefined; };
     answer: SourceList;
   };
-  /** The users, agents and runs that own memories or have batches waiting. */
+  /** List the users, agents and runs that own memories or have waiting batches. */
   'GET /v1/users': {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: UserList;
   };
-  /** Counts, and whether they add up. */
+  /** Get counts, and check that they add up. */
   'GET /v1/stats': {
     answer: Stats;
   };
-  /** An owner's graph, as JSON, Graphviz, Mermaid or a picture. */
+  /** Get an owner's graph as JSON, Graphviz, Mermaid or SVG. */
   'GET /v1/graph': {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; as_of?: string | undefined; ended?: 'true' | 'false' | undefined; format?: 'json' | 'dot' | 'mermaid' | 'svg' | undefined; limit?: number | undefined; };
     answer: Graph;
   };
-  /** Relations that fit patterns, or ways between two entities. */
+  /** Find relations that match patterns, or paths between two entities. */
   'POST /v1/graph/query': {
     body: PostGraphQuery;
     answer: GraphMatches;
   };
-  /** Entities that may be one, for a person to decide. */
+  /** List entities that may be the same, for a person to decide. */
   'GET /v1/graph/proposals': {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; };
     answer: ProposalList;
   };
-  /** The entities of an owner's graph, by name. */
+  /** List the entities of an owner's graph, by name. */
   'GET /v1/entities': {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; like?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: EntityList;
   };
-  /** An entity and what is around it. */
+  /** Get an entity and its neighbourhood. */
   'GET /v1/entities/{id}': {
     params: { id: string; };
     query?: { as_of?: string | undefined; ended?: 'true' | 'false' | undefined; depth?: number | undefined; format?: 'json' | 'dot' | 'mermaid' | 'svg' | undefined; limit?: number | undefined; };
     answer: EntityNeighbourhood;
   };
-  /** Say how an entity is also called. */
+  /** Add an alias to an entity. */
   'PATCH /v1/entities/{id}': {
     params: { id: string; };
     body: PatchEntity;
     answer: Entity;
   };
-  /** What was said of an entity. */
+  /** Get the history of an entity. */
   'GET /v1/entities/{id}/history': {
     params: { id: string; };
     answer: StatementList;
   };
-  /** The relations of an owner's graph, those that began first come first. */
+  /** List the relations of an owner's graph, oldest first. */
   'GET /v1/relations': {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; as_of?: string | undefined; ended?: 'true' | 'false' | undefined; relationship?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: RelationList;
   };
-  /** Say a relation. */
+  /** Write a relation. */
   'POST /v1/relations': {
     body: PostRelation;
     answer: Relation;
@@ -1868,38 +1868,38 @@ export interface Operations {
     params: { id: string; };
     answer: Deleted;
   };
-  /** What was said of a relation. */
+  /** Get the history of a relation. */
   'GET /v1/relations/{id}/history': {
     params: { id: string; };
     answer: StatementList;
   };
-  /** Bring a version of a memory back. */
+  /** Restore a version of a memory. */
   'POST /v1/memories/{id}/restore': {
     params: { id: string; };
     body: PostRestore;
     answer: WrittenMemory;
   };
-  /** Consolidations, newest first. */
+  /** List consolidations, newest first. */
   'GET /v1/consolidations': {
     query?: { state?: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: ConsolidationList;
   };
-  /** What a consolidation read, thought, decided and changed, and its cost. */
+  /** Get a consolidation: what it read, decided and changed, and its cost. */
   'GET /v1/consolidations/{id}': {
     params: { id: string; };
     answer: Consolidation;
   };
-  /** What the graph learned from a consolidation. */
+  /** Get what the graph learned from a consolidation. */
   'GET /v1/consolidations/{id}/graph': {
     params: { id: string; };
     answer: Study;
   };
-  /** Have the graph learn from a consolidation. */
+  /** Update the graph from a consolidation. */
   'POST /v1/consolidations/{id}/graph': {
     params: { id: string; };
     answer: Study;
   };
-  /** What a batch would do if it were consolidated now. */
+  /** Preview what consolidating a batch would do. */
   'POST /v1/consolidations/preview': {
     body: PostPreview;
     answer: Plan;
@@ -1910,29 +1910,29 @@ export interface Operations {
     body: PostUndo;
     answer: UndoReport;
   };
-  /** Roll a user back to a time. */
+  /** Roll a user back to an earlier time. */
   'POST /v1/users/{id}/rollback': {
     params: { id: string; };
     body: PostRollback;
     answer: UndoReport;
   };
-  /** Take an undo or a rollback back. */
+  /** Redo what an undo or a rollback undid. */
   'POST /v1/undos/{id}/redo': {
     params: { id: string; };
     body: PostRedo;
     answer: UndoReport;
   };
-  /** Undos, rollbacks and redos, newest first. */
+  /** List undos, rollbacks and redos, newest first. */
   'GET /v1/undos': {
     query?: { user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: UndoList;
   };
-  /** Operations that wait, or waited, for a person, newest first. */
+  /** List reviews, pending and decided, newest first. */
   'GET /v1/reviews': {
     query?: { state?: 'pending' | 'approved' | 'rejected' | 'stale' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: ReviewList;
   };
-  /** Approve or reject an operation that waits. */
+  /** Approve or reject a pending operation. */
   'POST /v1/reviews/{id}': {
     params: { id: string; };
     body: PostReview;
@@ -1953,22 +1953,22 @@ export interface Operations {
     params: { id: string; };
     answer: ErasureAccepted;
   };
-  /** How far an erasure is. */
+  /** Get the progress of an erasure. */
   'GET /v1/erasures/{id}': {
     params: { id: string; };
     answer: Erasure;
   };
-  /** Everything there is of a user. */
+  /** Export all data of a user. */
   'GET /v1/users/{id}/export': {
     params: { id: string; };
     answer: unknown;
   };
-  /** What retention and forgetting would take now. */
+  /** Preview what retention and forgetting would remove now. */
   'POST /v1/retention/preview': {
     body: PostRetentionPreview;
     answer: RetentionPreview;
   };
-  /** What is remembered, how it is decided, and what waits for a person. */
+  /** Get a tenant's settings. */
   'GET /v1/settings': {
     answer: Settings;
   };
@@ -1977,12 +1977,12 @@ export interface Operations {
     body: PutSettings;
     answer: Settings;
   };
-  /** Be told of what happens to batches and memories. */
+  /** Create a webhook for events of batches and memories. */
   'POST /v1/webhooks': {
     body: PostWebhook;
     answer: WebhookWithSecret;
   };
-  /** Webhooks, newest first. */
+  /** List webhooks, newest first. */
   'GET /v1/webhooks': {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: WebhookList;
@@ -1998,50 +1998,50 @@ export interface Operations {
     body: PatchWebhook;
     answer: WebhookWithSecret;
   };
-  /** Remove a webhook. */
+  /** Delete a webhook. */
   'DELETE /v1/webhooks/{id}': {
     params: { id: string; };
     answer: Webhook;
   };
-  /** What a webhook was and is to be sent, newest first. */
+  /** List the deliveries of a webhook, newest first. */
   'GET /v1/webhooks/{id}/deliveries': {
     params: { id: string; };
     query?: { state?: 'waiting' | 'delivered' | 'failed' | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: DeliveryList;
   };
-  /** Send everything again that failed for good. */
+  /** Retry all failed deliveries. */
   'POST /v1/webhooks/{id}/deliveries/replay': {
     params: { id: string; };
     answer: ReplayedDeliveries;
   };
-  /** Send one again. */
+  /** Resend a delivery. */
   'POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay': {
     params: { id: string; delivery_id: string; };
     answer: ReplayedDeliveries;
   };
-  /** Say that an entity is the same as another. */
+  /** Merge an entity into another. */
   'POST /v1/entities/{id}/merge': {
     params: { id: string; };
     body: PostMerge;
     answer: Entity;
   };
-  /** Say that an entity stands for itself. */
+  /** Split an entity from the one it was merged into. */
   'POST /v1/entities/{id}/split': {
     params: { id: string; };
     body: PostSplit;
     answer: Entity;
   };
-  /** Try parked batches again, or past ones otherwise. */
+  /** Replay parked batches, or try past ones with other settings. */
   'POST /v1/replays': {
     body: PostReplay;
     answer: ReplayRehearsal | Replay;
   };
-  /** Replays, newest first. */
+  /** List replays, newest first. */
   'GET /v1/replays': {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: ReplayList;
   };
-  /** How far a replay is, and what a what-if found. */
+  /** Get the progress of a replay and the result of a what-if. */
   'GET /v1/replays/{id}': {
     params: { id: string; };
     query?: { format?: 'json' | 'text' | undefined; };
@@ -2052,12 +2052,12 @@ export interface Operations {
     params: { id: string; };
     answer: Replay;
   };
-  /** Make a key. */
+  /** Create a key. */
   'POST /v1/keys': {
     body: PostKey;
     answer: KeyWithSecret;
   };
-  /** Keys, newest first, ended ones included. */
+  /** List keys, newest first, including expired and revoked ones. */
   'GET /v1/keys': {
     query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: KeyList;
@@ -2068,34 +2068,34 @@ export interface Operations {
     query?: { tenant?: string | undefined; };
     answer: Key;
   };
-  /** Give a key a new secret. */
+  /** Rotate the secret of a key. */
   'POST /v1/keys/{id}/rotate': {
     params: { id: string; };
     body: RotateKey;
     answer: KeyWithSecret;
   };
-  /** Who did what, newest first. */
+  /** List the audit log, newest first. */
   'GET /v1/audit': {
     query?: { tenant?: string | undefined; by?: string | undefined; subject?: string | undefined; action?: string | undefined; outcome?: 'done' | 'refused' | 'failed' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: AuditList;
   };
-  /** Whether every promise holds, and what to run where one does not. */
+  /** Check the installation for problems and how to fix them. */
   'GET /v1/doctor': {
     query?: { depth?: 'quick' | 'usual' | undefined; };
     answer: Examination;
   };
-  /** What a day of a tenant may use at most. */
+  /** Get a tenant's daily limits. */
   'GET /v1/tenants/{id}/ceilings': {
     params: { id: string; };
     answer: Ceilings;
   };
-  /** Set what a day of a tenant may use at most. */
+  /** Set a tenant's daily limits. */
   'PUT /v1/tenants/{id}/ceilings': {
     params: { id: string; };
     body: PutCeilings;
     answer: Ceilings;
   };
-  /** Have what holds for all tenants count for this one again. */
+  /** Reset a tenant's daily limits to those for all tenants. */
   'DELETE /v1/tenants/{id}/ceilings': {
     params: { id: string; };
     answer: Ceilings;

@@ -12,12 +12,16 @@ export function changed<T>(result: GraphWritten<T>): { readonly value: T; readon
     case 'ambiguous':
       throw problem(
         'conflict',
-        `several entities are called ${JSON.stringify(result.name)}: ${result.ids.join(', ')}; name the one by its id`,
+        `several entities are called ${JSON.stringify(result.name)}: ${result.ids.join(', ')}; use the id of one of ` +
+          'them',
       );
     case 'refused':
       throw problem('invalid_request', result.why);
     case 'conflict':
-      throw problem('conflict', 'the graph was changed in between, or its owner erased; read it again and decide anew');
+      throw problem(
+        'conflict',
+        'the graph was changed by another request, or its owner was erased; read it again and retry',
+      );
   }
 }
 

@@ -9,8 +9,8 @@ const schema = {
   tags: ['graph'],
   summary: 'Deny a relation',
   description:
-    'It is not so and never was: nothing said before shows it again, and what it had ended holds again. What was said stays ' +
-    'in its history. For what is over, PATCH it with invalid_at.',
+    'States that the relation is not true and never was. Earlier statements no longer show it, and relations that ' +
+    'it ended are valid again. Its history is kept. To end a relation instead, PATCH it with invalid_at.',
   params: IdParams,
   response: { 200: DeletedView, 202: DeletedView },
 };

@@ -10,8 +10,8 @@ const response = { 200: EntityView, 202: EntityView };
 const merge = {
   operationId: 'mergeEntity',
   tags: ['graph'],
-  summary: 'Say that an entity is the same as another',
-  description: 'The other stays, and has the relations and names of both. POST …/split takes it back.',
+  summary: 'Merge an entity into another',
+  description: 'The other entity is kept and gets the relations and names of both. POST …/split undoes it.',
   params: IdParams,
   body: PostMerge,
   response,
@@ -30,8 +30,10 @@ export function postMerge(app: App, { ledger, graphWriter }: ConsoleDeps): void 
 const split = {
   operationId: 'splitEntity',
   tags: ['graph'],
-  summary: 'Say that an entity stands for itself',
-  description: 'It is nobody else, whatever was said before, and is no longer proposed to be.',
+  summary: 'Split an entity from the one it was merged into',
+  description:
+    'States that the entity is not the same as any other, regardless of earlier statements. It is no ' +
+    'longer proposed for merging.',
   params: IdParams,
   body: PostSplit,
   response,
@@ -48,8 +50,8 @@ export function postSplit(app: App, { graphWriter }: ConsoleDeps): void {
 const patch = {
   operationId: 'patchEntity',
   tags: ['graph'],
-  summary: 'Say how an entity is also called',
-  description: 'Every mention of that name is one of it from now on. The name it was first called stays.',
+  summary: 'Add an alias to an entity',
+  description: 'From now on every mention of that name refers to this entity. The original name stays.',
   params: IdParams,
   body: PatchEntity,
   response,

@@ -10,8 +10,8 @@ const schema = {
   tags: ['graph'],
   summary: 'Change or end a relation',
   description:
-    'With invalid_at alone it ends then. With anything else it is denied as it was and said anew, under a new id; what it ' +
-    'had ended in the place of others follows anew, too.',
+    'With invalid_at alone, the relation ends at that time. With any other field, the relation is denied and ' +
+    'restated under a new id; which relations it ends is then decided again.',
   params: IdParams,
   body: PatchRelation,
   response: { 200: ChangedRelation, 202: ChangedRelation },

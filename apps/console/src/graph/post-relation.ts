@@ -8,10 +8,11 @@ import { wordsKept } from './words-kept.ts';
 const schema = {
   operationId: 'postRelation',
   tags: ['graph'],
-  summary: 'Say a relation',
+  summary: 'Write a relation',
   description:
-    'No model is asked. The relationship is brought into its general form; entities that are not there yet are made. What ' +
-    'is there already is confirmed. 201: stored and searchable. 202: stored, searchable once the index is back.',
+    'No model is used. The relationship is normalised to its general form, and missing entities are created. A ' +
+    'relation that already exists is confirmed. 201: stored and searchable. 202: stored, searchable once the ' +
+    'index is available again.',
   body: PostRelation,
   response: { 201: RelationView, 202: RelationView },
 };

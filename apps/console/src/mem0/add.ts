@@ -90,8 +90,8 @@ export function batchOf(given: AddBody): object {
 function refuse({ custom_categories, agent_custom_instructions, structured_data_schema, ...given }: AddBody): void {
   if (custom_categories != null) throw unsupported('custom_categories of one add', 'set them for the project');
   if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
-  if (structured_data_schema != null) throw unsupported('structured_data_schema', 'leave it out');
-  if (given.immutable === true) throw unsupported('immutable of one add', 'POST /v1/memories takes it');
+  if (structured_data_schema != null) throw unsupported('structured_data_schema', 'remove it');
+  if (given.immutable === true) throw unsupported('immutable of one add', 'use POST /v1/memories');
 }
 
 const idsOf = ({ user_id, agent_id, run_id, app_id }: AddBody): object => ({

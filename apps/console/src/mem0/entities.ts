@@ -27,7 +27,10 @@ export function entities(app: App, ask: Ask): void {
 /** At once nothing of it is read any more; its rows go in the background. */
 async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof Named>): Promise<void> {
   if (type === 'app') {
-    throw problem('invalid_request', 'an app owns no memories here: delete its users, or their memories with app_id');
+    throw problem(
+      'invalid_request',
+      'an app does not own memories here; delete its users, or their memories with app_id',
+    );
   }
   if (type !== 'user' && type !== 'agent' && type !== 'run') throw notFound('kind of entity', type);
   await ask(request, { method: 'DELETE', path: `/v1/${type}s/${encodeURIComponent(id)}` });
@@ -35,6 +38,6 @@ async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<ty
 
 /** mem0 would delete what only names them as well. */
 const STAYS: Readonly<Record<string, string>> = {
-  agent: ' What users said to it is theirs, and stays.',
-  run: ' What users or agents said in it is theirs, and stays.',
+  agent: ' What users said to it belongs to them and is kept.',
+  run: ' What users or agents said in it belongs to them and is kept.',
 };

@@ -34,7 +34,4 @@ export async function everything<T>(ask: Ask, request: FastifyRequest, { path, q
 }
 
 const tooMany = (path: string) =>
-  problem(
-    'invalid_request',
-    `there are more than ${MOST}, too many to be counted here; use GET ${path} with its cursor`,
-  );
+  problem('invalid_request', `there are more than ${MOST}, too many to count; page through GET ${path} with cursor`);

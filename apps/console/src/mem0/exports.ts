@@ -38,6 +38,6 @@ function filtersOf(id: string): Json {
   try {
     return Filters.parse(JSON.parse(Buffer.from(id.slice(PREFIX.length), 'base64url').toString('utf8')));
   } catch {
-    throw problem('invalid_request', 'this is not the id of an export; create one first');
+    throw problem('invalid_request', 'unknown export id; create an export first');
   }
 }

@@ -49,8 +49,8 @@ async function relationsOf(ask: Ask, request: FastifyRequest, scope: Readonly<Re
 const RELATIONS_MAX = '1000';
 
 function narrowed(filters: Json, { start_date, end_date, categories, latest_only, show_expired }: ListBody): Json {
-  if (show_expired === true) throw unsupported('show_expired', 'leave it out');
-  if (latest_only === false) throw unsupported('latest_only: false of a list', 'see the history of a memory');
+  if (show_expired === true) throw unsupported('show_expired', 'remove it');
+  if (latest_only === false) throw unsupported('latest_only: false of a list', 'use the history of a memory');
   const created = {
     ...(start_date && { gte: momentOf(start_date) }),
     ...(end_date && { lte: momentOf(end_date) }),

@@ -24,7 +24,7 @@ export function oneMemory(app: App, ask: Ask, at: string): void {
   );
   app.put(`${at}/:id`, { schema: { params: Id, body: ChangeBody } }, async (request) => {
     const { text, metadata, expiration_date, timestamp } = request.body;
-    if (timestamp != null) throw unsupported('timestamp of a change', 'a change is said when it is made');
+    if (timestamp != null) throw unsupported('timestamp of a change', 'omit it; the time of the request is used');
     const body = {
       ...(text !== undefined && { memory: text }),
       ...(metadata !== undefined && { metadata }),

@@ -60,6 +60,7 @@ function refuse({
   if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
   if (memory_depth != null) throw unsupported('memory_depth', 'use custom_instructions');
   if (usecase_setting != null) throw unsupported('usecase_setting', 'use custom_instructions');
-  if (decay != null) throw unsupported('decay', 'see forgetting in PUT /v1/settings');
-  if (multilingual === false) throw unsupported('multilingual: false', 'memories are in the language of what was said');
+  if (decay != null) throw unsupported('decay', 'use forgetting in PUT /v1/settings');
+  if (multilingual === false)
+    throw unsupported('multilingual: false', 'memories are stored in the language of the messages');
 }

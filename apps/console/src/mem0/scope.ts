@@ -16,8 +16,8 @@ export function scopedBy(given: Json | undefined): Scoped {
   if (scope === null) {
     throw problem(
       'invalid_request',
-      'filters must name one owner: user_id, agent_id or run_id with one value, alone or inside AND; ' +
-        'memories of several owners are never searched together',
+      'filters must name one owner: user_id, agent_id or run_id with one value, on its own or inside AND; searching ' +
+        'several owners at once is not supported',
     );
   }
   return { scope: idsOf(scope), filters };

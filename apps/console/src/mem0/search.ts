@@ -43,8 +43,8 @@ export function searchMemories(app: App, ask: Ask): void {
 type Found = z.infer<typeof SearchResult>;
 
 function questionOf(given: SearchBody): object {
-  if (given.show_expired === true) throw unsupported('show_expired', 'ask POST /v1/search with as_of');
-  if (given.reference_date != null) throw unsupported('reference_date', 'ask POST /v1/search with as_of');
+  if (given.show_expired === true) throw unsupported('show_expired', 'use POST /v1/search with as_of');
+  if (given.reference_date != null) throw unsupported('reference_date', 'use POST /v1/search with as_of');
   const { scope, filters } = scopedBy(given.filters);
   const { query, rerank, threshold, latest_only, metadata, categories } = given;
   const top_k = given.top_k ?? given.limit;

@@ -55,5 +55,5 @@ const present = (ids: Readonly<Record<string, string | null | undefined>>): Reco
 const notDone = ({ id, state, error }: BatchView) =>
   problem(
     'unavailable',
-    `the add ${id} is ${state} after ${AT_ONCE_MS / 1_000} s${error === null ? '' : `: ${error.message}`}; it goes on by itself`,
+    `the add ${id} is ${state} after ${AT_ONCE_MS / 1_000} s${error === null ? '' : `: ${error.message}`}; it continues in the background`,
   );

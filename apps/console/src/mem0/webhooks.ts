@@ -55,7 +55,8 @@ const EVENTS = {
 
 function eventsOf(types: z.infer<typeof EventTypes>): string[] {
   return types.map((type) => {
-    if (type === 'memory_categorize') throw unsupported('memory_categorize', 'categories come with memory_add');
+    if (type === 'memory_categorize')
+      throw unsupported('memory_categorize', 'use memory_add, which includes the categories');
     return EVENTS[type];
   });
 }

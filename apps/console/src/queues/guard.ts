@@ -42,8 +42,8 @@ async function act(deps: ConsoleDeps, action: string | undefined, on: Exchange):
   }
   throw problem(
     'method_not_allowed',
-    'queues can be looked at and failed turns tried again, nothing else: the ledger decides what is scheduled; ' +
-      'POST /v1/replays replays parked batches',
+    'queues are read-only here, except that failed turns can be retried: the ledger decides what is scheduled; use ' +
+      'POST /v1/replays to replay parked batches',
     { headers: { allow: 'GET, HEAD' } },
   );
 }

@@ -42,7 +42,7 @@ function board(deps: ConsoleDeps): FastifyAdapter {
   // The board's own handler would tell the caller what went wrong inside.
   return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {
     const told = translate(error);
-    if (told.statusCode >= 500) deps.log.error({ err: error }, 'a queue page failed');
+    if (told.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
     return { status: told.statusCode as 400 | 500, body: boardProblem(told) };
   });
 }

@@ -17,10 +17,10 @@ export async function retryOne(deps: ConsoleDeps, queueName: string, jobId: stri
   if (job === undefined) throw notFound('job', jobId);
   const state = await job.getState();
   if (state !== 'failed') {
-    throw problem('conflict', `only failed turns can be tried again, and ${jobId} is ${state}`);
+    throw problem('conflict', `only failed turns can be retried, and ${jobId} is ${state}`);
   }
   if ((await replay(deps, job)) > 0) return;
-  throw problem('conflict', `the lane of ${jobId} has no parked batches any more; nothing is left to try again`);
+  throw problem('conflict', `the lane of ${jobId} has no parked batches; there is nothing to retry`);
 }
 
 /** All failed turns of a queue; turns of one lane count once each, its batches are replayed once. */
@@ -40,7 +40,7 @@ function queueOf(deps: ConsoleDeps, name: string): Queue {
 /** The failed job is taken away: its batches have a new turn, and it would be shown as a failure for ever. */
 async function replay(deps: ConsoleDeps, job: Job): Promise<number> {
   const payload = QUEUES.consolidate.payload.safeParse(job.data);
-  if (!payload.success) throw problem('conflict', `job ${job.id} is not a turn of a lane and cannot be tried again`);
+  if (!payload.success) throw problem('conflict', `job ${job.id} is not a turn of a lane and cannot be retried`);
   const replayed = await deps.replayLane(payload.data.lane as LaneId);
   if (replayed > 0) await job.remove();
   return replayed;

@@ -21,7 +21,7 @@ export function replayText(view: ReplayView): string {
 function changesOf({ changes, kind }: ReplayView): string[] {
   if (kind === 'live') return [];
   const entries = Object.entries(changes ?? {});
-  if (entries.length === 0) return ['With: nothing changed'];
+  if (entries.length === 0) return ['With: no changes'];
   return entries.map(([name, value]) => `With: ${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 }
 

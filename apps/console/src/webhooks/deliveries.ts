@@ -10,7 +10,7 @@ const tags = ['webhooks'];
 const listSchema = {
   operationId: 'listDeliveries',
   tags,
-  summary: 'What a webhook was and is to be sent, newest first',
+  summary: 'List the deliveries of a webhook, newest first',
   params: IdParams,
   querystring: ListDeliveriesQuery,
   response: { 200: DeliveryList },
@@ -18,15 +18,15 @@ const listSchema = {
 const replayFailedSchema = {
   operationId: 'replayFailedDeliveries',
   tags,
-  summary: 'Send everything again that failed for good',
+  summary: 'Retry all failed deliveries',
   params: IdParams,
   response: { 200: Replayed },
 };
 const replaySchema = {
   operationId: 'replayDelivery',
   tags,
-  summary: 'Send one again',
-  description: 'Under the same event_id and delivery_id. One that still waits is not changed.',
+  summary: 'Resend a delivery',
+  description: 'Uses the same event_id and delivery_id. A pending delivery is not changed.',
   params: z.strictObject({ id: z.string().min(1), delivery_id: z.string().min(1) }),
   response: { 200: Replayed },
 };

@@ -9,7 +9,7 @@ const tags = ['webhooks'];
 const listSchema = {
   operationId: 'listWebhooks',
   tags,
-  summary: 'Webhooks, newest first',
+  summary: 'List webhooks, newest first',
   querystring: z.strictObject(PageQuery),
   response: { 200: WebhookList },
 };
@@ -23,8 +23,8 @@ const getSchema = {
 const deleteSchema = {
   operationId: 'deleteWebhook',
   tags,
-  summary: 'Remove a webhook',
-  description: 'With its deliveries, those that wait included. Answers with the webhook as it was.',
+  summary: 'Delete a webhook',
+  description: 'Also deletes its deliveries, including pending ones. Returns the deleted webhook.',
   params: IdParams,
   response: { 200: WebhookView },
 };

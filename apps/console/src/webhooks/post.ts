@@ -9,10 +9,10 @@ import { webhookView } from './view.ts';
 const schema = {
   operationId: 'postWebhook',
   tags: ['webhooks'],
-  summary: 'Be told of what happens to batches and memories',
+  summary: 'Create a webhook for events of batches and memories',
   description:
-    'Every event is posted at least once, signed with the secret, which is in this answer and nowhere else. ' +
-    'See docs/webhooks.md for what is sent, how to check the signature, and what happens when the receiver is away.',
+    'Every event is posted at least once, signed with the secret, which is only returned in this response. See ' +
+    'docs/webhooks.md for the payload, how to verify the signature, and what happens if the receiver is down.',
   body: PostWebhook,
   response: { 201: WebhookWithSecret },
 };
@@ -49,5 +49,5 @@ const WEBHOOKS_MAX = 20;
 const tooMany = (): Error =>
   problem(
     'conflict',
-    `expected at most ${WEBHOOKS_MAX} webhooks of a tenant, got one more; delete one, or let one receiver pass on what several want to hear`,
+    `expected at most ${WEBHOOKS_MAX} webhooks per tenant, got one more; delete one, or share one receiver`,
   );

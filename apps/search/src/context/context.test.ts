@@ -218,7 +218,7 @@ describe('a part that is missing', () => {
       payload: { user_id: 'ann', query: 'Berlin' },
     });
     expect(answer.json()).toMatchObject({
-      degraded: ['the part memories could not be read (index_unavailable) and is left out'],
+      degraded: ['memories omitted: could not be read (index_unavailable)'],
       pending: [{ content: 'Ann lives in Berlin' }],
     });
     expect(answer.body).not.toContain('10.0.0.7');
@@ -227,7 +227,7 @@ describe('a part that is missing', () => {
   test('because it is late is left out and named', async () => {
     const { told } = await bench({ embedQuery: never });
     const { degraded } = await told({ query: 'Berlin', timeout_ms: 20 });
-    expect(degraded).toEqual(['the search by meaning was not done within timeout_ms and is left out']);
+    expect(degraded).toEqual(['vector search omitted: not done within timeout_ms']);
   });
 
   test('because nothing of it came in time is left out and named', async () => {
@@ -237,14 +237,14 @@ describe('a part that is missing', () => {
     const present = { ...ledger.present, conversation: never };
     const { told } = await bench({ index: { ...index, search: never }, ledger: { ...ledger, present } });
     expect((await told({ query: 'Berlin', timeout_ms: 20 })).degraded).toEqual([
-      'the part memories was not done within timeout_ms and is left out',
-      'the part summary and pending was not done within timeout_ms and is left out',
+      'memories omitted: not done within timeout_ms',
+      'summary and pending omitted: not done within timeout_ms',
     ]);
   });
 
   test('because the search lacks a leg is told as the search tells it', async () => {
     const { told } = await bench({ embedQuery: away });
-    expect((await told({ query: 'Berlin' })).degraded[0]).toContain('searched by keyword only');
+    expect((await told({ query: 'Berlin' })).degraded[0]).toContain('keyword search only');
   });
 
   test('together with all others is an outage', async () => {

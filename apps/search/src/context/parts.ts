@@ -48,8 +48,8 @@ export async function readParts(
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
   const [searched, profile, conversation] = await Promise.all([
     ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
-    ask(has('profile'), 'the part profile', () => profileOf(deps, question)),
-    ask(has('summary', 'pending'), 'the part summary and pending', () => conversationOf(deps, question)),
+    ask(has('profile'), 'profile', () => profileOf(deps, question)),
+    ask(has('summary', 'pending'), 'summary and pending', () => conversationOf(deps, question)),
   ]);
   const asked = readOf(searched);
   const present = readOf(conversation);
@@ -79,16 +79,16 @@ function missing({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[]
   const asked = parts.flatMap(({ name, outcome }) => (outcome === null ? [] : [{ name, ...outcome }]));
   const failed = asked.filter((part) => part.kind === 'failed');
   if (failed.length === asked.length && failed[0] !== undefined) throw failed[0].error;
-  for (const { name, error } of failed) log.warn({ err: error }, `a context is told without ${name}`);
+  for (const { name, error } of failed) log.warn({ err: error }, `context without ${name}`);
   return asked.flatMap((part) => {
     if (part.kind === 'done') return [];
     if (part.kind === 'late') return [lateNote(part.name)];
-    return [`${part.name} could not be read (${asEngineError(part.error).code}) and is left out`];
+    return [`${part.name} omitted: could not be read (${asEngineError(part.error).code})`];
   });
 }
 
 const partOf = (sections: readonly SectionName[]): string =>
-  sections.includes('relations') ? 'the part memories and relations' : 'the part memories';
+  sections.includes('relations') ? 'memories and relations' : 'memories';
 
 interface Found {
   readonly facts: readonly KnownFact[];

@@ -9,11 +9,12 @@ import { context } from './context.ts';
 const schema = {
   operationId: 'context',
   tags: ['search'],
-  summary: 'What is known of an owner, ready for a prompt',
+  summary: 'Get what is known about an owner, formatted for a prompt',
   description:
-    'One block within a token budget: the profile, the summary of the conversation, the memories that a query or the last ' +
-    'messages ask for, and what was said and is not consolidated yet. Each memory has a date and a citation mark. The ' +
-    'owner is the first given of user_id, agent_id, run_id; the other ids only filter.',
+    'Returns one block within a token budget: the profile, the summary of the conversation, the memories relevant ' +
+    'to a query or to the last messages, and messages that are not consolidated yet. Each memory has a date and a ' +
+    'citation mark. ' +
+    'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
   body: PostContext,
   response: { 200: ContextResult },
 };

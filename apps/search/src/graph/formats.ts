@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What a route answers that draws as well. */
 export const inFormats = <T extends z.ZodType>(json: T) => ({
-  description: 'The graph, in the format that was asked for.',
+  description: 'The graph in the requested format.',
   content: {
     'application/json': { schema: json },
     'text/vnd.graphviz': { schema: z.string() },

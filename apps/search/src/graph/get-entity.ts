@@ -10,9 +10,10 @@ import { timeAsked } from './whose.ts';
 const schema = {
   operationId: 'getEntity',
   tags: ['graph'],
-  summary: 'An entity and what is around it',
+  summary: 'Get an entity and its neighbourhood',
   description:
-    'The most confirmed and newest relations come first. What was merged into another shows what is around that one.',
+    'The most confirmed and newest relations come first. For an entity that was merged into another, the ' +
+    'neighbourhood of the other one is returned.',
   params: IdParams,
   querystring: GetEntityQuery,
   response: { 200: inFormats(EntityNeighbourhood) },

@@ -9,10 +9,10 @@ import { graphAsked } from './whose.ts';
 const schema = {
   operationId: 'getGraph',
   tags: ['graph'],
-  summary: "An owner's graph, as JSON, Graphviz, Mermaid or a picture",
+  summary: "Get an owner's graph as JSON, Graphviz, Mermaid or SVG",
   description:
-    'The entities and the relations that hold, those that began first. With as_of what held then, with ended=true also ' +
-    'what is over, dashed where it is drawn.',
+    'Returns the entities and current relations, oldest first. With as_of, the relations that were true at that ' +
+    'time; with ended=true, also relations that have ended (dashed in drawings).',
   querystring: GetGraphQuery,
   response: { 200: inFormats(GraphView) },
 };

@@ -21,7 +21,7 @@ export function getRelation(app: App, { ledger }: SearchDeps): void {
     if (relation.counts) return relationView(relation);
     throw problem(
       'not_found',
-      `relation ${id} holds no more: it was undone or denied; see /v1/relations/${id}/history`,
+      `relation ${id} is no longer valid: it was undone or denied; see /v1/relations/${id}/history`,
     );
   });
 }
@@ -29,9 +29,10 @@ export function getRelation(app: App, { ledger }: SearchDeps): void {
 const ofRelation = {
   operationId: 'getRelationHistory',
   tags: ['graph'],
-  summary: 'What was said of a relation',
+  summary: 'Get the history of a relation',
   description:
-    'The newest 1,000 statements about its source, relationship and destination in the order they were said, undone ones too.',
+    'Returns the newest 1,000 statements about its source, relationship and destination in the order they were ' +
+    'said, including undone ones.',
   params: IdParams,
   response: { 200: StatementList },
 };
@@ -65,8 +66,8 @@ const newestOf = (said: Awaited<ReturnType<Ledger['graph']['statements']>>) => (
 const ofEntity = {
   operationId: 'getEntityHistory',
   tags: ['graph'],
-  summary: 'What was said of an entity',
-  description: 'The newest 1,000 statements that name it in the order they were said, undone ones too.',
+  summary: 'Get the history of an entity',
+  description: 'Returns the newest 1,000 statements that name it in the order they were said, including undone ones.',
   params: IdParams,
   response: { 200: StatementList },
 };

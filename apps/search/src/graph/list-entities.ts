@@ -7,7 +7,7 @@ import { ownerAsked } from './whose.ts';
 const schema = {
   operationId: 'listEntities',
   tags: ['graph'],
-  summary: "The entities of an owner's graph, by name",
+  summary: "List the entities of an owner's graph, by name",
   querystring: ListEntitiesQuery,
   response: { 200: EntityList },
 };

@@ -7,8 +7,8 @@ import { ownerAsked } from './whose.ts';
 const schema = {
   operationId: 'listProposals',
   tags: ['graph'],
-  summary: 'Entities that may be one, for a person to decide',
-  description: 'POST /v1/entities/{id}/merge says that they are, POST /v1/entities/{id}/split that they are not.',
+  summary: 'List entities that may be the same, for a person to decide',
+  description: 'Use POST /v1/entities/{id}/merge if they are the same, POST /v1/entities/{id}/split if they are not.',
   querystring: ListProposalsQuery,
   response: { 200: ProposalList },
 };

@@ -7,7 +7,7 @@ import { ownerAsked, timeAsked } from './whose.ts';
 const schema = {
   operationId: 'listRelations',
   tags: ['graph'],
-  summary: "The relations of an owner's graph, those that began first come first",
+  summary: "List the relations of an owner's graph, oldest first",
   querystring: ListRelationsQuery,
   response: { 200: RelationList },
 };

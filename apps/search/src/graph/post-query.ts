@@ -15,10 +15,10 @@ import { graphAsked } from './whose.ts';
 const schema = {
   operationId: 'queryGraph',
   tags: ['graph'],
-  summary: 'Relations that fit patterns, or ways between two entities',
+  summary: 'Find relations that match patterns, or paths between two entities',
   description:
-    'match: patterns that relations fit together, in which "?who" stands for the same entity everywhere. path: ways from ' +
-    'one entity to another, shortest first. No model is asked.',
+    'match: finds relations that match all patterns; a variable like "?who" stands for the same entity everywhere. ' +
+    'path: finds paths from one entity to another, shortest first. No model is used.',
   body: PostGraphQuery,
   response: { 200: GraphMatches },
 };

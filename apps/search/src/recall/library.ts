@@ -84,7 +84,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel 
 }
 
 const timeIsUp = (cause: unknown): EngineError =>
-  new EngineError('the time of this recall was up', { code: 'cancelled', retryable: true, cause });
+  new EngineError('this recall ran out of time', { code: 'cancelled', retryable: true, cause });
 
 /** Every search of a recall is one of the owner that was asked about, whatever a model writes. */
 const searchBody = (

@@ -9,10 +9,11 @@ import { recall } from './recall.ts';
 const schema = {
   operationId: 'recall',
   tags: ['search'],
-  summary: 'Have a question answered from memories, with citations',
+  summary: 'Answer a question from memories, with citations',
   description:
-    'A chat model searches the memories and messages of one owner several times, reads around what it finds, and answers ' +
-    'from that alone; the trail says what it searched for and read. Without a chat model the answer is the best memories.',
+    'A chat model searches the memories and messages of one owner several times, reads the context of what it ' +
+    'finds, and answers only from that. trail lists what it searched for and read. Without a chat model, the ' +
+    'answer is the best matching memories.',
   body: PostRecall,
   response: { 200: RecallResult },
 };

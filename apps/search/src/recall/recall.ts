@@ -85,7 +85,7 @@ function nowShown({ tools }: Pick<SearchDeps, 'tools'>, { body: { as_of }, timez
 }
 
 const erasedMeanwhile = () =>
-  problem('conflict', 'who was asked about was erased, or created, while the answer was being made; ask again');
+  problem('conflict', 'the owner was erased or created while the question was being answered; retry');
 
 const tooLate = ({ timeout_ms }: PostRecall) =>
-  problem('timed_out', `nothing was found within timeout_ms: ${timeout_ms}; allow more time`);
+  problem('timed_out', `nothing was found within timeout_ms (${timeout_ms}); increase timeout_ms`);

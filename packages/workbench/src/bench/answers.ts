@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { EngineError, type JsonObject, type Ledger, type SearchIndex, type Tools } from '@slowwave/engine';
+import { EngineError, type JsonObject, type Ledger, type SearchIndex } from '@slowwave/engine';
 
 import { engineBench, fakeChat, recordingMeter } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
@@ -106,9 +106,9 @@ interface Cost {
 /** One consolidation, with these answers: how long it kept the thread at most, in processor time. */
 async function consolidate({ ledger, index }: Stage, said: Answers, userId: string): Promise<Cost> {
   const chat = fakeChat({ extract_facts: () => said.extract, decide_operations: () => said.decide, ...NO_REPAIR });
-  const embedder = await product.embedder();
+  const embedder = product.embedder();
   const bench = await engineBench({ chat, embedder, stores: { ledger, index }, meter: recordingMeter() });
-  const { id, hash, breathe }: Tools = await product.tools();
+  const { id, hash, breathe } = product.tools;
   Object.assign(bench.deps.tools, { id, hash, breathe });
   await bench.post(['I have told a lot about what I own, and what became of it.'], { userId });
   const stretches = watch();

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import type { ApiKey, Ledger, TenantId } from '@slowwave/engine';
 import { tempDir } from '@slowwave/testkit';
-import { type KeyParts, product } from '../product.ts';
+import { product } from '../product.ts';
 import type { Bench, Progress } from './bench.ts';
 import { median, quantile } from './quantile.ts';
 
@@ -26,7 +27,7 @@ export const keys: Bench = {
     const dir = await tempDir();
     const ledger = await product.openLedger(join(dir.path, 'ledger.db'));
     try {
-      return await measure({ ledger, count, parts: await product.keys() }, progress);
+      return await measure({ ledger, count }, progress);
     } finally {
       await ledger.close();
       await dir.remove();
@@ -37,14 +38,13 @@ export const keys: Bench = {
 interface Stage {
   readonly ledger: Ledger;
   readonly count: number;
-  readonly parts: KeyParts;
 }
 
-async function measure({ ledger, count, parts }: Stage, progress: Progress) {
+async function measure({ ledger, count }: Stage, progress: Progress) {
   progress(`making ${count} keys`);
-  const secrets = await makeKeys({ ledger, count, parts });
+  const secrets = await makeKeys({ ledger, count });
   const checkWith = (monotonic: () => number) =>
-    parts.keyCheck({ keys: ledger.keys, tools: { now: Date.now }, log: { warn: () => {} }, monotonic }).check;
+    keyCheck({ keys: ledger.keys, tools: product.tools, log: product.log, monotonic }).check;
   let later = 0;
   progress('checking keys at hand');
   const cached = await timesOf(
@@ -78,12 +78,12 @@ async function measure({ ledger, count, parts }: Stage, progress: Progress) {
   };
 }
 
-async function makeKeys({ ledger, count, parts }: Stage): Promise<readonly string[]> {
+async function makeKeys({ ledger, count }: Stage): Promise<readonly string[]> {
   const secrets: string[] = [];
   const made = { tenant: 'bench' as TenantId, name: 'bench', userId: null, appId: null, expiresAt: null, createdAt: 0 };
   for (let i = 0; i < count; i += 1) {
     const id: ApiKey['id'] = `key_${i.toString(36).padStart(10, '0')}`;
-    const { secret, hash } = parts.newSecret(id);
+    const { secret, hash } = newSecret(id);
     await ledger.keys.create({ ...made, id, hash, scopes: ['search'] });
     await ledger.keys.used(id, Date.now()); // its use was noted: nothing is written meanwhile
     secrets.push(secret);

@@ -106,7 +106,7 @@ async function fill(
     await fillIndex(index, { size, words, lanes }, progress);
     await more?.({ ledger, index });
     const settings = { messagesInIndex: 'hybrid' as const };
-    await index.stamp(markerOf({ ledger, embedder: await product.embedder(), settings }));
+    await index.stamp(markerOf({ ledger, embedder: product.embedder(), settings }));
     return lanes;
   } finally {
     await ledger.close();

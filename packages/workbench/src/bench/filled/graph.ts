@@ -61,7 +61,7 @@ export async function fillGraph(
   progress: Progress,
 ): Promise<void> {
   const { signal: never } = new AbortController();
-  const parts = { ledger: forgetful(ledger), index, embedder: await product.embedder(), tools: await product.tools() };
+  const parts = { ledger: forgetful(ledger), index, embedder: product.embedder(), tools: product.tools };
   for (const [user, { entities, relations }] of graphs.entries()) {
     const now = Date.now();
     const lane = await ledger.memories.laneOf(DEFAULT_TENANT, ownerAt(user), now);

@@ -24,8 +24,7 @@ export function makeQuestions(words: Vocabulary): Promise<readonly Question[]> {
 
 /** A text as a question, with its vector by the builtin embedder. */
 export async function questionOf(text: string): Promise<Question> {
-  const embedder = await product.embedder();
-  const { vectors } = await embedder.embed([text], new AbortController().signal);
+  const { vectors } = await product.embedder().embed([text], new AbortController().signal);
   return { text, terms: terms(text), vector: vectors[0] ?? new Float32Array() };
 }
 

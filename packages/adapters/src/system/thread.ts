@@ -91,7 +91,10 @@ function conversationWith(worker: Worker) {
     if (message.kind === 'answer') call?.resolve(message.value);
     else call?.reject(reviveError(message.error));
   };
-  worker.on('message', (messages: readonly ThreadMessage[]) => messages.forEach(receive));
+  worker.on('message', (messages: readonly ThreadMessage[] | object) => {
+    // Under --watch Node.js tells of the files a thread loads by the same way.
+    if (Array.isArray(messages)) messages.forEach(receive);
+  });
   worker.on('error', end);
   const gone = new Promise<void>((resolve) => {
     worker.on('exit', () => {

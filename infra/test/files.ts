@@ -7,8 +7,11 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The name of an image with a version of its own: not latest, and not a whole line of versions. */
 export const PINNED = /^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?$/;
 
+/** Where something of the repository is. */
+export const pathOf = (path: string): string => join(ROOT, path);
+
 /** A file of the repository. */
-export const textOf = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
+export const textOf = (path: string): Promise<string> => readFile(pathOf(path), 'utf8');
 
 /** The files below a folder of the repository, by their paths from its root. */
 export async function filesBelow(folder: string): Promise<string[]> {

@@ -47,13 +47,16 @@ export interface Command {
 }
 
 const FOR_SERVERS: Readonly<Record<string, OptionNote>> = {
-  server: { value: 'URL', about: 'Server to talk to (SLOWWAVE_URL; usually the standalone one on this machine).' },
-  offline: { value: null, about: 'Work on the ledger itself, without a server.' },
+  server: {
+    value: 'URL',
+    about: 'Server to connect to (SLOWWAVE_URL; default: the standalone server on this machine).',
+  },
+  offline: { value: null, about: 'Work directly on the ledger, without a server.' },
 };
 
 const FOR_ALL: Readonly<Record<string, OptionNote>> = {
-  'data-dir': { value: 'DIR', about: 'Folder of ledger and index (SLOWWAVE_DATA_DIR).' },
-  json: { value: null, about: 'Answer in JSON, for programs.' },
+  'data-dir': { value: 'DIR', about: 'Folder with ledger and index (SLOWWAVE_DATA_DIR).' },
+  json: { value: null, about: 'Print JSON.' },
   help: { value: null, about: 'Show this.' },
 };
 

@@ -22,7 +22,7 @@ export class UsageError extends Error {
 
   constructor(problem: string, command: string | null) {
     const help = command === null ? 'slowwave --help' : `slowwave ${command} --help`;
-    super(`${problem}\n${help} explains what there is.`);
+    super(`${problem}\nSee ${help}.`);
     this.name = 'UsageError';
   }
 }

@@ -130,7 +130,7 @@ describe('slowwave beside a server', () => {
     const none = await run('show', 'bat_none', '--json');
     expect(JSON.parse(none.err)).toHaveProperty('error.code', 'not_found');
     const part = await slowwave(['batches', '--server', `${server.url}/no-such-part`], { SLOWWAVE_API_KEY: KEY });
-    expect(part.err).toContain('name the proxy');
+    expect(part.err).toContain('use the address of the proxy');
   });
 
   it('flush makes an owner due, and tail tells what happens, until Ctrl-C', async () => {
@@ -231,7 +231,7 @@ describe('slowwave beside a server', () => {
     const { code, err } = await program(['flush', '--user', 'ann', ...offline]);
     expect(code).toBe(5);
     expect(err).toContain(`the data folder ${folder.path} is in use by process ${server.pid}`);
-    expect(err).toContain('without --offline');
+    expect(err).toContain('remove --offline');
     const whatIf = await slowwave(['what-if', '--user', 'ann', '--json', ...offline]);
     expect(whatIf).toMatchObject({ code: 2, err: expect.stringContaining('needs a worker') });
   });

@@ -38,7 +38,7 @@ it(
 
     const run = (...args: string[]) => slowwave(['keys', ...args, '--server', url], { SLOWWAVE_API_KEY: secret });
     const made = await run('create', 'chat backend', '--scopes', 'ingest,search', '--tenant', 'acme', '--days', '30');
-    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('this once') });
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('only shown now') });
     const [, madeId = '', madeSecret = ''] = /key +(key_\w+)[\s\S]*secret +(sw_\S+)/.exec(made.out) ?? [];
     expect(await statusWith(madeSecret)).toBe(200);
     const rotated = (await run('rotate', madeId, '--tenant', 'acme', '--grace', '60', '--json')).json();

@@ -58,7 +58,7 @@ describe('starting', () => {
   it('says what it runs on and where things are; what is printed to be pasted works', async () => {
     const service = await running();
     const url = await urlOf(service);
-    expect(service.output()).toContain('builtin (no model: for trying out and for tests)');
+    expect(service.output()).toContain('builtin (no model; for evaluation and tests only)');
     expect(service.output()).toContain(`sqlite in ${folder.path}`);
     expect((await get(`${url}/docs/`)).status).toBe(200);
     const { body: live } = await get(`${url}/healthz`);

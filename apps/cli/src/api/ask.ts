@@ -53,7 +53,10 @@ function refusal(status: number, body: unknown): CommandError {
 function hintFor(status: number, { code }: Told): string {
   if (status === HTTP.unauthorized || status === HTTP.forbidden) return '; set SLOWWAVE_API_KEY to a key of the server';
   if (code !== 'route_not_found') return '';
-  return '. Where ingest, worker, search and console run apart, each has only its own routes: name the proxy before them';
+  return (
+    '. If ingest, worker, search and console run separately, each has only its own routes: use the address of ' +
+    'the proxy in front of them'
+  );
 }
 
 function exitCodeOf(status: number): number {

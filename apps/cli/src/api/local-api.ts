@@ -59,6 +59,6 @@ async function claimFolder(folder: string): Promise<{ close(): Promise<void> }> 
     return await lockFolder(folder);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${problem}\nA server that runs is asked without --offline.`, EXIT.unavailable);
+    throw new CommandError(`${problem}\nTo use a running server, remove --offline.`, EXIT.unavailable);
   }
 }

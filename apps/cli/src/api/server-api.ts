@@ -38,8 +38,8 @@ function unreachable(base: string, error: unknown): CommandError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const got = cause instanceof Error ? cause.message || cause.name : String(cause);
   return new CommandError(
-    `expected a Slowwave server at ${base} to answer, got: ${got}; name it with --server (SLOWWAVE_URL), or work on ` +
-      'the ledger itself with --offline',
+    `expected a Slowwave server at ${base} to answer, got: ${got}; set --server (SLOWWAVE_URL), ` +
+      'or work directly on the ledger with --offline',
     EXIT.unavailable,
   );
 }

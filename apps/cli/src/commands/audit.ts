@@ -14,18 +14,18 @@ export const auditCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'server or ledger',
-  summary: 'List who did what, newest first.',
+  summary: 'List the audit log, newest first.',
   about: `Changes, what admins read, sign-ins, and what was refused; SLOWWAVE_AUDIT says what is
 recorded. Needs a key with the scope admin.`,
   options: {
-    by: { value: 'KEY', about: 'Only what this key did; or operator, loopback, offline, nobody.' },
-    subject: { value: 'ID', about: 'Only what was done to this user, memory, batch, key, ….' },
-    action: { value: 'ROUTE', about: 'Only this, e.g. "DELETE /v1/users/{id}".' },
+    by: { value: 'KEY', about: 'Only actions of this key, or of operator, loopback, offline or nobody.' },
+    subject: { value: 'ID', about: 'Only actions on this user, memory, batch, key, ….' },
+    action: { value: 'ROUTE', about: 'Only this route, e.g. "DELETE /v1/users/{id}".' },
     outcome: { value: 'OUTCOME', about: `Only what was ${AuditOutcome.options.join(', ')}.` },
-    since: { value: 'MOMENT', about: 'Only since then, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
-    until: { value: 'MOMENT', about: 'Only before then.' },
-    tenant: { value: 'NAME', about: 'The tenant, where it is not that of the key in use.' },
-    limit: { value: 'N', about: `How many at most; usually ${LIMIT_USUAL}.` },
+    since: { value: 'MOMENT', about: 'Only since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
+    until: { value: 'MOMENT', about: 'Only before this time.' },
+    tenant: { value: 'NAME', about: 'The tenant, if different from that of the key in use.' },
+    limit: { value: 'N', about: `Maximum number to list. Default: ${LIMIT_USUAL}.` },
   },
   run: (call) => {
     const { given, out } = call;
@@ -41,11 +41,8 @@ recorded. Needs a key with the scope admin.`,
     const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
     return withApi(call, { writes: false }, async (ask) => {
       const { items: entries, more } = await listUpTo<AuditEntryView>(ask, { path: '/v1/audit', query, limit });
-      const rest = more ? '\n… and more: --limit shows them' : '';
-      out.answer(
-        { entries, more },
-        entries.length === 0 ? 'There are no such entries.' : table(COLUMNS, entries) + rest,
-      );
+      const rest = more ? '\n… and more; raise --limit to see them' : '';
+      out.answer({ entries, more }, entries.length === 0 ? 'No entries found.' : table(COLUMNS, entries) + rest);
       return EXIT.done;
     });
   },

@@ -23,9 +23,12 @@ export const batchesCommand: Command = {
   about: '',
   options: {
     state: { value: 'STATE', about: `Only those that are ${STATES.join(', ')}.` },
-    user: { value: 'ID', about: 'Only those of a user.' },
-    since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
-    limit: { value: 'N', about: `How many at most; usually ${LIMIT_USUAL}.` },
+    user: { value: 'ID', about: 'Only batches of this user.' },
+    since: {
+      value: 'MOMENT',
+      about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
+    },
+    limit: { value: 'N', about: `Maximum number to list. Default: ${LIMIT_USUAL}.` },
   },
   run: (call) => {
     const { given, out } = call;
@@ -37,7 +40,7 @@ export const batchesCommand: Command = {
     const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
     return withApi(call, { writes: false }, async (ask) => {
       const { items: batches, more } = await listUpTo<BatchLine>(ask, { path: '/v1/batches', query, limit });
-      const rest = more ? '\n… and more: --limit shows them' : '';
+      const rest = more ? '\n… and more; raise --limit to see them' : '';
       out.answer({ batches, more }, table(COLUMNS, batches) + rest);
       return EXIT.done;
     });

@@ -11,13 +11,13 @@ export const ceilingsCommand: Command = {
   usage: '<tenant>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Show or set what a day of a tenant may use at most.',
+  summary: 'Show or set the daily limits of a tenant.',
   about: `With --tokens or --cost both are set anew: one that is not named is none. The tenant's own budgets
 may be lower, and cannot lift it. For operators.`,
   options: {
-    tokens: { value: 'N', about: 'Tokens of chat models a day (UTC), or none.' },
-    cost: { value: 'AMOUNT', about: 'What they may cost, by the prices of the tenant default, or none.' },
-    usual: { value: null, about: 'What holds for all tenants counts again.' },
+    tokens: { value: 'N', about: 'Chat model tokens per day (UTC), or none.' },
+    cost: { value: 'AMOUNT', about: 'Cost per day, by the prices of the tenant default, or none.' },
+    usual: { value: null, about: 'Reset to the limits for all tenants.' },
   },
   run: (call) => {
     const path = `/v1/tenants/${encodeURIComponent(call.given.words[0] ?? '')}/ceilings`;

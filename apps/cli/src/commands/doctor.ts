@@ -11,13 +11,13 @@ export const doctorCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'server or ledger',
-  summary: 'Check that every promise holds, and say what to run where one does not.',
+  summary: 'Check the installation for problems and how to fix them.',
   about: `Looks at batches, lanes, memories, plans and the index while others work, and changes
 nothing. Ends with 3 when a promise is broken; with --strict also when something else
 deserves a look.`,
   options: {
-    full: { value: null, about: 'Read everything instead of samples; with --offline only.' },
-    strict: { value: null, about: 'End with 3 for warnings, too.' },
+    full: { value: null, about: 'Read everything instead of samples. Requires --offline.' },
+    strict: { value: null, about: 'Exit with 3 for warnings, too.' },
   },
   run: async (call) => {
     const { given, out } = call;
@@ -30,7 +30,7 @@ deserves a look.`,
 function online(call: Call): Promise<ExaminationView> {
   if (call.given.flag('full')) {
     throw new UsageError(
-      '--full reads everything, which takes longer than a server lets a request take; add --offline to read beside it',
+      '--full reads everything, which takes longer than a request may; add --offline to read the stores directly',
       'doctor',
     );
   }
@@ -71,6 +71,10 @@ function told({ checks, findings, healthy }: ExaminationView): string {
     ({ severity, what, examples, remedy }) =>
       `${severity}: ${what}${examples.length === 0 ? '' : `\n  e.g. ${examples.join(', ')}`}\n  → ${remedy}`,
   );
-  const end = healthy ? (findings.length === 0 ? 'Everything holds.' : 'Every promise holds.') : 'Promises are broken.';
+  const end = healthy
+    ? findings.length === 0
+      ? 'No problems found.'
+      : 'No errors found, only warnings.'
+    : 'Errors found.';
   return [list, ...each, end].join('\n\n');
 }

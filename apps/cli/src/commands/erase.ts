@@ -10,7 +10,7 @@ export const eraseCommand: Command = {
   usage: '[user id]',
   words: [0, 1],
   on: 'server or ledger',
-  summary: 'Erase a user, an agent or a run: everything it owns and everything that was made of it.',
+  summary: 'Erase a user, an agent or a run: everything it owns and everything derived from it.',
   about: `It cannot be undone, and asks for --yes therefore. A worker does it in the background;
 offline it is only asked for, and done when a worker runs. Backups are not touched, and neither is
 what others own: of an agent or a run goes what was said without a user.`,
@@ -18,17 +18,18 @@ what others own: of an agent or a run goes what was said without a user.`,
     agent: { value: 'ID', about: 'An agent instead of a user…' },
     run: { value: 'ID', about: '…or a run.' },
     yes: { value: null, about: 'Really.' },
-    'no-wait': { value: null, about: 'Do not wait until it is done.' },
+    'no-wait': { value: null, about: 'Do not wait for completion.' },
   },
   run: (call) => {
     const { given, out } = call;
     const { kind, id } = erasedBy(given);
-    if (!given.flag('yes')) throw new UsageError(`expected --yes: all that ${kind} ${id} owns goes for good`, 'erase');
+    if (!given.flag('yes'))
+      throw new UsageError(`expected --yes: this permanently erases everything that ${kind} ` + `${id} owns`, 'erase');
     return withApi(call, { writes: true }, async (ask) => {
       const path = `/v1/${kind}s/${encodeURIComponent(id)}`;
       const accepted = await ask<z.infer<typeof ErasureAccepted>>({ method: 'DELETE', path });
       if (given.flag('no-wait') || isOffline(call)) {
-        out.answer(accepted, `Erasure ${accepted.erasure_id} is asked for; a worker does it.`);
+        out.answer(accepted, `Erasure ${accepted.erasure_id} requested; a worker will run it.`);
         return EXIT.done;
       }
       const erasure = await follow(call, ask, accepted.status_url);

@@ -16,7 +16,7 @@ export const graphCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'server or ledger',
-  summary: "Show or draw an owner's graph: entities and how they are related.",
+  summary: "Show or draw an owner's graph: entities and their relations.",
   about: `slowwave graph --user ann --format svg > ann.svg draws it; dot is for Graphviz, mermaid for
 Markdown.`,
   options: {
@@ -24,9 +24,9 @@ Markdown.`,
     agent: { value: 'ID', about: 'The agent whose graph it is.' },
     run: { value: 'ID', about: 'The run whose graph it is.' },
     format: { value: 'FORMAT', about: `${FORMATS.join(', ')}; usually table.` },
-    'as-of': { value: 'MOMENT', about: 'What held then, e.g. 2026-03-01T09:30:00Z or 30d.' },
-    ended: { value: null, about: 'Also what is over.' },
-    limit: { value: 'N', about: `How many relations at most; usually ${LIMIT_USUAL}.` },
+    'as-of': { value: 'MOMENT', about: 'What was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
+    ended: { value: null, about: 'Also relations that have ended.' },
+    limit: { value: 'N', about: `Maximum number of relations. Default: ${LIMIT_USUAL}.` },
   },
   run: (call) => {
     const { given, out } = call;
@@ -48,8 +48,8 @@ Markdown.`,
 };
 
 function told({ relations, truncated }: GraphView): string {
-  if (relations.length === 0) return 'There are no relations.';
-  return table(COLUMNS, relations) + (truncated ? '\n… and more: --limit shows them' : '');
+  if (relations.length === 0) return 'No relations found.';
+  return table(COLUMNS, relations) + (truncated ? '\n… and more; raise --limit to see them' : '');
 }
 
 const dayOf = (moment: string): string => moment.slice(0, DAY_LENGTH);

@@ -11,7 +11,7 @@ export const importMem0Command: Command = {
   usage: '[file]',
   words: [0, 1],
   on: 'server or ledger',
-  summary: 'Take over memories that mem0 kept: from a file, or from its collection in Qdrant.',
+  summary: 'Import memories from mem0: from a file, or from its collection in Qdrant.',
   about: `The file is what mem0's API or its export answered: JSON with a list of memories, or one
 memory a line. Each becomes a memory word for word, said when mem0 last changed it, with its
 metadata and its owner; no model is asked. They come in behind what is posted meanwhile. Once
@@ -20,8 +20,8 @@ imported, a memory is never imported again: run it as often as you like.`,
     qdrant: { value: 'URL', about: 'Read from Qdrant instead of a file…' },
     collection: { value: 'NAME', about: '…from this collection (mem0; its JavaScript calls it memories).' },
     'qdrant-key': { value: 'KEY', about: '…with this key.' },
-    user: { value: 'ID', about: 'Whose the memories are that name nobody.' },
-    'dry-run': { value: null, about: 'Only look at them.' },
+    user: { value: 'ID', about: 'Owner of memories that have no user, agent or run.' },
+    'dry-run': { value: null, about: 'Only check them.' },
   },
   run: async (call) => {
     const memories = memoriesOf(await itemsOf(call), call.given.text('user'));

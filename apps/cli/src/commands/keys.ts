@@ -16,7 +16,7 @@ const GRACE_MAX_S = 30 * 86_400;
 /** The most a list answers at once. */
 const PAGE = 200;
 
-const TENANT = { tenant: { value: 'NAME', about: 'The tenant, where it is not that of the key in use.' } };
+const TENANT = { tenant: { value: 'NAME', about: 'The tenant, if different from that of the key in use.' } };
 
 /** Making a key tells the queue nothing: a server may have the folder meanwhile. */
 const BESIDE_SERVERS = { writes: false };
@@ -26,7 +26,7 @@ export const listKeysCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'server or ledger',
-  summary: 'List keys, newest first. Their secrets are known to nobody.',
+  summary: 'List keys, newest first. Secrets are not stored and cannot be shown.',
   about: '',
   options: TENANT,
   run: (call) =>
@@ -48,15 +48,15 @@ export const createKeyCommand: Command = {
   usage: '<name>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Make a key. Its secret is shown once.',
+  summary: 'Create a key. Its secret is shown once.',
   about: `From the first key on every request needs one, so the first has to be yours: --scopes admin, and no
 --tenant. --offline makes it beside a server, and ones for whoever has lost theirs.`,
   options: {
     scopes: { value: 'LIST', about: `What for, e.g. ingest,search; of ${SCOPES.join(', ')}.` },
     ...TENANT,
-    user: { value: 'ID', about: 'For this user alone.' },
-    app: { value: 'ID', about: 'For this app alone.' },
-    days: { value: 'N', about: 'It expires after so many days.' },
+    user: { value: 'ID', about: 'Bind the key to this user.' },
+    app: { value: 'ID', about: 'Bind the key to this app.' },
+    days: { value: 'N', about: 'Days until the key expires.' },
   },
   run: (call) => {
     const { given } = call;
@@ -72,7 +72,7 @@ export const revokeKeyCommand: Command = {
   usage: '<key id>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Revoke a key: for good, and in every process within 5 s.',
+  summary: 'Revoke a key permanently. Takes effect in every process within 5 s.',
   about: '',
   options: TENANT,
   run: (call) => {
@@ -90,9 +90,9 @@ export const rotateKeyCommand: Command = {
   usage: '<key id>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Give a key a new secret. It is shown once.',
+  summary: 'Rotate the secret of a key. The new secret is shown once.',
   about: '',
-  options: { ...TENANT, grace: { value: 'SECONDS', about: 'The present secret is still taken so long; else not.' } },
+  options: { ...TENANT, grace: { value: 'SECONDS', about: 'How long the current secret stays valid. Default: 0.' } },
   run: (call) => {
     const { given } = call;
     const grace = given.text('grace') === null ? 0 : countOf(given, 'grace', { usual: 0, max: GRACE_MAX_S });
@@ -136,7 +136,7 @@ function shown({ out }: Call, key: Secret): number {
     ['secret', key.secret],
   ]);
   out.answer(key, told);
-  if (!out.json) out.say('The secret is shown this once. Callers send it as "authorization: Bearer <secret>".');
+  if (!out.json) out.say('The secret is only shown now. Callers send it as "authorization: Bearer <secret>".');
   return EXIT.done;
 }
 

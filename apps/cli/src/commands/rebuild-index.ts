@@ -9,7 +9,7 @@ export const rebuildIndexCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'stores',
-  summary: 'Build the index anew from the ledger, beside the one in use.',
+  summary: 'Rebuild the index from the ledger, next to the one in use.',
   about: `Works on the stores that the settings name, while servers run: searches use the old
 index until the new one is complete. Stopped anywhere and started again, it goes on.
 In the end it is compared with the ledger; it ends with 3 if they differ.

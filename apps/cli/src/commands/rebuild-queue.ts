@@ -8,7 +8,7 @@ export const rebuildQueueCommand: Command = {
   usage: '',
   words: [0, 0],
   on: 'stores',
-  summary: 'Tell the queue every turn that the ledger knows of.',
+  summary: 'Rebuild the queue from the ledger.',
   about: `Works on the stores that the settings name, while servers run, and changes nothing of
 what the queue has already. Workers do the same by themselves for lanes that are due, once
 a second. A queue in process (neither REDIS_URL nor DATABASE_URL) needs nothing: it is

@@ -10,16 +10,19 @@ export const replayCommand: Command = {
   usage: '[batch id…]',
   words: [0, 1_000],
   on: 'server or ledger',
-  summary: 'Let parked batches wait again, at their old places, and follow what becomes of them.',
+  summary: 'Queue parked batches again at their old positions, and report the result.',
   about: `All parked batches that fit every option that is given; without any, all there are. Ends
 with 3 when some of them are parked again.`,
   options: {
-    user: { value: 'ID', about: 'Only those of a user.' },
-    'error-code': { value: 'CODE', about: 'Only those parked with this code.' },
-    since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
-    until: { value: 'MOMENT', about: 'Only those accepted before.' },
-    'dry-run': { value: null, about: 'Only say how many there are.' },
-    'no-wait': { value: null, about: 'Do not follow what becomes of them.' },
+    user: { value: 'ID', about: 'Only batches of this user.' },
+    'error-code': { value: 'CODE', about: 'Only batches parked with this error code.' },
+    since: {
+      value: 'MOMENT',
+      about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
+    },
+    until: { value: 'MOMENT', about: 'Only batches accepted before this time.' },
+    'dry-run': { value: null, about: 'Only report how many match.' },
+    'no-wait': { value: null, about: 'Do not wait for the result.' },
   },
   run: (call) =>
     withApi(call, { writes: true }, async (ask) => {

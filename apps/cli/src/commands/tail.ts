@@ -21,7 +21,7 @@ export const tailCommand: Command = {
   on: 'server or ledger',
   summary: 'Follow batches and consolidations as they change, until Ctrl-C.',
   about: 'One line for every change; with --json one object.',
-  options: { user: { value: 'ID', about: 'Only those of a user.' } },
+  options: { user: { value: 'ID', about: 'Only batches of this user.' } },
   run: (call) =>
     withApi(call, { writes: false }, async (ask) => {
       const watch = watcher(ask, call.given.text('user'));

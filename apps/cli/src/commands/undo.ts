@@ -5,7 +5,7 @@ import type { Call, Command } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { takenBackText } from './taken-back.ts';
 
-const DRY_RUN = { 'dry-run': { value: null, about: 'Only say what would change.' } };
+const DRY_RUN = { 'dry-run': { value: null, about: 'Only report what would change.' } };
 
 export const undoCommand: Command = {
   name: 'undo',
@@ -13,7 +13,7 @@ export const undoCommand: Command = {
   words: [1, 1],
   on: 'server or ledger',
   summary: 'Undo a consolidation. What came later and depends on it is listed first.',
-  about: 'Nothing of the history goes, and an undo can be taken back: slowwave redo.',
+  about: 'The history is kept, and an undo can be undone: slowwave redo.',
   options: { cascade: { value: null, about: 'Undo what depends on it as well.' }, ...DRY_RUN },
   run: (call) => {
     const path = `/v1/consolidations/${encodeURIComponent(call.given.words[0] ?? '')}/undo`;
@@ -32,7 +32,7 @@ export const rollbackCommand: Command = {
   usage: '<user id>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Make all memories of a user what they were at a time.',
+  summary: 'Roll all memories of a user back to an earlier time.',
   about: `By the time they were recorded, not when things were said. Nothing of the history goes, and
 it can be taken back: slowwave redo.`,
   options: { to: { value: 'MOMENT', about: 'The time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d ago.' }, ...DRY_RUN },
@@ -50,7 +50,7 @@ export const redoCommand: Command = {
   usage: '<undo id>',
   words: [1, 1],
   on: 'server or ledger',
-  summary: 'Take an undo or a rollback back.',
+  summary: 'Redo what an undo or a rollback undid.',
   about: '',
   options: DRY_RUN,
   run: (call) => {
@@ -70,8 +70,8 @@ function answer({ out }: Call, taken: UndoReport): number {
 function dependsOn({ dependents }: UndoReport): CommandError {
   const list = dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
   return new CommandError(
-    `what came later depends on it, and nothing was changed:\n${list}\nLook at all that would change with --dry-run, then ` +
-      'undo it all with --cascade.',
+    `what came later depends on it, and nothing was changed:\n${list}\nCheck everything that ` +
+      'would change with --dry-run, then undo it all with --cascade.',
     EXIT.failed,
   );
 }

@@ -10,17 +10,20 @@ export const whatIfCommand: Command = {
   usage: '[batch id…]',
   words: [0, 1_000],
   on: 'server or ledger',
-  summary: 'Consolidate past batches once more, with another model or other words, and show the difference.',
+  summary: 'Consolidate past batches again with another model or other prompts, and show the difference.',
   about: `Nothing that is remembered changes: it happens in a space of its own, which goes when the
 difference is told. A worker has to run.`,
   options: {
     user: { value: 'ID', about: 'Only batches of a user.' },
-    since: { value: 'MOMENT', about: 'Only those accepted since, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
-    until: { value: 'MOMENT', about: 'Only those accepted before.' },
-    model: { value: 'NAME', about: 'Another chat model at the same place.' },
-    mode: { value: 'MODE', about: 'decide or add_only, in place of what the batches asked for.' },
-    instructions: { value: 'TEXT', about: 'In place of the settings.' },
-    keep: { value: null, about: 'Keep the space, to look around in it.' },
+    since: {
+      value: 'MOMENT',
+      about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
+    },
+    until: { value: 'MOMENT', about: 'Only batches accepted before this time.' },
+    model: { value: 'NAME', about: 'Another chat model on the same model server.' },
+    mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
+    instructions: { value: 'TEXT', about: 'Overrides the settings.' },
+    keep: { value: null, about: 'Keep the shadow space for inspection.' },
   },
   run: (call) => {
     requireWorker(call);
@@ -42,7 +45,7 @@ function requireWorker(call: Call): void {
   const { redisUrl, databaseUrl } = call.config;
   if (!isOffline(call) || redisUrl !== null || databaseUrl !== null) return;
   throw new UsageError(
-    'a what-if needs a worker, and here it is in the server: start that, and leave --offline out',
+    'a what-if needs a worker, which runs in the server here: start the server and remove --offline',
     'what-if',
   );
 }

@@ -49,10 +49,10 @@ export const runsOn = (config: Config): Record<string, string> => ({
   ledger: config.databaseUrl === null ? `sqlite in ${config.dataDir}` : `postgresql at ${placeOf(config.databaseUrl)}`,
   index: config.qdrant === null ? `sqlite in ${config.dataDir}` : `qdrant at ${new URL(config.qdrant.url).host}`,
   queue: queueOf(config),
-  chat_model: config.chatModel ?? 'builtin (no model: for trying out and for tests)',
-  image_model: config.imageModel ?? 'none (messages with images are refused)',
+  chat_model: config.chatModel ?? 'builtin (no model; for evaluation and tests only)',
+  image_model: config.imageModel ?? 'none (messages with images are rejected)',
   model_limits: limitsIn(config),
-  embedding_model: config.embeddingModel ?? 'builtin (hashed words: for trying out and for tests)',
+  embedding_model: config.embeddingModel ?? 'builtin (hashed words; for evaluation and tests only)',
   reranker:
     config.reranker === null ? 'none' : `${config.reranker.model ?? 'one'} at ${new URL(config.reranker.url).host}`,
 });

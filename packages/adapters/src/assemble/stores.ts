@@ -22,7 +22,7 @@ async function ledgerOf(config: Config, log: Log) {
   if (databaseUrl !== null) {
     const { openPostgresLedger } = await import('../postgres/index.ts');
     const shares = connectionShares(config);
-    log.info({ ...shares, sum: config.databaseConnections }, 'connections to PostgreSQL that this process may hold');
+    log.info({ ...shares, sum: config.databaseConnections }, 'maximum connections to PostgreSQL');
     return openPostgresLedger({ url: databaseUrl, connections: shares.ledger, tools: systemTools, log });
   }
   await mkdir(dataDir, { recursive: true });
@@ -54,7 +54,7 @@ export async function openQueue(config: Config, log: Log): Promise<QueueConnecti
   return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
 }
 
-/** Of the connections to PostgreSQL that this process may hold. */
+/** Of the maximum connections to PostgreSQL. */
 export const connectionShares = ({ databaseConnections, redisUrl }: Config): Shares =>
   sharesOf(databaseConnections, redisUrl === null);
 

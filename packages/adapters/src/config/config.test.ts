@@ -68,7 +68,9 @@ describe('where URLs that callers give may lead', () => {
   });
 
   it.each(['10.0.0.0/33', '10.0.0', 'http://receiver', 'a,,b', '10.0.0.1-10.0.0.9'])('%s is no list', (list) => {
-    expect(problemsOf(() => standalone({ SLOWWAVE_ALLOW_PRIVATE_URLS: list }))[0]).toMatch(/must be addresses, ranges/);
+    expect(problemsOf(() => standalone({ SLOWWAVE_ALLOW_PRIVATE_URLS: list }))[0]).toMatch(
+      /must be comma-separated addresses, ranges/,
+    );
   });
 });
 
@@ -142,8 +144,8 @@ describe('what is refused', () => {
 
   it('settings of a Qdrant that is not used', () => {
     expect(problemsOf(() => standalone({ QDRANT_API_KEY: 'key', SLOWWAVE_QDRANT_ON_DISK: 'true' }))).toEqual([
-      '  - QDRANT_API_KEY: means something only with an index on Qdrant; set QDRANT_URL, or unset it',
-      '  - SLOWWAVE_QDRANT_ON_DISK: means something only with an index on Qdrant; set QDRANT_URL, or unset it',
+      '  - QDRANT_API_KEY: only applies with an index on Qdrant; set QDRANT_URL, or unset this',
+      '  - SLOWWAVE_QDRANT_ON_DISK: only applies with an index on Qdrant; set QDRANT_URL, or unset this',
     ]);
   });
 

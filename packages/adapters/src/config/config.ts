@@ -83,7 +83,7 @@ export class ConfigError extends Error {
   readonly exitCode = 2;
 
   constructor(problems: readonly string[]) {
-    super(`the settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(`invalid settings:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
@@ -182,14 +182,14 @@ function rerankerWithoutUrl(given: Given): string[] {
   if (given.SLOWWAVE_RERANK_URL !== undefined) return [];
   return ['SLOWWAVE_RERANK_MODEL', 'SLOWWAVE_RERANK_API_KEY']
     .filter((name) => given[name] !== undefined)
-    .map((name) => `${name}: means something only with a reranker; set SLOWWAVE_RERANK_URL, or unset it`);
+    .map((name) => `${name}: only applies with a reranker; set SLOWWAVE_RERANK_URL, or unset this`);
 }
 
 function qdrantWithoutUrl(given: Given): string[] {
   if (given.QDRANT_URL !== undefined) return [];
   return Object.keys(given)
     .filter((name) => /^(SLOWWAVE_)?QDRANT_/.test(name) && name in ENVIRONMENT.shape)
-    .map((name) => `${name}: means something only with an index on Qdrant; set QDRANT_URL, or unset it`);
+    .map((name) => `${name}: only applies with an index on Qdrant; set QDRANT_URL, or unset this`);
 }
 
 function modelsWithoutServer(given: Given): string[] {

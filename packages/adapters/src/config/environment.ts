@@ -10,7 +10,7 @@ const Count = (min: number, max: number) =>
     );
 const Url = (...protocols: string[]) =>
   z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), {
-    message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   });
 
 const Flag = z
@@ -22,7 +22,7 @@ const Flag = z
 const Headers = z
   .string()
   .transform((text) => text.split(',').map(headerOf))
-  .refine((pairs) => !pairs.includes(null), 'must be name=value pairs with commas between them')
+  .refine((pairs) => !pairs.includes(null), 'must be comma-separated name=value pairs')
   .transform((pairs) => Object.fromEntries(pairs.filter((pair) => pair !== null)))
   .optional();
 
@@ -42,7 +42,7 @@ const Hosts = z
   .transform((text) => text.split(',').map((host) => host.trim()))
   .refine(
     (hosts) => hosts.every((host) => isRange(host) || HOST_NAME.test(host)),
-    'must be addresses, ranges or names of hosts with commas between them, e.g. 10.0.0.0/8,receiver.internal',
+    'must be comma-separated addresses, ranges or host names, e.g. 10.0.0.0/8,receiver.internal',
   )
   .optional();
 
@@ -53,7 +53,7 @@ const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 const Models = z
   .string()
   .transform((text) => text.split(',').map((model) => model.trim()))
-  .refine((models) => !models.includes(''), 'must be names of models with commas between them')
+  .refine((models) => !models.includes(''), 'must be comma-separated model names')
   .optional();
 
 const HOUR_MS = 3_600_000;
@@ -240,7 +240,7 @@ export const ENVIRONMENT = z.object({
     .describe('OpenTelemetry collector for traces, e.g. http://127.0.0.1:4318. Without it no traces are sent.'),
   OTEL_EXPORTER_OTLP_HEADERS: Headers.describe('Headers sent to the collector: name=value,name=value.'),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .enum(['http/json'], 'must be http/json, which collectors take on the port of OTLP/HTTP (4318)')
+    .enum(['http/json'], 'must be http/json (OTLP/HTTP, usually port 4318)')
     .default('http/json')
     .describe('Protocol of the collector.'),
 });

@@ -19,8 +19,8 @@ test('headers for the collector are read as OpenTelemetry has them', () => {
 
 test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'secret-host:4318', 'must be a URL'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', 'must be name=value pairs'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'x=secret%ff', 'must be name=value pairs'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', 'must be comma-separated name=value pairs'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x=secret%ff', 'must be comma-separated name=value pairs'],
 ])('%s %s is refused, and not repeated', (name, value, expected) => {
   const read = () => tracesOf({ ...ENDPOINT, [name]: value });
   expect(read).toThrow(ConfigError);

@@ -91,7 +91,7 @@ describe('slowwave beside a server', () => {
     expect((await run('graph', '--user', 'gus')).out).toMatch(/^Bea +works_at +Bolt /m);
     expect((await run('graph', '--user', 'gus', '--format', 'svg')).out).toMatch(/^<svg .*<\/svg>\s*$/s);
     expect((await run('graph', '--user', 'gus', '--format', 'dot')).out).toContain('label="works at"');
-    expect((await run('graph', '--user', 'gus', '--as-of', '2001-01-01T00:00:00Z')).out).toContain('no relations');
+    expect((await run('graph', '--user', 'gus', '--as-of', '2001-01-01T00:00:00Z')).out).toContain('No relations');
     expect((await run('graph', '--user', 'gus', '--format', 'png')).code).toBe(2);
     expect((await run('show', id)).out).toContain('Bea works at Bolt');
   });

@@ -105,7 +105,7 @@ function candidateOf(raw: RawFact, sources: readonly Message[], { agent }: Admis
 function refusal(candidate: Candidate, judging: Judging): string | null {
   const { raw, sources, about } = candidate;
   const { inferred, agent, heard } = judging;
-  if (sources.length === 0) return 'no message stands behind it';
+  if (sources.length === 0) return 'no source message';
   if (!inferred) return null;
   const junk = junkReason(raw, heard);
   if (junk !== null) return junk;

@@ -27,12 +27,12 @@ const secret: Rule = (fact) => {
   return kind === null ? null : secretReason(kind);
 };
 const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
-const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'a date on its own tells nothing');
+const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'only a date');
 const wordless: Rule = ({ text }) =>
   /[a-z0-9]/iu.test(text) || /[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it';
 const chatter: Rule = ({ text }) =>
-  isGreeting(text) || isChatter(text) ? 'tells of the conversation, not of the user' : null;
-const question: Rule = ({ text }) => (isQuestion(text) ? 'a question tells nothing' : null);
+  isGreeting(text) || isChatter(text) ? 'about the conversation, not the user' : null;
+const question: Rule = ({ text }) => (isQuestion(text) ? 'a question, not a fact' : null);
 const echo: Rule = (fact, window) =>
   echoesSystem(fact, window) ? 'repeats the system prompt; nobody else said it' : null;
 

@@ -20,7 +20,7 @@ export function tellingOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, 
   const relationship = relationshipOf(raw.relationship);
   if (relationship === null) return 'refused: expected a relationship of a few words';
   const sources = sourcesOf(raw, shown);
-  if (sources.length === 0) return 'refused: no message stands behind it';
+  if (sources.length === 0) return 'refused: no source message';
   if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: the user did not say it';
   const [one, other] = [find(raw.source), find(raw.destination)];
   if (one === null || other === null) return 'refused: no message names one of its ends';

@@ -15,7 +15,7 @@ export interface Telling {
 /** A new memory, unless one says exactly this already. */
 export function add(bench: Bench, fact: Fact, how: Telling): FactOutcome {
   const same = bench.saying(how.text);
-  if (same !== undefined) return say(bench, fact, { ...how, memory: same, reason: 'says the same already' });
+  if (same !== undefined) return say(bench, fact, { ...how, memory: same, reason: 'already known' });
   return addNew(bench, fact, how);
 }
 

@@ -65,7 +65,7 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
   for (const wish of raw) {
     if (wish.fact !== null && known.has(wish.fact)) continue;
     if (wish.fact === null && wish.event === 'NONE') continue;
-    bench.remarks.push({ asked: describe(wish), did: 'refused: no fact stands behind it' });
+    bench.remarks.push({ asked: describe(wish), did: 'refused: no fact to base it on' });
   }
 }
 
@@ -83,7 +83,7 @@ function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly 
     return joining.length > 0 ? carryOutAll(bench, fact, joining) : buried(bench, fact);
   }
   if (asked === null || repeat !== undefined) {
-    return add(bench, fact, { ...how, reason: addOnly ? 'added as it is' : 'nothing near it is known' });
+    return add(bench, fact, { ...how, reason: addOnly ? 'added without a decision' : 'no similar memory' });
   }
   return carryOutAll(bench, fact, wishes);
 }

@@ -74,7 +74,7 @@ function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | n
   if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, wish) });
   if (isKnownBy(bench, fact, memory)) return say(bench, fact, { ...how, memory, text: newest(memory).text });
   repaired(bench, wish, 'added, for this memory was not recalled for it');
-  return add(bench, fact, { text: fact.text, reason: 'said to be known, but not by this memory', decidedBy: 'guard' });
+  return add(bench, fact, { text: fact.text, reason: 'confirms no memory that was recalled', decidedBy: 'guard' });
 }
 
 function eventOf(bench: Bench, wish: RawOperation, memory: Memory | undefined): EventKind {
@@ -152,7 +152,7 @@ function isGone(bench: Bench, fact: Fact, wish: RawOperation): boolean {
 function keepFact(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
   const deletes = wishes.some(({ event }) => event === 'DELETE');
   if (!deletes) bench.remarks.push({ asked: `nothing usable for ${fact.id}`, did: 'added, so that it is not lost' });
-  const reason = deletes ? 'takes the place of what it makes untrue' : 'no usable decision for it';
+  const reason = deletes ? 'supersedes a memory' : 'no usable decision for it';
   return add(bench, fact, { text: fact.text, reason, decidedBy: 'guard' });
 }
 

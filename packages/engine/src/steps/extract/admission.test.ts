@@ -53,12 +53,12 @@ describe('whose fact it is', () => {
 
 describe('junk becomes no memory, and the plan says why', () => {
   it.each([
-    ['a greeting', [user('I like figs')], 'User said hello', 'tells of the conversation, not of the user'],
+    ['a greeting', [user('I like figs')], 'User said hello', 'about the conversation, not the user'],
     [
       'a question',
       [user('what is the weather?')],
       'User asked about the weather',
-      'tells of the conversation, not of the user',
+      'about the conversation, not the user',
     ],
     [
       'an echo of the system prompt',
@@ -66,8 +66,8 @@ describe('junk becomes no memory, and the plan says why', () => {
       'User is called Ana',
       'repeats the system prompt; nobody else said it',
     ],
-    ['a question as it stands', [user('where do figs grow?')], 'Where do figs grow?', 'a question tells nothing'],
-    ['a date', [user('I like figs')], '2026-05-01', 'a date on its own tells nothing'],
+    ['a question as it stands', [user('where do figs grow?')], 'Where do figs grow?', 'a question, not a fact'],
+    ['a date', [user('I like figs')], '2026-05-01', 'only a date'],
     ['signs', [user('I like figs')], '?!…', 'no word in it'],
     ['a novel', [user('I like figs')], 'fig '.repeat(2_000), 'longer than 4000 characters: not one fact'],
   ] as const)('%s', async (...[, messages, text, reason]) => {

@@ -88,7 +88,7 @@ describe('an embedder that does not answer', () => {
       const asked = await post(`${at.search}/v1/search`, { user_id: 'ana', query: 'which boat' });
       expect(asked.body).toMatchObject({
         results: [{ memory: 'my boat is green' }],
-        degraded: [expect.stringContaining('(model_timeout): keyword search only')],
+        degraded: [expect.stringContaining('(model_timeout); keyword search only')],
       });
       expect(await outboxOf(at)).toBeGreaterThan(0);
       model.setEmbeddingScript(() => null);

@@ -197,7 +197,7 @@ describe('SIGTERM', () => {
     for (let ready = 200; ready === 200; ) ({ status: ready } = await fetch(`${url}/readyz`));
     expect((await get(`${url}/readyz`)).body.checks.process).toMatchObject({
       ok: false,
-      message: expect.stringContaining('stopping'),
+      message: expect.stringContaining('shutting down'),
     });
     expect((await post(`${url}/v1/batches`, said('ann', 'I live in Oslo.'))).status).toBe(202);
     expect(await service.waitForExit()).toMatchObject({ code: 0 });

@@ -79,7 +79,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 
 function brokenRequest(code: string | undefined): { status: number; detail: string } {
   if (code === HEADERS_TOO_LARGE)
-    return { status: 431, detail: 'the URL and headers together exceed 16 KiB; send less' };
+    return { status: 431, detail: 'expected the URL and headers together to be at most 16 KiB, got more; send less' };
   if (code === TOO_SLOW) return { status: 408, detail: 'the request took too long to arrive; retry' };
   return { status: 400, detail: 'the request is not valid HTTP/1.1; check the client and any proxy in between' };
 }

@@ -47,7 +47,7 @@ function decide(fact: Known, known: Known[]): readonly Operation[] {
   remove(known, old === undefined ? gone : [...gone, old]);
   known.push(fact);
   if (old === undefined) return [...deletes, operation(fact, 'ADD', { text: fact.text, reason: 'new' })];
-  return [operation(fact, 'UPDATE', { id: old.id, text: fact.text, reason: 'says the same thing anew' }), ...deletes];
+  return [operation(fact, 'UPDATE', { id: old.id, text: fact.text, reason: 'supersedes a memory' }), ...deletes];
 }
 
 function relate(fact: Known, memory: Known): Relation {

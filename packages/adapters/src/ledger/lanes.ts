@@ -43,9 +43,9 @@ interface OwnedBy {
   readonly owner: Owner;
 }
 
-const find = asRead('lanes.find', findLane);
+export const find = asRead('lanes.find', findLane);
 
-export function* findLane(of: OwnedBy): Script<Lane | null> {
+function* findLane(of: OwnedBy): Script<Lane | null> {
   const row = yield* laneOfOwner(of, '');
   return row === null ? null : laneFrom(row);
 }
@@ -141,7 +141,12 @@ export interface NewLane extends OwnedBy {
 /** The id of an owner's lane, made if missing. */
 export const openLane = asWrite('lanes.open', function* (lane: NewLane): Script<LaneId> {
   yield* insertLane(lane);
-  const found = yield* findLane(lane);
+  let found = yield* findLane(lane);
+  if (found === null) {
+    // An erasure has just taken the lane that was there from its owner, who gets this one.
+    yield* insertLane(lane);
+    found = yield* findLane(lane);
+  }
   if (found === null) throw new Error(`lane ${lane.newId} is missing right after it was made`);
   return found.id;
 });

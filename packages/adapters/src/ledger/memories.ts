@@ -14,7 +14,7 @@ import { ownerOf } from '@slowwave/engine/storing';
 import { type Access, asRead } from './access.ts';
 import { apply, writeExplicitly } from './apply.ts';
 import { pageOf, readCursor } from './cursor.ts';
-import { findLane, openLane } from './lanes.ts';
+import { find, openLane } from './lanes.ts';
 import { isStanding, newestFirst, where } from './page.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
 import { type MemoryRow, memoryFrom, type VersionColumns } from './rows/memory.ts';
@@ -25,7 +25,7 @@ export const memoryStore = ({ read, write }: Access, newLaneId: () => LaneId): M
   apply: (turn, application) => write(apply, { turn, application }),
   write: (tenant, change) => write(writeExplicitly, { tenant, ...change }),
   laneOf: async (tenant, owner, now) => {
-    const known = await read(laneOfOwner, { tenant, owner });
+    const known = await read(find, { tenant, owner });
     return known?.id ?? write(openLane, { tenant, owner, now, newId: newLaneId() });
   },
   get: async (tenant, id) => (await read(manyMemories, { tenant, ids: [id] }))[0] ?? null,
@@ -39,8 +39,6 @@ export const memoryStore = ({ read, write }: Access, newLaneId: () => LaneId): M
   sources: (tenant, id, around) => read(sourcesOf, { tenant, id, ...around }),
   messages: (tenant, ids) => read(messagesById, { tenant, ids }),
 });
-
-const laneOfOwner = asRead('memories.laneOf', findLane);
 
 interface OfTenant {
   readonly tenant: TenantId;

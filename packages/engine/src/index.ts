@@ -1,11 +1,29 @@
-export { adoptIndex } from './adopt-index.ts';
+export { FORGET_CATEGORY } from './consolidation/extract/forget.ts';
+export { guard, type Verdicts } from './consolidation/guard/guard.ts';
+export { holdsAt } from './consolidation/guard/holds-at.ts';
+export { preview } from './consolidation/preview.ts';
+export { repeatsOf } from './consolidation/recall/repeats.ts';
+export { assembleContext } from './context/assemble.ts';
+export {
+  type AssembledContext,
+  type ContextAsk,
+  type ContextParts,
+  type KnownFact,
+  type KnownRelation,
+  SECTIONS,
+  type SectionName,
+} from './context/parts.ts';
+export { profileRank } from './context/profile-rank.ts';
+export { queryOf } from './context/query-of.ts';
 export type * from './deps.ts';
 export { oldestUntold } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
-export { eraseOwner, sweepErasures } from './erase.ts';
+export { eraseOwner, sweepErasures } from './erasure/erase.ts';
+export { type ErasedOwner, forgetSubject, withoutErased } from './erasure/forget-subject.ts';
+export { ownerHashOf } from './erasure/owner-hash.ts';
+export { requestErasure } from './erasure/request-erasure.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
-export { type ExportPart, exportOf } from './export.ts';
 export { dotOf } from './graph/draw/dot.ts';
 export { mermaidOf } from './graph/draw/mermaid.ts';
 export type { Picture } from './graph/draw/picture.ts';
@@ -31,8 +49,30 @@ export type { Reader } from './inquiry/ask-reading.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
 export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
-export { ownerHashOf } from './owner-hash.ts';
-export type { RawOperation } from './parse/operations.ts';
+export { maskPersonal } from './masking/personal.ts';
+export { metadataKept, withPolicy } from './masking/policy.ts';
+export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './memories/evolve.ts';
+export { historyFrom, withoutFormer } from './memories/former.ts';
+export { reviewer } from './memories/review.ts';
+export { foundVersions, shownVersion } from './memories/standing.ts';
+export { tombstoneOf } from './memories/tombstone.ts';
+export { UNDONE_NOTE, undoneBy, undosInEffect } from './memories/undone.ts';
+export { memoryWriter } from './memories/write.ts';
+export { draftBatch, type Posted } from './messages/draft-batch.ts';
+export { isWorthReading } from './messages/messages.ts';
+export { fromTheFuture } from './messages/said-when.ts';
+export {
+  admitCall,
+  type Breaker,
+  type BreakerPolicy,
+  CLOSED_BREAKER,
+  callFailed,
+  callUndecided,
+} from './models/breaker.ts';
+export { DAY_MS, dayOf } from './models/budget.ts';
+export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './models/minute-window.ts';
+export type { RawOperation } from './models/parse/operations.ts';
+export { type CustomCall, promptMistake } from './models/prompts/custom.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
 export type * from './ports/graph-writer.ts';
@@ -93,10 +133,12 @@ export type * from './ports/tools.ts';
 export type * from './ports/undoer.ts';
 export type * from './ports/vector-cache.ts';
 export type * from './ports/writer.ts';
-export { preview } from './preview.ts';
-export { type CustomCall, promptMistake } from './prompts/custom.ts';
-export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './rebuild-index.ts';
-export { type QueueRebuilt, rebuildQueue } from './rebuild-queue.ts';
+export { adoptIndex } from './projection/adopt-index.ts';
+export { markerOf, sameMarker } from './projection/own-index.ts';
+export { project } from './projection/project.ts';
+export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
+export { shownPart } from './projection/shown-part.ts';
+export { type SweepDeps, sweepOutbox } from './projection/sweep-outbox.ts';
 export type { WhatIfChanges } from './replays/changes.ts';
 export type { MemoryDifference } from './replays/compare.ts';
 export type { RelationDifference, Time } from './replays/compare-relations.ts';
@@ -108,60 +150,19 @@ export type { StudiesResult } from './replays/studies.ts';
 export { sweepReplays } from './replays/sweep.ts';
 export { discardSpace } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
-export { requestErasure } from './request-erasure.ts';
-export { previewRetention, type RetentionPreview, sweepRetention } from './retain.ts';
-export { reviewer } from './review.ts';
-export {
-  admitCall,
-  type Breaker,
-  type BreakerPolicy,
-  CLOSED_BREAKER,
-  callFailed,
-  callUndecided,
-} from './rules/breaker.ts';
-export { DAY_MS, dayOf } from './rules/budget.ts';
-export { assembleContext } from './rules/context/assemble.ts';
-export {
-  type AssembledContext,
-  type ContextAsk,
-  type ContextParts,
-  type KnownFact,
-  type KnownRelation,
-  SECTIONS,
-  type SectionName,
-} from './rules/context/parts.ts';
-export { profileRank } from './rules/context/profile-rank.ts';
-export { queryOf } from './rules/context/query-of.ts';
-export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './rules/evolve.ts';
-export type * from './rules/filter/filter.ts';
-export { fold, sameFolded } from './rules/filter/fold.ts';
-export { scopeFromFilter } from './rules/filter/lifted-scope.ts';
-export { type Filterable, filterableOf, matches } from './rules/filter/matches.ts';
-export { FilterError } from './rules/filter/mistake.ts';
-export { readFilter } from './rules/filter/read.ts';
-export { FORGET_CATEGORY } from './rules/forget.ts';
-export { type ErasedOwner, forgetSubject, withoutErased } from './rules/forget-subject.ts';
-export { historyFrom, withoutFormer } from './rules/former.ts';
-export { compareIds, type FusedHit, fuse, type SearchMode } from './rules/fuse.ts';
-export { guard, type Verdicts } from './rules/guard/guard.ts';
-export { holdsAt } from './rules/guard/holds-at.ts';
-export { isWorthReading } from './rules/messages.ts';
-export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './rules/minute-window.ts';
-export { markerOf, sameMarker } from './rules/own-index.ts';
-export { maskPersonal } from './rules/personal/personal.ts';
-export { metadataKept, withPolicy } from './rules/personal/policy.ts';
-export type { RankQuestion } from './rules/rank/question.ts';
-export { type RankedHit, rank } from './rules/rank/rank.ts';
-export { mergeShelves, type Shelves } from './rules/rank/shelves.ts';
-export { repeatsOf } from './rules/repeats.ts';
-export { replayPriority } from './rules/replay-priority.ts';
-export { fromTheFuture } from './rules/said-when.ts';
-export { scan } from './rules/scan.ts';
-export { shownPart } from './rules/shown-part.ts';
-export { foundVersions, shownVersion } from './rules/standing.ts';
-export { tombstoneOf } from './rules/tombstone.ts';
-export { UNDONE_NOTE, undoneBy, undosInEffect } from './rules/undone.ts';
-export { type Sighted, saysAt, visible } from './rules/visible.ts';
+export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
+export type * from './search/filter/filter.ts';
+export { fold, sameFolded } from './search/filter/fold.ts';
+export { scopeFromFilter } from './search/filter/lifted-scope.ts';
+export { type Filterable, filterableOf, matches } from './search/filter/matches.ts';
+export { FilterError } from './search/filter/mistake.ts';
+export { readFilter } from './search/filter/read.ts';
+export { compareIds, type FusedHit, fuse, type SearchMode } from './search/fuse.ts';
+export type { RankQuestion } from './search/rank/question.ts';
+export { type RankedHit, rank } from './search/rank/rank.ts';
+export { mergeShelves, type Shelves } from './search/rank/shelves.ts';
+export { scan } from './search/scan.ts';
+export { type Sighted, saysAt, visible } from './search/visible.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -174,11 +175,7 @@ export {
   type TenantSettings,
 } from './settings.ts';
 export { atOnce } from './slices.ts';
-export { project } from './steps/project.ts';
-export { refreshSummary } from './summarize.ts';
-export { laneSweep } from './sweep.ts';
-export { type SweepDeps, sweepOutbox } from './sweep-outbox.ts';
-export { type TurnDeps, takeTurn, turnDueAt } from './take-turn.ts';
+export { refreshSummary } from './summaries/summarize.ts';
 export { best, type Scored } from './text/best.ts';
 export { bm25, type KeywordTable, keywordTable } from './text/bm25.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
@@ -189,20 +186,18 @@ export { TERMS_VERSION, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
 export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { writtenOffset, zoneClock } from './text/zone.ts';
+export { type QueueRebuilt, rebuildQueue } from './turns/rebuild-queue.ts';
+export { replayPriority } from './turns/replay-priority.ts';
+export { laneSweep } from './turns/sweep.ts';
+export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undoer.ts';
 export { canonical } from './views/canonical.ts';
-export { draftBatch, type Posted } from './views/draft-batch.ts';
+export { type ExportPart, exportOf } from './views/export.ts';
 export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
 export { memoryView } from './views/memory.ts';
 export { failuresView, failureView, isoOrNull } from './views/moments.ts';
 export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';
-export {
-  claimDeliveries,
-  deliver,
-  type WebhookPost,
-  type WebhookSender,
-} from './webhooks/deliver.ts';
+export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';
 export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';
-export { memoryWriter } from './write.ts';

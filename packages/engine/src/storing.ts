@@ -2,6 +2,9 @@
  * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
  * this file instead of the whole engine, which would cost each of them more time than all of its own code.
  */
+
+export { profileRank } from './context/profile-rank.ts';
+export { withoutErased } from './erasure/forget-subject.ts';
 export { EngineError } from './errors.ts';
 export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
 export { foldRelations, inOrder, standingOf } from './graph/fold.ts';
@@ -9,30 +12,28 @@ export { aliasesOf, endsOf, graphOf } from './graph/follow.ts';
 export { openProposals } from './graph/open-proposals.ts';
 export { sameFollowing, sameRelation, settleEntities, settleRelations } from './graph/settle.ts';
 export { takenBackBy } from './graph/taken-back.ts';
+export { liveVersion } from './memories/evolve.ts';
+export { historyFrom } from './memories/former.ts';
+export { foundVersions } from './memories/standing.ts';
+export { UNDONE_NOTE } from './memories/undone.ts';
+export { saidWhen } from './messages/said-when.ts';
+export { DAY_MS, dayOf } from './models/budget.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { isTelling, REMOVED } from './ports/ledger/retention.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES } from './ports/search-index.ts';
+export { shownPart } from './projection/shown-part.ts';
 export { ofNoSpace, payerOf } from './replays/space.ts';
 export { withoutOwner } from './replays/without-owner.ts';
-export { DAY_MS, dayOf } from './rules/budget.ts';
-export { profileRank } from './rules/context/profile-rank.ts';
-export { liveVersion } from './rules/evolve.ts';
-export { fold, sameFolded } from './rules/filter/fold.ts';
-export { withoutErased } from './rules/forget-subject.ts';
-export { historyFrom } from './rules/former.ts';
-export { replayPriority } from './rules/replay-priority.ts';
-export { saidWhen } from './rules/said-when.ts';
-export { shownPart } from './rules/shown-part.ts';
-export { foundVersions } from './rules/standing.ts';
-export { UNDONE_NOTE } from './rules/undone.ts';
-export { visible } from './rules/visible.ts';
+export { fold, sameFolded } from './search/filter/fold.ts';
+export { visible } from './search/visible.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 export { bm25 } from './text/bm25.ts';
 export { normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { cosineOf, dot, lengthOf } from './text/vectors.ts';
+export { replayPriority } from './turns/replay-priority.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export { compareSaid, ownerOf } from './words.ts';

@@ -1,5 +1,5 @@
 import type { PointPage } from '../ports/search-index.ts';
-import { markerOf, sameMarker } from '../rules/own-index.ts';
+import { markerOf, sameMarker } from '../projection/own-index.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import { graphPointsOf } from './expected-graph.ts';
 import { expectedOf, nameOf } from './expected-points.ts';

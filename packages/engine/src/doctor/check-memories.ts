@@ -1,8 +1,8 @@
+import { deletedAt, evolve } from '../memories/evolve.ts';
+import { inEffect } from '../memories/in-effect.ts';
+import { blockedHash } from '../memories/tombstone.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
-import { deletedAt, evolve } from '../rules/evolve.ts';
-import { inEffect } from '../rules/in-effect.ts';
-import { blockedHash } from '../rules/tombstone.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';

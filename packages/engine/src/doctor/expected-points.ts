@@ -1,9 +1,9 @@
+import { pointsOf } from '../memories/standing.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { IndexPoint, ShownPoint } from '../ports/search-index.ts';
-import { pointsOfBatch } from '../rules/message-points.ts';
-import { shownPart } from '../rules/shown-part.ts';
-import { pointsOf } from '../rules/standing.ts';
-import { heard } from '../steps/heard.ts';
+import { heard } from '../projection/heard.ts';
+import { pointsOfBatch } from '../projection/message-points.ts';
+import { shownPart } from '../projection/shown-part.ts';
 import { canonical } from '../views/canonical.ts';
 import type { Memory } from '../words.ts';
 import { expectedOfGraph } from './expected-graph.ts';

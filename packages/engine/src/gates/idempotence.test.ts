@@ -18,8 +18,8 @@ import {
   worldBench,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { sweepOutbox } from '../sweep-outbox.ts';
-import { takeTurn } from '../take-turn.ts';
+import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const ALL = { limit: 10_000, cursor: null };

@@ -10,10 +10,10 @@ import {
 } from '@slowwave/engine-testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
-import { contextOf } from '../rules/context.ts';
-import type { SearchMode } from '../rules/fuse.ts';
-import { FACTORS, type FactorName, rank, rankBy } from '../rules/rank/rank.ts';
-import { scan } from '../rules/scan.ts';
+import { contextOf } from '../projection/found-by.ts';
+import type { SearchMode } from '../search/fuse.ts';
+import { FACTORS, type FactorName, rank, rankBy } from '../search/rank/rank.ts';
+import { scan } from '../search/scan.ts';
 import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import type { Message } from '../words.ts';

@@ -14,14 +14,14 @@ import {
   user,
 } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { adoptIndex } from '../adopt-index.ts';
 import { examine } from '../doctor/examine.ts';
+import { requestErasure } from '../erasure/request-erasure.ts';
 import { EngineError } from '../errors.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { rebuildIndex } from '../rebuild-index.ts';
-import { requestErasure } from '../request-erasure.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
+import { adoptIndex } from '../projection/adopt-index.ts';
+import { rebuildIndex } from '../projection/rebuild-index.ts';
+import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { projectGraph, projectGraphNow } from './project.ts';
 

@@ -1,9 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
+import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphTelling, ToldOfGraph } from '../ports/ledger/graph.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { embedTexts, withoutVectors } from '../steps/embed.ts';
-import type { Searchable } from '../steps/project-now.ts';
+import type { Searchable } from '../projection/project-now.ts';
 import type { LaneId } from '../words.ts';
 import { type GraphPoints, pointsOfGraph, vectorTextsOfGraph } from './points.ts';
 

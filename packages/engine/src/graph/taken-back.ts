@@ -1,5 +1,5 @@
+import { undosInEffect } from '../memories/undone.ts';
 import type { Undo } from '../ports/ledger/undos.ts';
-import { undosInEffect } from '../rules/undone.ts';
 import type { Millis } from '../words.ts';
 
 /** When an explicit statement was recorded: the time, and how many undos its lane had before. */

@@ -1,13 +1,13 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
-import { type Reading, readAnswer } from '../parse/answer.ts';
+import { accountOf, afford, type Purse } from '../models/afford.ts';
+import { callOf, type Question, repairCall } from '../models/ask.ts';
+import { callModel, unanswered } from '../models/call-model.ts';
+import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import { accountOf, afford, type Purse } from '../steps/afford.ts';
-import { callOf, type Question, repairCall } from '../steps/ask.ts';
-import { callModel, unanswered } from '../steps/call-model.ts';
 import type { Owner, TenantId } from '../words.ts';
 
 /** Who asks a model while memories are read, outside of any consolidation. */

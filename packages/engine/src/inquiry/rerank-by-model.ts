@@ -1,6 +1,6 @@
-import { isObject, listUnder } from '../parse/shapes.ts';
+import { isObject, listUnder } from '../models/parse/shapes.ts';
+import { RERANK, type RerankInput } from '../models/prompts/rerank.ts';
 import type { Relevance, Reranker } from '../ports/reranker.ts';
-import { RERANK, type RerankInput } from '../prompts/rerank.ts';
 import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import type { Json, JsonObject } from '../words.ts';

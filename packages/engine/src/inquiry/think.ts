@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts';
+import { maskSecrets } from '../masking/secrets.ts';
+import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
 import type { TokenUse } from '../ports/models.ts';
-import { RECALL_STEP, type RecallInput } from '../prompts/recall-step.ts';
-import { maskSecrets } from '../rules/junk/secrets.ts';
 import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/shorten.ts';
 import { estimateTokens } from '../text/tokens.ts';

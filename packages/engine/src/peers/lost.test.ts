@@ -15,8 +15,8 @@ import { describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
 import { EngineError } from '../errors.ts';
 import type { ChatModel } from '../ports/models.ts';
-import { laneSweep } from '../sweep.ts';
-import { takeTurn } from '../take-turn.ts';
+import { laneSweep } from '../turns/sweep.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 /** What other memory systems accept and then lose, as their code and threads tell. None of it happens here. */

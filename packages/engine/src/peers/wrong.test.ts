@@ -9,9 +9,9 @@ import {
   watched,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { EXTRACT } from '../prompts/extract.ts';
+import { memoryWriter } from '../memories/write.ts';
+import { EXTRACT } from '../models/prompts/extract.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
-import { memoryWriter } from '../write.ts';
 
 /** Memories that other systems get wrong, as their code and threads tell. */
 

@@ -1,4 +1,4 @@
-import type { Filter } from '../rules/filter/filter.ts';
+import type { Filter } from '../search/filter/filter.ts';
 import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId, UtcOffset } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 

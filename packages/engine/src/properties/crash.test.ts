@@ -12,8 +12,8 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { ChatCall } from '../ports/models.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
-import { takeTurn } from '../take-turn.ts';
+import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 
 /** More calls of ports than a turn makes. */
 const CALLS_MAX = 60;

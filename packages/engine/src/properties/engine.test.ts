@@ -1,8 +1,8 @@
 import { anyMood, anyText, type EngineBench, engineBench, expectTrue, moodyModel } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryWriter } from '../memories/write.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { memoryWriter } from '../write.ts';
 
 /** Whole engines, each with some ten model calls; some five seconds for all. */
 const RUNS = 300;

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
+import { requestErasure } from '../erasure/request-erasure.ts';
 import type { Page } from '../ports/ledger/page.ts';
-import { requestErasure } from '../request-erasure.ts';
 import type { Owner, TenantId } from '../words.ts';
 import { spaceOf } from './space.ts';
 

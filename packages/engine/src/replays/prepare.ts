@@ -1,12 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
+import { evolve, type Home } from '../memories/evolve.ts';
+import { isHollow } from '../memories/removed.ts';
+import { textsOf } from '../memories/standing.ts';
+import { tombstoneOf } from '../memories/tombstone.ts';
+import { textOfContent } from '../messages/messages.ts';
 import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
-import { evolve, type Home } from '../rules/evolve.ts';
-import { textOfContent } from '../rules/messages.ts';
-import { isHollow } from '../rules/removed.ts';
-import { textsOf } from '../rules/standing.ts';
-import { tombstoneOf } from '../rules/tombstone.ts';
 import { duePolicy } from '../settings.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';

@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
+import { evolve, type Home, liveVersion } from '../memories/evolve.ts';
+import { isRemoved } from '../memories/removed.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
-import { evolve, type Home, liveVersion } from '../rules/evolve.ts';
-import { isRemoved } from '../rules/removed.ts';
 import {
   EVENT_KINDS,
   type EventKind,

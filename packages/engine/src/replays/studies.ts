@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import { STEP } from '../graph/study/steps.ts';
+import { costOf, usesOf } from '../models/prices.ts';
 import { pages } from '../pages.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
-import { costOf, usesOf } from '../prices.ts';
 import type { TenantId } from '../words.ts';
 
 /** How the studies of one side ended, and what they cost. */

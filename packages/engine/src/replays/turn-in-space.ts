@@ -1,5 +1,5 @@
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { TurnDeps } from '../take-turn.ts';
+import type { TurnDeps } from '../turns/take-turn.ts';
 import { depsInSpace } from './deps-in-space.ts';
 
 /** What a turn works with. In a shadow space studies follow it, and no summaries. */

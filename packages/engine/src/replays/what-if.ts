@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
+import { requestErasure } from '../erasure/request-erasure.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { requestErasure } from '../request-erasure.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';

@@ -1,15 +1,15 @@
 import type { EngineDeps } from '../deps.ts';
 import { projectGraphNow } from '../graph/project.ts';
+import { evolve, liveVersion } from '../memories/evolve.ts';
+import { inEffect } from '../memories/in-effect.ts';
+import { isHollow } from '../memories/removed.ts';
+import { tombstoneOf } from '../memories/tombstone.ts';
+import { undoneBy } from '../memories/undone.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
 import type { Undo, Undoing } from '../ports/ledger/undos.ts';
 import type { Difference, UndoReport, UndoResult } from '../ports/undoer.ts';
-import { evolve, liveVersion } from '../rules/evolve.ts';
-import { inEffect } from '../rules/in-effect.ts';
-import { isHollow } from '../rules/removed.ts';
-import { tombstoneOf } from '../rules/tombstone.ts';
-import { undoneBy } from '../rules/undone.ts';
-import type { ProjectDeps } from '../steps/project.ts';
-import { projectNow } from '../steps/project-now.ts';
+import type { ProjectDeps } from '../projection/project.ts';
+import { projectNow } from '../projection/project-now.ts';
 import type { Memory, MemoryEvent, TenantId } from '../words.ts';
 import type { Decision, TakenBack } from './decision.ts';
 

@@ -1,7 +1,7 @@
+import type { Life } from '../memories/dependents.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Undo } from '../ports/ledger/undos.ts';
 import type { Dependent } from '../ports/undoer.ts';
-import type { Life } from '../rules/dependents.ts';
 import type { LaneId, MemoryEvent, Owner, TenantId } from '../words.ts';
 
 /** What is to be taken back. */

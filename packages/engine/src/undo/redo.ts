@@ -1,6 +1,6 @@
+import { undosInEffect } from '../memories/undone.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { UndoResult } from '../ports/undoer.ts';
-import { undosInEffect } from '../rules/undone.ts';
 import type { TenantId } from '../words.ts';
 import { type Decision, livesOf, takenBack } from './decision.ts';
 

@@ -1,6 +1,6 @@
+import type { Life } from '../memories/dependents.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { UndoResult } from '../ports/undoer.ts';
-import type { Life } from '../rules/dependents.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
 import { type Decision, livesOf, takenBack } from './decision.ts';

@@ -1,10 +1,10 @@
 import { added, done, engineBench, expectTrue, home, NEVER, undoBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
+import { extract } from '../consolidation/extract.ts';
+import { recall } from '../consolidation/recall.ts';
 import { EngineError } from '../errors.ts';
 import type { UndoResult } from '../ports/undoer.ts';
-import { extract } from '../steps/extract.ts';
-import { recall } from '../steps/recall.ts';
-import { sweepOutbox } from '../sweep-outbox.ts';
+import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { undoer } from './undoer.ts';
 

@@ -1,6 +1,6 @@
+import { dependentsOf, type Life, unitOf } from '../memories/dependents.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Dependent, UndoResult } from '../ports/undoer.ts';
-import { dependentsOf, type Life, unitOf } from '../rules/dependents.ts';
 import type { MemoryEvent, TenantId } from '../words.ts';
 import { type Decision, livesOf, takenBack } from './decision.ts';
 

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Undoer, UndoResult } from '../ports/undoer.ts';
-import type { ProjectDeps } from '../steps/project.ts';
+import type { ProjectDeps } from '../projection/project.ts';
 import type { TenantId } from '../words.ts';
 import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';

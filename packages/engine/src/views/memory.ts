@@ -1,6 +1,6 @@
 import type { MemoryView } from '@slowwave/contracts';
-import { newest } from '../rules/evolve.ts';
-import { isPinned } from '../rules/pinned.ts';
+import { newest } from '../memories/evolve.ts';
+import { isPinned } from '../memories/pinned.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
 import { isoOrNull } from './moments.ts';

@@ -1,6 +1,6 @@
-import { failureOf } from '../rules/without-places.ts';
 import { isoOf } from '../text/iso.ts';
 import type { Failure, Millis } from '../words.ts';
+import { failureOf } from './without-places.ts';
 
 export const isoOrNull = (at: Millis | null): string | null => (at === null ? null : isoOf(at));
 

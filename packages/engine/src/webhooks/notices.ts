@@ -1,9 +1,9 @@
+import { liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
-import { liveVersion } from '../rules/evolve.ts';
-import { withoutPlaces } from '../rules/without-places.ts';
 import { isoOf } from '../text/iso.ts';
+import { withoutPlaces } from '../views/without-places.ts';
 import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
 
 /** What changed memories are told as: by what held before and what holds now, one notice per memory. */

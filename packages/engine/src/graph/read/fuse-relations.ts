@@ -1,5 +1,5 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { fuse } from '../../rules/fuse.ts';
+import { fuse } from '../../search/fuse.ts';
 import { compareSaid } from '../../words.ts';
 import type { Wording } from './coverage.ts';
 import { type FoundRelation, type SeenRelation, seenIn } from './seen.ts';

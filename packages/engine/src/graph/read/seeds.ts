@@ -1,5 +1,5 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { fuse } from '../../rules/fuse.ts';
+import { fuse } from '../../search/fuse.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { terms } from '../../text/terms.ts';
 import type { Entity } from '../words.ts';

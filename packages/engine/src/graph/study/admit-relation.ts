@@ -1,7 +1,7 @@
-import type { RawRelation } from '../../parse/graph.ts';
-import { maskSecrets } from '../../rules/junk/secrets.ts';
-import type { Spoken } from '../../rules/messages.ts';
-import { beginOf, lastSaid } from '../../rules/said-when.ts';
+import { maskSecrets } from '../../masking/secrets.ts';
+import type { Spoken } from '../../messages/messages.ts';
+import { beginOf, lastSaid } from '../../messages/said-when.ts';
+import type { RawRelation } from '../../models/parse/graph.ts';
 import { millisOf } from '../../text/iso.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { Role } from '../../words.ts';

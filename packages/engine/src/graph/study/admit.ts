@@ -1,6 +1,6 @@
-import type { RawEntity, RawGraph, RawRelation } from '../../parse/graph.ts';
+import type { Spoken } from '../../messages/messages.ts';
+import type { RawEntity, RawGraph, RawRelation } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
-import type { Spoken } from '../../rules/messages.ts';
 import type { Sliced } from '../../slices.ts';
 import { nameKey } from '../names.ts';
 import { tellingOf } from './admit-relation.ts';

@@ -1,8 +1,8 @@
-import { decisionsIn, type RawDecisions } from '../../parse/graph.ts';
-import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../prompts/decide-graph.ts';
-import { lastSaid } from '../../rules/said-when.ts';
-import { type Asking, ask } from '../../steps/ask.ts';
-import { inHalves } from '../../steps/in-halves.ts';
+import { lastSaid } from '../../messages/said-when.ts';
+import { type Asking, ask } from '../../models/ask.ts';
+import { inHalves } from '../../models/in-halves.ts';
+import { decisionsIn, type RawDecisions } from '../../models/parse/graph.ts';
+import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../models/prompts/decide-graph.ts';
 import { localIsoOf, shownIsoOf } from '../../text/iso.ts';
 import type { JsonObject, UtcOffset } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';

@@ -1,9 +1,9 @@
 import type { EngineDeps } from '../../deps.ts';
+import { usesOf } from '../../models/prices.ts';
+import { promptUse } from '../../models/prompt-use.ts';
+import { DECIDE_GRAPH } from '../../models/prompts/decide-graph.ts';
+import { EXTRACT_GRAPH } from '../../models/prompts/extract-graph.ts';
 import type { PromptUse } from '../../plan.ts';
-import { usesOf } from '../../prices.ts';
-import { DECIDE_GRAPH } from '../../prompts/decide-graph.ts';
-import { EXTRACT_GRAPH } from '../../prompts/extract-graph.ts';
-import { promptUse } from '../../steps/prompt-use.ts';
 import type { JsonObject } from '../../words.ts';
 import { isMutual } from '../relationships.ts';
 import type { EndedStatement, Ends, GraphPlan, NewEntity, SameStatement, Statement } from '../words.ts';

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
+import { embedTexts } from '../../models/embed.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import { embedTexts } from '../../steps/embed.ts';
 import { cosine } from '../../text/vectors.ts';
 import { mayBeOneKind } from '../entity-kinds.ts';
 import { likenessOf, MERGE_FROM, PROPOSE_FROM, spelledAlike } from '../likeness.ts';

@@ -1,12 +1,12 @@
+import { hear } from '../../consolidation/extract/hear.ts';
+import { gather } from '../../consolidation/gather.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
+import { isWorthReading } from '../../messages/messages.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { Consolidation } from '../../ports/ledger/thoughts.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import { isWorthReading } from '../../rules/messages.ts';
-import { hear } from '../../steps/extract/hear.ts';
-import { gather } from '../../steps/gather.ts';
 import type { BatchSettings } from '../../words.ts';
 import { isNamedIn, nameKey } from '../names.ts';
 import type { Entity } from '../words.ts';

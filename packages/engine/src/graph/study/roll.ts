@@ -1,4 +1,4 @@
-import type { RawEntity } from '../../parse/graph.ts';
+import type { RawEntity } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
 import { kindOf } from '../entity-kinds.ts';
 import { isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf, SELF_NAME } from '../names.ts';

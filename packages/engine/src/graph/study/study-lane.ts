@@ -1,13 +1,13 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError } from '../../errors.ts';
+import { isDoubtful } from '../../models/doubt.ts';
+import { retryDelay } from '../../models/retry-delay.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { depsInSpace } from '../../replays/deps-in-space.ts';
-import { retryDelay } from '../../rules/retry-delay.ts';
-import { failureOf } from '../../rules/without-places.ts';
-import { isDoubtful } from '../../steps/doubt.ts';
+import { failureOf } from '../../views/without-places.ts';
 import type { LaneId, Millis } from '../../words.ts';
 import { isLastOfStudy } from './steps.ts';
 import { isAway, study } from './study.ts';

@@ -1,9 +1,9 @@
 import type { EngineDeps } from '../../deps.ts';
 import { FencedError } from '../../errors.ts';
+import { afford } from '../../models/afford.ts';
+import { modelsAway } from '../../models/doubt.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import { afford } from '../../steps/afford.ts';
-import { modelsAway } from '../../steps/doubt.ts';
 import { projectGraphNow } from '../project.ts';
 import type { GraphPlan } from '../words.ts';
 import { compare } from './conflicts.ts';

@@ -1,7 +1,7 @@
+import type { GatheredTurn } from '../../consolidation/values.ts';
+import type { Spoken } from '../../messages/messages.ts';
 import type { Plan, Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
-import type { Spoken } from '../../rules/messages.ts';
-import type { GatheredTurn } from '../../steps/values.ts';
 import type { Millis, SaidAt } from '../../words.ts';
 import type { Entity, EntityKind, KeptRelation } from '../words.ts';
 

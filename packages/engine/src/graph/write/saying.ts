@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
+import { EXPLICIT_SEQ } from '../../memories/write.ts';
 import type { LaneId } from '../../words.ts';
-import { EXPLICIT_SEQ } from '../../write.ts';
 import { projectGraphNow } from '../project.ts';
 import type { NewEntity, Statement } from '../words.ts';
 

@@ -1,4 +1,4 @@
-import type { Filter } from '../../rules/filter/filter.ts';
+import type { Filter } from '../../search/filter/filter.ts';
 import type { Memory, Millis, Scope, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
 

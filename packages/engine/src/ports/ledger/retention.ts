@@ -37,7 +37,7 @@ export interface RetentionStore {
 
 export interface HistoryPlace {
   readonly memoryId: string;
-  /** Since when it may have something to remove, see rules/former.ts; 0: not known. */
+  /** Since when it may have something to remove, see memories/former.ts; 0: not known. */
   readonly from: Millis;
 }
 

@@ -1,0 +1,174 @@
+import { maskOf, maskSecrets, secretIn } from '../../masking/secrets.ts';
+import type { Spoken } from '../../messages/messages.ts';
+import { beginOf, lastSaid } from '../../messages/said-when.ts';
+import type { RawFact } from '../../models/parse/facts.ts';
+import type { Discard, Fact } from '../../plan.ts';
+import { atOnce, type Sliced } from '../../slices.ts';
+import { normaliseText } from '../../text/normalise.ts';
+import { compareSaid, type Message, type Role } from '../../words.ts';
+import { type Attribute, attributing } from './attribution.ts';
+import type { Window } from './echo.ts';
+import { FORGET_CATEGORY } from './forget.ts';
+import { FACT_MAX, junkReason, secretReason } from './junk.ts';
+import { isOwnWish } from './own-wish.ts';
+
+/** What one call found, and the messages it was shown under its own ids. */
+export interface Found {
+  readonly raw: readonly RawFact[];
+  /** What of its answer could not be read, or was too much. */
+  readonly unread?: readonly Discard[];
+  readonly shown: ReadonlyMap<string, Spoken>;
+}
+
+export interface Admission {
+  /** Facts of a model are checked; what is stored as it is only has its secrets masked. */
+  readonly inferred: boolean;
+  /** The scope names an agent, so that facts about it have somebody to belong to. */
+  readonly agent: boolean;
+  readonly categories: readonly string[];
+}
+
+export interface Admitted {
+  readonly facts: readonly Fact[];
+  readonly discards: readonly Discard[];
+}
+
+/**
+ * Makes facts of what the model wrote: sources are checked or found, times resolved, order set. What is no fact is
+ * put aside with a reason; nothing vanishes.
+ */
+export function* admitting(found: readonly Found[], admission: Admission): Sliced<Admitted> {
+  const window = found.flatMap(({ shown }) => [...shown.values()]);
+  const judging: Judging = { ...admission, window, attribute: yield* attributing(window), heard: heardIn(window) };
+  const discards: Discard[] = [];
+  const admitted = new Map<string, Candidate>();
+  for (const { raw, unread = [], shown } of found) {
+    discards.push(...unread);
+    for (const written of raw) {
+      yield;
+      const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
+      const reason = refusal(candidate, judging);
+      if (reason !== null) discards.push(discardOf(written, reason));
+      else if (!admitted.has(keyOf(candidate))) admitted.set(keyOf(candidate), candidate);
+    }
+  }
+  const order = new Map(window.map(({ message }, i) => [message.id, i]));
+  const facts = [...admitted.values()]
+    .map((candidate) => factOf(candidate, admission))
+    .sort((a, b) => compareSaid(a.saidAt, b.saidAt) || placeOf(a, order) - placeOf(b, order))
+    .map((fact, i) => ({ id: `f${i}`, ...fact }));
+  return { facts, discards };
+}
+
+/** The same at once. */
+export const admit = (found: readonly Found[], admission: Admission): Admitted => atOnce(admitting(found, admission));
+
+interface Judging extends Admission {
+  readonly window: readonly Spoken[];
+  readonly attribute: Attribute;
+  readonly heard: Window;
+}
+
+interface Candidate {
+  readonly raw: RawFact;
+  readonly sources: readonly Message[];
+  readonly about: Fact['about'];
+}
+
+const heardIn = (window: readonly Spoken[]): Window => ({
+  system: window.flatMap(({ message, text }) => (message.role === 'system' ? [text] : [])),
+  heard: window.flatMap(({ message, text }) => (HEARD.has(message.role) ? [text] : [])),
+});
+
+/** Whose words can bring a fact about the user. Tools report; assistants and systems do not know. */
+const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
+
+/** The messages a fact names; where it names none that exist, the one it most likely came from. */
+function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute }: Judging): readonly Message[] {
+  const named = raw.sourceIds.flatMap((id) => shown.get(id)?.message ?? []);
+  if (named.length > 0) return [...new Set(named)];
+  const all = [...shown.values()];
+  const speakers = all.filter(({ message: { role } }) =>
+    raw.about === 'agent' ? role === 'assistant' : HEARD.has(role),
+  );
+  const [likeliest] = attribute(raw, speakers.length > 0 ? speakers : all);
+  return likeliest === undefined ? [] : [likeliest.message];
+}
+
+/** What the model calls the agent's own is the user's where only the user said it. */
+function candidateOf(raw: RawFact, sources: readonly Message[], { agent }: Admission): Candidate {
+  const bySelf = sources.some(({ role }) => role === 'assistant');
+  const about = raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user';
+  return { raw, sources, about };
+}
+
+function refusal(candidate: Candidate, judging: Judging): string | null {
+  const { raw, sources, about } = candidate;
+  const { inferred, agent, heard } = judging;
+  if (sources.length === 0) return 'no source message';
+  if (!inferred) return null;
+  const junk = junkReason(raw, heard);
+  if (junk !== null) return junk;
+  if (sources.every(({ role }) => role === 'system')) return 'said by the system, not by anyone';
+  if (isMadeUpWish(candidate, judging)) return "a wish to forget that is not in the user's own words";
+  if (about === 'agent') return agent ? null : 'about the agent, and no agent_id was given';
+  return sources.some(({ role }) => HEARD.has(role)) ? null : 'said by the assistant, not by the user';
+}
+
+/** A wish to forget deletes what others have said: a model's word for it is not enough. */
+const isMadeUpWish = ({ raw, sources }: Candidate, { categories, window }: Judging): boolean =>
+  categoryOf(raw.category, categories) === FORGET_CATEGORY &&
+  !isOwnWish({ quote: raw.quote, sourceIds: sources.map(({ id }) => id) }, window);
+
+/** A secret is counted, never shown: not even the words around it. */
+function discardOf({ text }: RawFact, reason: string): Discard {
+  const kind = secretIn(text);
+  if (kind !== null && reason === secretReason(kind)) return { text: maskOf(kind), reason };
+  return { text: maskSecrets(text.slice(0, FACT_MAX)).text, reason };
+}
+
+/** Slices of one message overlap: what stands in two of them is told once. */
+const keyOf = ({ raw, sources }: Candidate): string =>
+  JSON.stringify([normaliseText(raw.text), ...sources.map(({ id }) => id)]);
+
+const placeOf = (fact: Omit<Fact, 'id'>, order: ReadonlyMap<string, number>): number =>
+  order.get(fact.sourceIds[0] ?? '') ?? 0;
+
+function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Admission): Omit<Fact, 'id'> {
+  const last = lastSaid(sources);
+  return {
+    text: raw.text,
+    sourceIds: sources.map((message) => message.id),
+    quote: raw.quote === null ? null : maskSecrets(raw.quote).text,
+    category: inferred ? categoryOf(raw.category, categories) : raw.category,
+    language: raw.language?.toLowerCase() ?? null,
+    about,
+    saidAt: last.saidAt,
+    validFrom: beginOf(raw.validFrom, last),
+    ...(last.clock !== undefined && { utcOffset: last.clock.offset }),
+  };
+}
+
+/** A category the tenant has, in its own spelling, or the mark of a wish to forget; else misc, where there is such a one. */
+function categoryOf(given: string | null, categories: readonly string[]): string | null {
+  if (given === null) return null;
+  const known = spelling.get(categories) ?? spellingOf(categories);
+  return known.get(plain(given)) ?? known.get('misc') ?? null;
+}
+
+/** Every fact is asked for its category: how each is spelt is worked out once for each list of them. */
+const spelling = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+
+function spellingOf(categories: readonly string[]): ReadonlyMap<string, string> {
+  const all = [...categories, FORGET_CATEGORY].map((category) => [plain(category), category] as const);
+  const known = new Map(all.reverse()); // of two that are spelt alike the first counts
+  spelling.set(categories, known);
+  return known;
+}
+
+const plain = (category: string): string =>
+  category
+    .normalize('NFKC')
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[\s_-]+/gu, '_');

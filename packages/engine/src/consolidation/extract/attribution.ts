@@ -1,0 +1,112 @@
+import type { Spoken } from '../../messages/messages.ts';
+import { atOnce, type Sliced } from '../../slices.ts';
+import { normaliseText } from '../../text/normalise.ts';
+import { termSet } from '../../text/similarity.ts';
+import { compareSaid } from '../../words.ts';
+
+/** What is known of where a fact came from. */
+interface Clue {
+  readonly text: string;
+  readonly quote: string | null;
+}
+
+/** Messages by how likely a fact came from them, likeliest first. */
+export type Attribute = (clue: Clue, pool: readonly Spoken[]) => readonly Spoken[];
+
+/** How much the words of the message before count: an answer is understood by its question. */
+const BEFORE_WEIGHT = 0.3;
+/** A question seldom tells of who asks it. */
+const QUESTION_WEIGHT = 0.8;
+/** Facts begin with what is known ("User lives in…") and end with what is new: their last word counts twice their first. */
+const END_WEIGHT = 2;
+/** Words of how facts are written, not of what was said. */
+const FRAME = termSet("user user's users assistant agent 用户 助手");
+
+/**
+ * Finds the source of a fact that names none, among the messages of a window. Words that few messages have weigh most;
+ * of two alike the later one comes first, because the last word on a matter is the one that counts.
+ */
+export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
+  const heard = yield* heardIn(window);
+  const rarities = yield* raritiesIn([...heard.values()]);
+  const words = new Map<Spoken, string>();
+  const wordsOf = (spoken: Spoken): string => {
+    const known = words.get(spoken) ?? normaliseText(spoken.text);
+    words.set(spoken, known);
+    return known;
+  };
+  return (clue, pool) => {
+    const asked = weighed(clue);
+    const quote = normaliseText(clue.quote ?? '');
+    const scored = pool.map((spoken) => ({
+      spoken,
+      quoted: quote !== '' && wordsOf(spoken).includes(quote),
+      score: scoreOf(asked, heard.get(spoken), rarities) * (/[?？]\s*$/u.test(spoken.text) ? QUESTION_WEIGHT : 1),
+    }));
+    return scored.toSorted(likeliest).map(({ spoken }) => spoken);
+  };
+}
+
+/** The same at once. */
+export const attribution = (window: readonly Spoken[]): Attribute => atOnce(attributing(window));
+
+/** What is looked for, with how much it counts. */
+function weighed({ text, quote }: Clue): ReadonlyMap<string, number> {
+  const words = [...termSet(text)].filter((term) => !FRAME.has(term));
+  const quoted = [...termSet(quote ?? '')].map((term) => [term, 1] as const);
+  return new Map([...quoted, ...words.map((term, i) => [term, 1 + ((END_WEIGHT - 1) * i) / words.length] as const)]);
+}
+
+/** The words of a message, and those of the one before it that it does not have itself. */
+interface Heard {
+  readonly own: ReadonlySet<string>;
+  readonly before: ReadonlySet<string>;
+}
+
+function* heardIn(window: readonly Spoken[]): Sliced<ReadonlyMap<Spoken, Heard>> {
+  const words: ReadonlySet<string>[] = [];
+  for (const { text } of window) {
+    yield;
+    words.push(termSet(text));
+  }
+  return new Map(
+    window.map((spoken, i) => [spoken, { own: words[i] ?? NO_WORDS, before: words[i - 1] ?? NO_WORDS }] as const),
+  );
+}
+
+const NO_WORDS: ReadonlySet<string> = new Set();
+
+function* raritiesIn(heard: readonly Heard[]): Sliced<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { own } of heard) {
+    yield;
+    for (const term of own) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
+  return new Map(
+    [...counts].map(([term, found]) => [term, Math.log(1 + (heard.length - found + 0.5) / (found + 0.5))]),
+  );
+}
+
+function scoreOf(
+  asked: ReadonlyMap<string, number>,
+  heard: Heard | undefined,
+  rarities: ReadonlyMap<string, number>,
+): number {
+  let score = 0;
+  for (const [term, weight] of asked) {
+    const place = heard?.own.has(term) ? 1 : heard?.before.has(term) ? BEFORE_WEIGHT : 0;
+    score += place * weight * (rarities.get(term) ?? 0);
+  }
+  return score;
+}
+
+interface Scored {
+  readonly spoken: Spoken;
+  readonly quoted: boolean;
+  readonly score: number;
+}
+
+const likeliest = (a: Scored, b: Scored): number =>
+  Number(b.quoted) - Number(a.quoted) ||
+  b.score - a.score ||
+  compareSaid(b.spoken.message.saidAt, a.spoken.message.saidAt);

@@ -1,0 +1,161 @@
+import { liveVersion, newest } from '../../memories/evolve.ts';
+import type { RawOperation } from '../../models/parse/operations.ts';
+import type { Fact, FactOutcome } from '../../plan.ts';
+import { normaliseText } from '../../text/normalise.ts';
+import { containment, overlap } from '../../text/similarity.ts';
+import type { EventKind, Memory } from '../../words.ts';
+import type { Bench } from './bench.ts';
+import { add, hasChanged, isSettled, refuse, remove, say, update } from './deeds.ts';
+import { isDeletedAt } from './holds-at.ts';
+
+/**
+ * Carries out all wishes for one fact. Deletions come last: by then the fact has its place, and what it stands on is
+ * not deleted. At the end the fact is kept, unless the user asked to forget and that was done.
+ */
+export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
+  const deletes = wishes.filter((wish) => wish.event === 'DELETE');
+  let outcome: FactOutcome | null = null;
+  for (const wish of wishes.filter(({ event }) => event !== 'DELETE')) {
+    const done = carryOut(bench, fact, wish);
+    outcome ??= done;
+  }
+  const mayForget = outcome === null && asksToForget(bench, fact, deletes);
+  if (outcome === null && !mayForget) outcome = keepFact(bench, fact, wishes);
+  for (const wish of deletes) removeAsked(bench, fact, wish);
+  if (outcome !== null) return outcome;
+  const isForgotten = deletes.some((wish) => !wish.keep && isGone(bench, fact, wish));
+  return isForgotten
+    ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget' }
+    : keepFact(bench, fact, wishes);
+}
+
+/** Only users wish to forget: where none of their words does, a fact goes on beside what is deleted for it. */
+function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]): boolean {
+  const wish = deletes.find(({ keep }) => !keep);
+  if (wish === undefined) return false;
+  if (bench.input.isOwnWish(fact)) return true;
+  repaired(bench, wish, 'the fact is kept, for no words of the user ask to forget');
+  return false;
+}
+
+/** Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. */
+export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
+  for (const wish of wishes) {
+    if (wish.event === 'DELETE') removeAsked(bench, fact, wish);
+    else refuse(bench, describe(wish), 'a wish to forget only deletes');
+  }
+  const known = wishes.filter((wish) => wish.event === 'DELETE' && bench.resolve(wish.id) !== undefined);
+  const isDone = known.some((wish) => isGone(bench, fact, wish));
+  const missing = known.length === 0 ? ' what is not remembered' : ', but the deletion was refused';
+  const reason = `the user asked to forget${isDone ? '' : missing}`;
+  return { fact: fact.id, outcome: 'DROPPED', reason };
+}
+
+export const describe = ({ event, id, fact }: RawOperation): string =>
+  [event ?? 'no event', id === null ? '' : ` ${short(id)}`, ` for ${fact === null ? 'no fact' : short(fact)}`].join('');
+
+/** Long enough for any id there is; what a model makes up can be of any length. */
+const SHOWN_MAX = 80;
+const short = (text: string): string => (text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text);
+
+/** A model's reasons are a few words; nobody asked for more, and each is kept with its event. */
+const REASON_MAX = 300;
+const reasonOf = ({ reason }: RawOperation): string => reason?.slice(0, REASON_MAX) ?? 'the model decided so';
+
+/** One wish that is no deletion; answers with the fact's outcome where the wish gives it one. */
+function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | null {
+  const memory = bench.resolve(wish.id);
+  const event = eventOf(bench, wish, memory);
+  const how = { reason: reasonOf(wish), decidedBy: 'model' } as const;
+  if (event !== 'UPDATE' && isSettled(bench, fact)) return refuse(bench, describe(wish), 'the fact is settled already');
+  if (event === 'ADD') return add(bench, fact, { ...how, text: textOf(bench, fact, wish) });
+  if (memory === undefined) return unknownTarget(bench, fact, { wish, event });
+  if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has changed this memory already');
+  if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, wish) });
+  if (isKnownBy(bench, fact, memory)) return say(bench, fact, { ...how, memory, text: newest(memory).text });
+  repaired(bench, wish, 'added, for this memory was not recalled for it');
+  return add(bench, fact, { text: fact.text, reason: 'confirms no memory that was recalled', decidedBy: 'guard' });
+}
+
+function eventOf(bench: Bench, wish: RawOperation, memory: Memory | undefined): EventKind {
+  if (wish.event !== null) return wish.event;
+  const event = memory !== undefined && wish.text !== null ? 'UPDATE' : 'ADD';
+  repaired(bench, wish, `taken for ${event}, for it names no event there is`);
+  return event;
+}
+
+/** A text longer than this is not one memory. */
+const TEXT_MAX = 4_000;
+
+/** What the memory shall say: the model's text where it can be one, else the fact's. */
+function textOf(bench: Bench, fact: Fact, wish: RawOperation): string {
+  const { text, event } = wish;
+  if (text !== null && text.length <= TEXT_MAX && /[\p{L}\p{N}]/u.test(normaliseText(text))) return text;
+  const why = text === null ? 'there is no text' : 'its text cannot be a memory';
+  if (text !== null || event === 'UPDATE') repaired(bench, wish, `takes the words of its fact, for ${why}`);
+  return fact.text;
+}
+
+/** Words of the fact that stand in the memory already, or an index that found the one for the other. */
+function isKnownBy(bench: Bench, fact: Fact, memory: Memory): boolean {
+  const shown = bench.shownAs(memory.id);
+  const isRecalled = shown === undefined || shown.recalledBy.some((recalled) => recalled.fact === fact.id);
+  return isRecalled || overlap(fact.text, newest(memory).text) >= LEAST_OVERLAP;
+}
+
+/** Less in common than this may be by accident. */
+const LEAST_OVERLAP = 0.34;
+
+const UNKNOWN = 'no such memory was shown, nor an earlier fact';
+
+/** The wish names nothing that was shown. Only its fact is kept: as what says all of it, where it is no news. */
+function unknownTarget(
+  bench: Bench,
+  fact: Fact,
+  { wish, event }: { wish: RawOperation; event: EventKind },
+): FactOutcome | null {
+  if (isSettled(bench, fact)) return refuse(bench, describe(wish), UNKNOWN);
+  const known = event === 'NONE' ? sayingAllOf(bench, fact) : undefined;
+  repaired(bench, wish, `${known === undefined ? 'added' : 'confirmed what says it'}, for ${UNKNOWN}`);
+  if (known !== undefined) {
+    const text = newest(known).text;
+    return say(bench, fact, { memory: known, text, reason: 'known already', decidedBy: 'guard' });
+  }
+  const text = event === 'UPDATE' ? textOf(bench, fact, wish) : fact.text;
+  return add(bench, fact, { text, reason: 'the memory it was to change is unknown', decidedBy: 'guard' });
+}
+
+/** A memory recalled for the fact in which every word of it stands. */
+function sayingAllOf(bench: Bench, fact: Fact): Memory | undefined {
+  const memories = bench.recalledFor(fact).flatMap((candidate) => bench.memory(candidate.memoryId) ?? []);
+  return memories.find((memory) => {
+    const live = liveVersion(memory);
+    return live !== null && containment(fact.text, live.text) === 1;
+  });
+}
+
+function removeAsked(bench: Bench, fact: Fact, wish: RawOperation): void {
+  const memory = bench.resolve(wish.id);
+  if (memory === undefined) refuse(bench, describe(wish), wish.id === null ? 'it names no memory' : UNKNOWN);
+  else if (hasChanged(bench, fact, memory)) refuse(bench, describe(wish), 'the fact has changed this memory already');
+  else remove(bench, fact, { memory, reason: reasonOf(wish), decidedBy: 'model' });
+}
+
+/** What the user wants forgotten was deleted, or was never known. */
+function isGone(bench: Bench, fact: Fact, wish: RawOperation): boolean {
+  const memory = bench.resolve(wish.id);
+  if (memory === undefined) return wish.id === null;
+  return isDeletedAt(memory, fact.saidAt) || liveVersion(memory) === null || hasChanged(bench, fact, memory);
+}
+
+/** The fact as a memory of its own. */
+function keepFact(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
+  const deletes = wishes.some(({ event }) => event === 'DELETE');
+  if (!deletes) bench.remarks.push({ asked: `nothing usable for ${fact.id}`, did: 'added, so that it is not lost' });
+  const reason = deletes ? 'supersedes a memory' : 'no usable decision for it';
+  return add(bench, fact, { text: fact.text, reason, decidedBy: 'guard' });
+}
+
+const repaired = (bench: Bench, wish: RawOperation, how: string): void => {
+  bench.remarks.push({ asked: describe(wish), did: `repaired: ${how}` });
+};

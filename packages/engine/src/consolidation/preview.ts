@@ -1,0 +1,89 @@
+import type { EngineDeps } from '../deps.ts';
+import { saidWhen } from '../messages/said-when.ts';
+import { accountOf, afford } from '../models/afford.ts';
+import type { Plan } from '../plan.ts';
+import type { NewBatch } from '../ports/ledger/batches.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { SummaryCall } from '../ports/ledger/summaries.ts';
+import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { type LaneId, ownerOf } from '../words.ts';
+import { decide } from './decide.ts';
+import { extract } from './extract.ts';
+import { judge } from './judge.ts';
+import { draft } from './plan.ts';
+import { recall } from './recall.ts';
+import { stopwatch } from './stopwatch.ts';
+import type { GatheredTurn } from './values.ts';
+
+/** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
+const NO_LANE = '' as LaneId;
+
+/**
+ * What a batch would do if it were consolidated now: the whole plan, with nothing written. Its model calls are counted and
+ * have to fit the budgets, as those of a consolidation.
+ */
+export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
+  const watch = stopwatch(deps.tools, () => {});
+  const rules = await deps.ledger.settings.get(batch.tenant);
+  const turn = await turnOf(deps, batch);
+  const { tenant } = turn;
+  if (turn.settings.infer) await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
+  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
+  const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
+  const gathered = { turn, rules, ...context, ...newIn(batch) };
+  const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
+  const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
+  const decided = await watch.time('decide', () => decide(dry, recalled, cancel));
+  return draft(dry, await judge(dry, decided), { round: 1, timings: watch.timings() });
+}
+
+/** A turn that nobody claimed. */
+async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<Turn> {
+  const owner = ownerOf(batch.scope);
+  const lane = await ledger.lanes.find(batch.tenant, owner);
+  return {
+    tenant: batch.tenant,
+    lane: lane?.id ?? NO_LANE,
+    owner,
+    generation: 0,
+    epoch: 0,
+    consolidationId: tools.id('con'),
+    scope: batch.scope,
+    settings: batch.settings,
+    batchIds: [],
+    attempts: 0,
+    claimedAt: batch.acceptedAt,
+  };
+}
+
+/** The previewed messages in the place of pinned ones. */
+function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
+  const { acceptedAt } = batch;
+  const messages = batch.messages.map((message, i) => {
+    const { at: _at, clock: _clock, ...rest } = message;
+    const { at: saidAt, ...when } = saidWhen(message, { acceptedAt, seenUntil: 0 });
+    return { ...rest, batchId: batch.id, saidAt: { at: saidAt, seq: i }, ...when, resent: false };
+  });
+  return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
+}
+
+/** Thoughts that are kept for as long as the preview takes; of its calls the ledger learns what they have used. */
+function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
+  const answers: StoredAnswer[] = [];
+  const count = async (call: SummaryCall): Promise<void> =>
+    ledger.summaries.countCall(await accountOf({ ledger }, tenant, owner), call);
+  return {
+    ...ledger.thoughts,
+    answer: async () => null,
+    answers: async () => answers,
+    holds: async () => true, // nobody else has it
+    storeAnswer: async (_turn, answer) => {
+      answers.push(answer);
+      await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });
+      return { kind: 'stored' };
+    },
+    countFailedCall: (_turn, call) => count({ ...call, failed: true }),
+    storeVectors: async () => {},
+  };
+}

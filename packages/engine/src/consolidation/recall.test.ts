@@ -1,0 +1,102 @@
+import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
+import { expect, test } from 'vitest';
+import { memoryWriter } from '../memories/write.ts';
+import type { IndexQuery, SearchIndex } from '../ports/search-index.ts';
+import { project } from '../projection/project.ts';
+import { takeTurn } from '../turns/take-turn.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+
+test('a memory that another process tells the index while it is being asked is known all the same', async () => {
+  const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+  const { deps } = bench;
+  const away = async (): Promise<void> => {
+    throw new Error('the index does not answer');
+  };
+  const handleAway = takeTurn({ ...deps, index: { ...deps.index, upsert: away } });
+  await bench.post(['lives: in Oslo']);
+  const [first] = await deps.ledger.lanes.withWork(null, 1);
+  if (first !== undefined) await handleAway(first, NEVER);
+  expect(await deps.ledger.outbox.pending(10)).toHaveLength(1);
+
+  const search = async (queries: readonly IndexQuery[]): ReturnType<SearchIndex['search']> => {
+    const answer = await deps.index.search(queries);
+    await project(deps, { entries: await deps.ledger.outbox.pending(10), batches: [] }, NEVER);
+    return answer;
+  };
+  const handle = takeTurn({ ...deps, index: { ...deps.index, search } });
+  await bench.post(['lives: in Oslo']);
+  const [second] = await deps.ledger.lanes.withWork(null, 1);
+  if (second !== undefined) await handle(second, NEVER);
+  expect(await bench.live()).toEqual(['lives: in Oslo']);
+  expect((await bench.memories()).map((memory) => memory.confirmations)).toEqual([1]);
+});
+
+const keyed = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text.split(':')[0] ?? text) };
+
+test('what a memory said before it was changed finds it no more, also while the index knows only that', async () => {
+  const chat = fakeChat(keyed);
+  const bench = await engineBench({ chat });
+  const { deps } = bench;
+  await bench.post(['home: a flat in Oslo']);
+  await bench.run();
+  const [memory] = await bench.memories();
+  const away = async (): Promise<void> => {
+    throw new Error('the index does not answer');
+  };
+  const writer = memoryWriter({ ...deps, index: { ...deps.index, upsert: away, withdraw: away } });
+  await writer.change(DEFAULT_TENANT, memory?.id ?? '', { text: 'pet: one grey cat' });
+  expect(await deps.ledger.outbox.pending(10)).toHaveLength(1);
+  await bench.post(['home: a flat in Oslo again']);
+  await bench.run();
+  expect(chat.calls.filter(({ name }) => name === 'decide_operations')).toEqual([]);
+  expect(await bench.live()).toEqual(['home: a flat in Oslo again', 'pet: one grey cat']);
+});
+
+test('what a memory says since it was changed finds it, before the index knows', async () => {
+  const chat = fakeChat(keyed);
+  const bench = await engineBench({ chat });
+  const { deps } = bench;
+  await bench.post(['home: a flat in Oslo']);
+  await bench.run();
+  const [memory] = await bench.memories();
+  const away = async (): Promise<void> => {
+    throw new Error('the index does not answer');
+  };
+  const writer = memoryWriter({ ...deps, index: { ...deps.index, upsert: away, withdraw: away } });
+  await writer.change(DEFAULT_TENANT, memory?.id ?? '', { text: 'pet: one grey cat' });
+  bench.tools.advance(60_000);
+  await bench.post(['pet: one grey cat named Tom']);
+  await bench.run();
+  expect(await bench.live()).toEqual(['pet: one grey cat named Tom']);
+});
+
+/** Ann said where she lived, and somebody deleted it an hour later. */
+async function deleted() {
+  const bench = await engineBench({ chat: fakeChat(keyed) });
+  const said = bench.tools.now();
+  await bench.post(['home: a flat in Oslo'], { at: said });
+  await bench.run();
+  const [memory] = await bench.memories();
+  bench.tools.advance(3_600_000);
+  await memoryWriter(bench.deps).remove(DEFAULT_TENANT, memory?.id ?? '');
+  bench.tools.advance(3_600_000);
+  return { bench, said };
+}
+
+test('a fact that was said before a deletion, and comes after it, belongs to what was deleted', async () => {
+  const { bench, said } = await deleted();
+  await bench.post(['home: a flat in Rome'], { at: said + 60_000 });
+  await bench.run();
+  expect(await bench.live()).toEqual([]);
+  const [memory, ...others] = await bench.memories();
+  expect(others).toEqual([]);
+  expect(memory?.versions.map(({ text }) => text)).toEqual(['home: a flat in Oslo', 'home: a flat in Rome']);
+});
+
+test('a fact that was said after a deletion is new', async () => {
+  const { bench } = await deleted();
+  await bench.post(['home: a flat in Rome']);
+  await bench.run();
+  expect(await bench.live()).toEqual(['home: a flat in Rome']);
+  expect(await bench.memories()).toHaveLength(2);
+});

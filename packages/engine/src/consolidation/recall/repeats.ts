@@ -1,0 +1,92 @@
+import { lastSaidAt, liveVersion } from '../../memories/evolve.ts';
+import { inEffect } from '../../memories/in-effect.ts';
+import { reads } from '../../memories/removed.ts';
+import type { Candidate, Fact } from '../../plan.ts';
+import type { Sliced } from '../../slices.ts';
+import { normaliseText } from '../../text/normalise.ts';
+import { type Memory, saidBefore } from '../../words.ts';
+import { candidatesByFact } from '../decide/decide-groups.ts';
+
+/** What a fact repeats word for word: a memory, or an earlier fact. */
+export type Repeat =
+  | { readonly kind: 'memory'; readonly memoryId: string }
+  | { readonly kind: 'fact'; readonly fact: string };
+
+/** Facts that need no decision, because the same words are there already, in a version or in an earlier fact. */
+export function* repeatsOf(
+  facts: readonly Fact[],
+  candidates: readonly Candidate[],
+  memories: ReadonlyMap<string, Memory>,
+): Sliced<ReadonlyMap<string, Repeat>> {
+  const recalled = candidatesByFact(candidates);
+  const repeats = new Map<string, Repeat>();
+  const firstWith = new Map<string, string>();
+  for (const fact of facts) {
+    const words = normaliseText(fact.text);
+    const saying = (recalled.get(fact.id) ?? []).filter(({ memoryId }) => says(memories.get(memoryId), words));
+    // One that holds goes before one that once did: else the fact would change that one into a second of the first.
+    const memory = saying.find((candidate) => holds(memories.get(candidate.memoryId), words)) ?? saying[0];
+    const earlier = firstWith.get(words);
+    if (memory !== undefined) repeats.set(fact.id, { kind: 'memory', memoryId: memory.memoryId });
+    else if (earlier !== undefined) repeats.set(fact.id, { kind: 'fact', fact: earlier });
+    if (earlier === undefined) firstWith.set(words, fact.id);
+    yield;
+  }
+  return repeats;
+}
+
+export interface Ground {
+  readonly candidates: readonly Candidate[];
+  readonly memories: ReadonlyMap<string, Memory>;
+  /** Whether two facts may tell of the same. */
+  near(one: Fact, other: Fact): boolean;
+}
+
+/**
+ * Repeats that a rule may settle; the others are for the model to decide. Something near that was said since may have
+ * ended what is repeated, so that it begins anew. And what was said before its memory began may belong to another one
+ * that is gone.
+ */
+export function* undisputed(
+  facts: readonly Fact[],
+  repeats: ReadonlyMap<string, Repeat>,
+  ground: Ground,
+): Sliced<ReadonlyMap<string, Repeat>> {
+  const recalled = candidatesByFact(ground.candidates);
+  const settled = new Map<string, Repeat>();
+  const open: Fact[] = [];
+  for (const fact of facts) {
+    const repeat = repeats.get(fact.id);
+    const candidates = recalled.get(fact.id) ?? [];
+    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, candidates, open }))
+      settled.set(fact.id, repeat);
+    else open.push(fact);
+    yield;
+  }
+  return settled;
+}
+
+/** `candidates`: those of the fact. */
+function isDisputed(fact: Fact, repeat: Repeat, ground: Ground & { readonly open: readonly Fact[] }): boolean {
+  const { open, near, memories, candidates } = ground;
+  if (repeat.kind === 'fact') {
+    const first = open.findIndex(({ id }) => id === repeat.fact);
+    return open.slice(first + 1).some((between) => near(between, fact));
+  }
+  const memory = memories.get(repeat.memoryId);
+  if (memory === undefined) return true;
+  const since = open.filter(({ saidAt }) => saidBefore(lastSaidAt(memory), saidAt));
+  const isBegun = inEffect(memory.timeline).some(({ saidAt }) => !saidBefore(fact.saidAt, saidAt));
+  const others = candidates.filter(({ memoryId }) => memoryId !== memory.id);
+  const isLate = !isBegun && others.some(({ standing }) => standing === 'deleted');
+  return isLate || since.some((between) => near(between, fact));
+}
+
+/** Former versions count: what is said of an earlier time confirms what held then. */
+const says = (memory: Memory | undefined, words: string): boolean =>
+  memory?.versions.some((version) => reads(version, words)) ?? false;
+
+function holds(memory: Memory | undefined, words: string): boolean {
+  const live = memory === undefined ? null : liveVersion(memory);
+  return live !== null && normaliseText(live.text) === words;
+}

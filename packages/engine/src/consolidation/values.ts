@@ -1,0 +1,63 @@
+import type { RawOperation } from '../models/parse/operations.ts';
+import type {
+  Candidate,
+  Discard,
+  Fact,
+  FactOutcome,
+  HeldOperation,
+  Operation,
+  Plan,
+  PromptUse,
+  Remark,
+} from '../plan.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { Gathered } from '../ports/ledger/thoughts.ts';
+import type { TenantSettings } from '../settings.ts';
+import type { Memory, MemoryEvent } from '../words.ts';
+import type { Repeat } from './recall/repeats.ts';
+
+/** The value each step hands to the next. Every step adds to what it was given and calls no earlier one. */
+
+export interface GatheredTurn extends Gathered {
+  readonly turn: Turn;
+  /** Vectors of what the messages say, for the index, where they were made with those of the facts. */
+  readonly spoken?: ReadonlyMap<string, Float32Array> | undefined;
+  /** What the tenant has chosen. */
+  readonly rules: TenantSettings;
+}
+
+export interface Extracted extends GatheredTurn {
+  readonly facts: readonly Fact[];
+  readonly discards: readonly Discard[];
+  readonly prompts: readonly PromptUse[];
+}
+
+export interface Recalled extends Extracted {
+  readonly candidates: readonly Candidate[];
+  /** The memories behind the candidates, as the ledger has them, by id. */
+  readonly memories: ReadonlyMap<string, Memory>;
+  /** Facts that only repeat a memory or an earlier fact, word for word: settled without a model. */
+  readonly repeats: ReadonlyMap<string, Repeat>;
+  /** Later deletions of exactly these texts, by fact. */
+  readonly tombstones: ReadonlyMap<string, Tombstone>;
+  /** Some fact is near a memory or another fact: there is something to decide. */
+  readonly undecided: boolean;
+}
+
+export interface Decided extends Recalled {
+  /** null: no model was asked. */
+  readonly asked: readonly RawOperation[] | null;
+}
+
+export interface Guarded extends Decided {
+  readonly operations: readonly Operation[];
+  readonly held: readonly HeldOperation[];
+  readonly outcomes: readonly FactOutcome[];
+  readonly remarks: readonly Remark[];
+  readonly events: readonly MemoryEvent[];
+}
+
+export interface Planned extends GatheredTurn {
+  readonly plan: Plan;
+}

@@ -1,0 +1,126 @@
+import { isWorthReading, textOfContent } from '../messages/messages.ts';
+import { clockText } from '../messages/said-when.ts';
+import type { PendingMessage } from '../ports/ledger/present.ts';
+import type { Tokenizer } from '../ports/tokenizer.ts';
+import { dateTextOf } from '../text/iso.ts';
+import { cleanText, normaliseText } from '../text/normalise.ts';
+import { cutAtWord } from './cut.ts';
+import { onOneLine, quoted } from './inert.ts';
+import type {
+  ContextAsk,
+  FactItem,
+  GivenTurn,
+  KnownFact,
+  KnownRelation,
+  PendingItem,
+  RelationItem,
+  SummaryItem,
+} from './parts.ts';
+import { toldOf } from './same-fact.ts';
+
+/** No single memory or message takes more than this part of the room: the others would have none. */
+const ITEM_PART = 1 / 4;
+/** What a chat model's format adds to each turn. */
+export const TURN_TOKENS = 4;
+/** A mark and a line break, counted with each line before the marks are known. */
+const SAMPLE_MARK = '[m10] ';
+
+export const markedLine = (mark: string, { validFrom, utcOffset }: KnownFact, line: string): string =>
+  `- ${mark}${dateTextOf(validFrom, utcOffset)} ${line}\n`;
+
+export interface Room {
+  readonly tokenizer: Tokenizer;
+  readonly maxTokens: number;
+}
+
+/** Facts as lines, as many as there could be room for. */
+export function factItems(room: Room, section: FactItem['section'], facts: readonly KnownFact[]): FactItem[] {
+  return whileRoom(room, facts, (fact) => {
+    const line = cutAtWord(room.tokenizer, onOneLine(fact.text), partOf(room));
+    if (line === null || line === '') return null;
+    const tokens = room.tokenizer.count(markedLine(SAMPLE_MARK, fact, line));
+    return { section, fact, line, tokens, told: toldOf(fact.text) };
+  });
+}
+
+/** A summary of at most so many tokens. */
+export function summaryItems(tokenizer: Tokenizer, summary: string | null, maxTokens: number): SummaryItem[] {
+  const line = summary === null ? null : cutAtWord(tokenizer, onOneLine(summary), maxTokens - LINE_SIGNS);
+  if (line === null || line === '') return [];
+  return [{ section: 'summary', line, tokens: tokenizer.count(summaryLine(line)) }];
+}
+
+/** What stands around a line, in tokens at most. */
+const LINE_SIGNS = 3;
+
+export const summaryLine = (line: string): string => `> ${line}\n`;
+
+/** Relations as lines, as many as there could be room for. They are not cited: no memory says quite that. */
+export function relationItems(room: Room, relations: readonly KnownRelation[]): RelationItem[] {
+  return whileRoom(room, relations, ({ text, validFrom }) => {
+    const said = cutAtWord(room.tokenizer, onOneLine(text), partOf(room));
+    if (said === null || said === '') return null;
+    const line = `- ${dateTextOf(validFrom, undefined)} ${said}\n`;
+    return { section: 'relations', line, tokens: room.tokenizer.count(line) };
+  });
+}
+
+/** Messages that wait, newest first, as many as there could be room for. */
+export function pendingItems(room: Room, pending: readonly PendingMessage[], form: ContextAsk['form']): PendingItem[] {
+  return whileRoom(room, pending.toReversed(), (message) => {
+    const whole = message.content === null ? TOO_LONG : cleanText(textOfContent(message.content)).trim();
+    const text = cutAtWord(room.tokenizer, whole, partOf(room)) ?? TOO_LONG;
+    const line = pendingLine(message, text);
+    const tokens = form === 'turns' ? TURN_TOKENS + room.tokenizer.count(text) : room.tokenizer.count(line);
+    return { section: 'pending', message, text, line, tokens, isCut: text !== whole || message.content === null };
+  });
+}
+
+const TOO_LONG = '[a message too long to be shown]';
+
+/** Messages that are worth telling: not those of the system, nor those the caller tells itself. */
+export function worthTelling(pending: readonly PendingMessage[], given: readonly GivenTurn[]): PendingMessage[] {
+  const isGiven = givenOnes(given);
+  return pending.filter((message) => isTold(message) && !isGiven(message));
+}
+
+/** System messages are the product's words, not the conversation's. */
+const isTold = ({ role, content }: PendingMessage): boolean =>
+  role !== 'system' && (content === null || isWorthReading({ content }));
+
+/** Whether the caller has a message in its prompt already: by its id, else by its words. */
+function givenOnes(given: readonly GivenTurn[]): (message: PendingMessage) => boolean {
+  const ids = new Set(given.map(({ clientId }) => clientId).filter((id) => id !== null));
+  const words = new Set(given.map(({ role, text }) => `${role}\n${normaliseText(text)}`));
+  return ({ clientId, role, content }) =>
+    (clientId !== null && ids.has(clientId)) ||
+    (content !== null && words.has(`${role}\n${normaliseText(textOfContent(content))}`));
+}
+
+function pendingLine({ role, name, ...said }: PendingMessage, text: string): string {
+  const speaker = name === null ? role : `${role} ${onOneLine(name)}`;
+  return `- ${speaker}, ${clockText(said).slice(0, MINUTE).replace('T', ' ')}: ${quoted(text)}\n`;
+}
+
+/** 2026-03-09T10:00 */
+const MINUTE = 16;
+
+const partOf = ({ maxTokens }: Room): number => Math.floor(maxTokens * ITEM_PART);
+
+/** Counting takes time: nothing is counted that could not be told even if it were alone. */
+function whileRoom<From, To extends { tokens: number }>(
+  { maxTokens }: Room,
+  all: readonly From[],
+  make: (one: From) => To | null,
+): To[] {
+  const made: To[] = [];
+  let tokens = 0;
+  for (const one of all) {
+    if (tokens > maxTokens) break;
+    const item = make(one);
+    if (item === null) continue;
+    made.push(item);
+    tokens += item.tokens;
+  }
+  return made;
+}

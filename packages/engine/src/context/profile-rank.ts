@@ -1,0 +1,40 @@
+import { liveVersion } from '../memories/evolve.ts';
+import { isPinned } from '../memories/pinned.ts';
+import type { Memory } from '../words.ts';
+
+/** Somebody said that it must stay, or that no consolidation may change it: nothing is more settled. */
+const PINNED = 1_000;
+const IMMUTABLE = 500;
+/** Each time it was said again; what was said ten times is not surer than what was said nine times. */
+const CONFIRMATION = 10;
+const CONFIRMATIONS_MAX = 9;
+/** Said three times or more, anything counts as lasting; once more may be the same talk going on. */
+const CONFIRMATIONS_LASTING = 2;
+
+/**
+ * What a fact of a category is worth before anybody repeats it. These say who somebody is; the other categories are full
+ * of trips, plans and passing tastes, which a search finds when they matter.
+ */
+const LASTING_CATEGORIES: Readonly<Record<string, number>> = {
+  personal_details: 30,
+  health: 25,
+  family: 20,
+  professional_details: 15,
+  user_preferences: 15,
+};
+
+/** How much a memory belongs to the profile of its owner; 0: not at all. The more settled, the higher. */
+export function profileRank(memory: Memory): number {
+  const live = liveVersion(memory);
+  if (live === null) return 0;
+  const { category, about, immutable } = live.details;
+  const told = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
+  const lasting = aboutItsOwner(memory, about) ? (LASTING_CATEGORIES[category ?? ''] ?? 0) : 0;
+  const repeated = CONFIRMATION * Math.min(memory.confirmations, CONFIRMATIONS_MAX);
+  const belongs = told > 0 || lasting > 0 || memory.confirmations >= CONFIRMATIONS_LASTING;
+  return belongs ? told + lasting + repeated : 0;
+}
+
+/** What an agent says of itself to a user is kept with the user, and is no trait of theirs. */
+const aboutItsOwner = ({ owner }: Memory, about: 'user' | 'agent'): boolean =>
+  owner.kind !== 'user' || about === 'user';

@@ -1,0 +1,88 @@
+import type { EngineDeps } from '../deps.ts';
+import type { ErasureHandler, ErasureQueue } from '../ports/erasing.ts';
+import type { Erasure } from '../ports/ledger/erasures.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { forgetInReplays } from '../replays/forget.ts';
+import type { Millis } from '../words.ts';
+
+/** Rows of one kind that go in one transaction: a few milliseconds, so that others can write in between. */
+const SLICE = 50;
+/** More are open at once only where a whole tenant goes; the rest comes with the next pass. */
+const OPEN_MAX = 100;
+/** Somebody still reads what was there before: a backup, a slow query. */
+const COMPACT_AGAIN_MS = 2_000;
+/** Erasures that run at the same time are compacted together, but none waits longer than this for the others. */
+const TOGETHER_MS = 60_000;
+
+/**
+ * How long an index may still be written to by who read the ledger before the lane was cut off. Who writes later takes it
+ * back; only who dies right between the two would leave something, and this is longer than one write takes.
+ */
+const SETTLE_MS = 10_000;
+
+type ErasureDeps = Pick<EngineDeps, 'ledger' | 'index' | 'tools' | 'log'>;
+
+/** Asks for the erasures the ledger knows of: after a job that was lost, or a queue that was wiped. */
+export async function sweepErasures({ ledger }: Pick<EngineDeps, 'ledger'>, queue: ErasureQueue): Promise<number> {
+  const open = await ledger.erasures.open(OPEN_MAX);
+  if (open.length > 0) await queue.erase(open.map(({ id }) => id));
+  return open.length;
+}
+
+/**
+ * What a worker does with one erasure: every step can be done again, by anybody, at any time. The index goes first, so
+ * that nothing is found any more, and last, when nobody can be writing to it any more.
+ */
+export const eraseOwner =
+  (deps: ErasureDeps & { readonly queue: ErasureQueue; readonly settleMs?: number }): ErasureHandler =>
+  async (id, cancel) => {
+    const { ledger, tools, queue, settleMs = SETTLE_MS } = deps;
+    const erasure = (await ledger.erasures.open(OPEN_MAX)).find((open) => open.id === id);
+    if (erasure === undefined) return null;
+    const { owner, lane, tenant } = erasure;
+    if (owner !== null && lane !== null) {
+      await deps.index.forget({ tenant, owner, lane });
+      await forgetInReplays(deps, tenant, owner);
+      await eraseRows(deps, id, cancel);
+      await queue.forgetLane(lane);
+      const settled = erasure.requestedAt + settleMs;
+      if (tools.now() < settled) return settled;
+      await deps.index.forget({ tenant, owner, lane });
+      await forgetInReplays(deps, tenant, owner);
+    }
+    if (erasure.state !== 'compacting') {
+      await forgetInTrail(deps, id, cancel);
+      await ledger.erasures.forgetOwner(id);
+    }
+    return compact(deps, erasure);
+  };
+
+async function eraseRows({ ledger }: ErasureDeps, id: string, cancel: Cancellation): Promise<void> {
+  for (;;) {
+    if (cancel.aborted) throw cancel.reason ?? new Error('cancelled');
+    const { more } = await ledger.erasures.slice(id, SLICE);
+    if (!more) return;
+  }
+}
+
+/** The entries of the trail stay, and tell of the erasure instead of the owner. */
+async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancellation): Promise<void> {
+  while ((await ledger.trail.forgetOwner(id, SLICE)) === SLICE) {
+    if (cancel.aborted) throw cancel.reason ?? new Error('cancelled');
+  }
+}
+
+/** Overwrites what is free, once for all erasures that have come so far. */
+async function compact({ ledger, index, tools, log }: ErasureDeps, mine: Erasure): Promise<Millis | null> {
+  const now = tools.now();
+  const open = await ledger.erasures.open(OPEN_MAX);
+  const othersGo = open.some(({ id, state }) => id !== mine.id && state !== 'compacting');
+  if (othersGo && now < mine.requestedAt + TOGETHER_MS) return now + COMPACT_AGAIN_MS;
+  const stores = [await ledger.erasures.compact(), await index.compact()];
+  if (!stores.every(({ done }) => done)) return tools.now() + COMPACT_AGAIN_MS;
+  const ids = open.filter(({ state }) => state === 'compacting').map(({ id }) => id);
+  const remains = stores.flatMap((store) => store.remains);
+  await ledger.erasures.finish(ids, { remains, now: tools.now() });
+  log.info({ erasures: ids, remains }, 'erased');
+  return null;
+}

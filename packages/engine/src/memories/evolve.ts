@@ -1,0 +1,208 @@
+import { fingerprint } from '../text/fingerprint.ts';
+import { normaliseText } from '../text/normalise.ts';
+import {
+  compareSaid,
+  type LaneId,
+  type Mark,
+  type Memory,
+  type MemoryEvent,
+  type MemoryVersion,
+  type Millis,
+  type Owner,
+  type SaidAt,
+  type Scope,
+  type TenantId,
+} from '../words.ts';
+import { inEffect, type Spoken } from './in-effect.ts';
+
+/** Where a memory lives: known before its first event. */
+export interface Home {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+}
+
+type Said = Extract<Mark, { kind: 'said' }>;
+
+/**
+ * A memory as its events leave it. Pure, and blind to the order in which events arrive: only when things were said
+ * decides which versions there are and when each of them held. What was undone counts as never said.
+ */
+export function evolve(home: Home, memory: Memory | null, events: readonly MemoryEvent[]): Memory {
+  let state = memory;
+  for (const event of events) state = step(home, state, event);
+  if (state === null) throw new Error('a memory needs at least one event');
+  return { ...state, versions: versionsOf(state.timeline) };
+}
+
+/** The version that was said last: the one that none took the place of. Only for a memory that has one. */
+export function newest(memory: Memory): MemoryVersion {
+  const last = newestOrNull(memory);
+  if (last === null) throw new Error(`memory ${memory.id} has no version`);
+  return last;
+}
+
+/** The same of any memory; null when all that was said of it is undone. */
+export const newestOrNull = (memory: Memory): MemoryVersion | null =>
+  memory.versions.find((version) => version.supersededBy === null) ?? null;
+
+/**
+ * All versions in the order in which they took each other's place. Their times do not tell it: several can come from one
+ * and the same message.
+ */
+export function inOrder(memory: Memory): MemoryVersion[] {
+  const before = new Map(memory.versions.map((version) => [version.supersededBy, version]));
+  const ordered: MemoryVersion[] = [];
+  for (let version = before.get(null); version !== undefined; version = before.get(version.number)) {
+    ordered.unshift(version);
+  }
+  return ordered;
+}
+
+/** The version that holds now, or null when the memory was deleted or undone. */
+export function liveVersion(memory: Memory): MemoryVersion | null {
+  return deletedAt(memory) === null ? newestOrNull(memory) : null;
+}
+
+/** The revisions of the marks that make what holds by a timeline; none where nothing does. */
+export function holdingMarks(timeline: readonly Mark[]): readonly number[] {
+  const last = stretchesOf(timeline).at(-1);
+  return last?.kind === 'run' ? last.run.map(({ revision }) => revision) : [];
+}
+
+/** When anything was said of it for the last time: its newest text, once more or for the first time, or its deletion. */
+export function lastSaidAt(memory: Memory): SaidAt {
+  const last = inSaidOrder(memory.timeline).at(-1);
+  if (last === undefined) throw new Error(`nothing counts of what was said of memory ${memory.id}`);
+  return last.saidAt;
+}
+
+/** The deletion that still holds: said later than everything else that counts. */
+export function deletedAt(memory: Memory): SaidAt | null {
+  const last = inSaidOrder(memory.timeline).at(-1);
+  return last?.kind === 'deleted' ? last.saidAt : null;
+}
+
+function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
+  const revision = (memory?.revision ?? 0) + 1;
+  if (event.revision !== revision) {
+    throw new Error(`event ${event.id} makes revision ${event.revision} of ${event.memoryId}, expected ${revision}`);
+  }
+  const before = memory ?? born(home, event);
+  const timeline = [...before.timeline, markOf(event)];
+  const updatedAt = event.kind === 'NONE' ? before.updatedAt : event.recordedAt;
+  return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
+}
+
+function confirmationsOf(timeline: readonly Mark[]): Pick<Memory, 'confirmations' | 'lastConfirmedAt'> {
+  const confirming = inEffect(timeline).filter((mark) => mark.kind === 'said' && mark.confirms);
+  return { confirmations: confirming.length, lastConfirmedAt: confirming.at(-1)?.recordedAt ?? null };
+}
+
+function born(home: Home, event: MemoryEvent): Memory {
+  return {
+    id: event.memoryId,
+    ...home,
+    versions: [],
+    timeline: [],
+    confirmations: 0,
+    lastConfirmedAt: null,
+    revision: 0,
+    createdAt: event.recordedAt,
+    updatedAt: event.recordedAt,
+  };
+}
+
+function markOf(event: MemoryEvent): Mark {
+  const { revision, saidAt, recordedAt, text, details, validFrom } = event;
+  if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
+  if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
+  if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
+  return { kind: 'said', revision, text, saidAt, validFrom, details, confirms: event.kind === 'NONE', recordedAt };
+}
+
+function retractsOf({ id, revision, retraction }: MemoryEvent): readonly number[] {
+  const retracts = retraction?.retracts ?? [];
+  const isEarlier = retracts.every((one) => one > 0 && one < revision);
+  if (retracts.length > 0 && isEarlier) return retracts;
+  throw new Error(`event ${id} makes revision ${revision} and undoes [${retracts}], expected earlier ones`);
+}
+
+/** What counts, in the order of saying. */
+const inSaidOrder = (timeline: readonly Mark[]): Spoken[] =>
+  [...inEffect(timeline)].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
+
+/** A version in the making, or the deletion between two. All marks of a run say the same: `text`, normalised. */
+type Stretch =
+  | { readonly kind: 'run'; readonly text: string; readonly run: Said[] }
+  | { readonly kind: 'deletion'; readonly at: Millis };
+
+/**
+ * Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. It
+ * ends where anything said later begins to hold or deletes it, at the earliest of them: no two overlap.
+ */
+function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
+  const versions: MemoryVersion[] = [];
+  let end: Millis | null = null;
+  let supersededBy: number | null = null;
+  for (const stretch of stretchesOf(timeline).toReversed()) {
+    if (stretch.kind === 'deletion') {
+      end = earlier(end, stretch.at);
+      continue;
+    }
+    const version = versionOf(stretch.run);
+    versions.push({ ...version, invalidAt: end === null ? null : Math.max(version.validFrom, end), supersededBy });
+    end = earlier(end, version.validFrom);
+    supersededBy = version.number;
+  }
+  return versions.sort((a, b) => a.number - b.number);
+}
+
+const earlier = (a: Millis | null, b: Millis): Millis => Math.min(a ?? b, b);
+
+function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const mark of inSaidOrder(timeline)) {
+    const last = stretches.at(-1);
+    if (mark.kind === 'deleted') stretches.push({ kind: 'deletion', at: mark.saidAt.at });
+    else if (last?.kind === 'run' && saysTheSame(last, mark)) last.run.push(mark);
+    else stretches.push({ kind: 'run', text: normaliseText(mark.text), run: [mark] });
+  }
+  return stretches;
+}
+
+/** What retention has removed is still told apart, by what it has left of each text. */
+function saysTheSame({ text, run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
+  if (first?.details.removed !== undefined || mark.details.removed !== undefined) {
+    return first !== undefined && printOf(first) === printOf(mark);
+  }
+  return first?.text === mark.text || text === normaliseText(mark.text);
+}
+
+const printOf = ({ text, details }: Said): string => details.removed ?? fingerprint(text);
+
+/**
+ * The mark said first gives wording and times, the last that is no mere confirmation the details; the one that arrived
+ * first gives the number, which never changes. What retention has removed is told by what was said the same and is still
+ * there.
+ */
+function versionOf(run: readonly Said[]): MemoryVersion {
+  const [first] = run;
+  const [giver] = [...run].sort((a, b) => a.revision - b.revision);
+  if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
+  const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
+  const told = run.find((mark) => mark.details.removed === undefined);
+  const { removed, ...rest } = details;
+  const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
+  return {
+    number: giver.revision,
+    text: (told ?? first).text,
+    saidAt: first.saidAt,
+    validFrom: first.validFrom,
+    invalidAt: null,
+    supersededBy: null,
+    details: { ...(told === undefined && removed !== undefined ? details : rest), sourceIds },
+    recordedAt: giver.recordedAt,
+  };
+}

@@ -1,0 +1,182 @@
+import { previousOf } from '../consolidation/guard/holds-at.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Review, Settlement } from '../ports/ledger/reviews.ts';
+import type { Reviewer, ReviewResult } from '../ports/reviewer.ts';
+import type { ProjectDeps } from '../projection/project.ts';
+import { projectNow } from '../projection/project-now.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { type Memory, type MemoryEvent, saidBefore, type TenantId } from '../words.ts';
+import { deletedAt, evolve, liveVersion, newestOrNull } from './evolve.ts';
+import { inEffect } from './in-effect.ts';
+import { blockedHash, tombstoneOf } from './tombstone.ts';
+
+/** What a review works with: nothing that thinks. */
+type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+
+/** A consolidation may change the memory between reading and writing it; after this many times the caller is told. */
+const TRIES_MAX = 5;
+/** More operations on one new memory than a consolidation ever holds back. */
+const SIBLINGS_MAX = 100;
+
+/**
+ * Ends reviews. An approved operation is carried out with the time its fact was said: whatever came in between, the
+ * memory's versions are what they would have been had it been done at once.
+ */
+export function reviewer(deps: ReviewDeps): Reviewer {
+  return {
+    approve: (tenant, id) => attempt(deps, { tenant, id }, (review) => approval(deps, review)),
+    reject: (tenant, id) =>
+      attempt(deps, { tenant, id }, async () => ({ state: 'rejected', now: deps.tools.now() }) as const),
+  };
+}
+
+type Early = Extract<ReviewResult, { kind: 'early' }>;
+
+/** Decides how a pending review ends, and ends it; again where something else changed its memory in between. */
+async function attempt(
+  deps: ReviewDeps,
+  { tenant, id }: { tenant: TenantId; id: string },
+  decide: (review: Review) => Promise<Settlement | Early>,
+): Promise<ReviewResult> {
+  const { reviews } = deps.ledger;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const review = await reviews.get(tenant, id);
+    if (review === null) return { kind: 'not_found' };
+    if (review.state !== 'pending') return { kind: 'over', state: review.state };
+    const settlement = await decide(review);
+    if ('kind' in settlement) return settlement;
+    const settled = await reviews.settle(tenant, id, settlement);
+    if (settled.kind === 'settled') return over(deps, review, settlement);
+  }
+  return { kind: 'conflict' };
+}
+
+async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | Early> {
+  const { ledger, tools } = deps;
+  const { tenant, operation } = review;
+  const now = tools.now();
+  const memory = await ledger.memories.get(tenant, operation.memoryId);
+  const first = memory === null && operation.kind === 'DELETE' ? await additionOf(deps, review) : null;
+  if (first !== null) return { kind: 'early', first };
+  const note = (await tooLate(deps, review, memory)) ?? (await buried(deps, review));
+  if (note !== null) return { state: 'stale', note, now };
+  const event = eventOf(deps, review, memory);
+  const { lane, owner, scope } = review;
+  const home = { tenant, lane, owner, scope };
+  const made = evolve(home, memory, [event]);
+  const repeats = repeatsOf(deps, review, made);
+  const change = {
+    memory: repeats.length === 0 ? made : evolve(home, made, repeats),
+    expectedRevision: memory?.revision ?? 0,
+    events: [event, ...repeats],
+  };
+  return { state: 'approved', change, tombstones: tombstoneOf(tools, event), now };
+}
+
+/** The pending review that would make the memory this one is about. */
+async function additionOf({ ledger }: ReviewDeps, { id, tenant, operation }: Review): Promise<string | null> {
+  const { memoryId } = operation;
+  const page = { limit: SIBLINGS_MAX, cursor: null };
+  const { results } = await ledger.reviews.list(tenant, { state: 'pending', memoryId }, page);
+  return results.find((other) => other.id !== id && other.operation.kind === 'ADD')?.id ?? null;
+}
+
+async function tooLate(deps: ReviewDeps, review: Review, memory: Memory | null): Promise<string | null> {
+  const { operation } = review;
+  const last = memory === null ? null : newestOrNull(memory);
+  if (memory === null || last === null) return operation.kind === 'ADD' ? null : 'the memory it would change is gone';
+  if (deletedAt(memory) !== null) {
+    const deletions = await deletionsByOthers(deps, review, [memory.id]);
+    const isAfter = deletions.some(({ saidAt }) => !saidBefore(saidAt, operation.saidAt));
+    if (isAfter) return 'the memory it would change was deleted';
+  }
+  return last.details.immutable ? 'the memory it would change is immutable by now' : null;
+}
+
+/** What was deleted after it was said stays deleted. */
+async function buried(deps: ReviewDeps, review: Review): Promise<string | null> {
+  const { lane, operation } = review;
+  if (operation.after === null) return null;
+  const textHash = deps.tools.hash(normaliseText(operation.after));
+  const stones = await deps.ledger.memories.tombstones(lane, [textHash]);
+  const later = stones.filter((stone) => saidBefore(operation.saidAt, stone.deletedAt));
+  const deletions = await deletionsByOthers(deps, review, [...new Set(later.map(({ memoryId }) => memoryId))]);
+  const isAfter = deletions.some(
+    (event) => blockedHash(deps.tools, event) === textHash && saidBefore(operation.saidAt, event.saidAt),
+  );
+  return isAfter ? 'the same was deleted after it was said' : null;
+}
+
+/**
+ * The deletions of these memories that count, but for those of the operation's own consolidation: it knew of the
+ * operation when it decided on them. Had nothing waited, they would have left it as it is, or as a former version.
+ */
+async function deletionsByOthers(
+  { ledger }: ReviewDeps,
+  { tenant, consolidationId }: Review,
+  memoryIds: readonly string[],
+): Promise<readonly MemoryEvent[]> {
+  if (memoryIds.length === 0) return [];
+  const memories = await ledger.memories.many(tenant, memoryIds);
+  const counting = new Map(memories.map(({ id, timeline }) => [id, new Set(inEffect(timeline).map(revisionOf))]));
+  const events = await ledger.undos.events(tenant, memoryIds);
+  const deletions = events.filter(({ kind, memoryId, revision }) => {
+    return kind === 'DELETE' && counting.get(memoryId)?.has(revision) === true;
+  });
+  return deletions.filter((event) => event.consolidationId !== consolidationId);
+}
+
+const revisionOf = ({ revision }: { readonly revision: number }): number => revision;
+
+function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, memory: Memory | null): MemoryEvent {
+  const { kind, memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
+  return {
+    id: tools.id('evt'),
+    memoryId,
+    revision: (memory?.revision ?? 0) + 1,
+    kind: kind === 'ADD' && memory !== null ? 'UPDATE' : kind,
+    actor: 'review',
+    consolidationId,
+    factId: fact,
+    reason,
+    previous: memory === null ? null : previousOf(memory, kind, saidAt),
+    saidAt,
+    validFrom,
+    recordedAt: tools.now(),
+    text: after,
+    details,
+    sourceIds,
+  };
+}
+
+/** The facts that waited with it because they say the same: each confirms it, as it would have had nothing waited. */
+function repeatsOf(
+  { tools }: ReviewDeps,
+  { operation, consolidationId }: Review,
+  made: Memory,
+): readonly MemoryEvent[] {
+  const previous = liveVersion(made)?.text ?? null;
+  return (operation.repeats ?? []).map(({ fact, after, ...said }, i) => ({
+    id: tools.id('evt'),
+    memoryId: made.id,
+    revision: made.revision + 1 + i,
+    kind: 'NONE',
+    actor: 'review',
+    consolidationId,
+    factId: fact,
+    previous,
+    recordedAt: tools.now(),
+    text: after,
+    ...said,
+  }));
+}
+
+async function over(deps: ReviewDeps, before: Review, settlement: Settlement): Promise<ReviewResult> {
+  const { state, now } = settlement;
+  const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
+  const searchable =
+    state !== 'approved' ||
+    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not found by meaning yet')) !==
+      'later';
+  return { kind: 'settled', review, searchable };
+}

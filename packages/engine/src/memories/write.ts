@@ -1,0 +1,228 @@
+import type { EngineDeps } from '../deps.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writer.ts';
+import type { ProjectDeps } from '../projection/project.ts';
+import { projectNow } from '../projection/project-now.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from '../words.ts';
+import { evolve, type Home, lastSaidAt, liveVersion, newest } from './evolve.ts';
+import { inEffect } from './in-effect.ts';
+import { isRemoved } from './removed.ts';
+import { tombstoneOf } from './tombstone.ts';
+
+/** What an explicit write works with: nothing that thinks. */
+type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+
+/** Explicit writes are said after every message of their millisecond. */
+export const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
+/** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
+const TRIES_MAX = 5;
+/** Deletions in one transaction: long work goes in slices, so that others can write in between. */
+export const SLICE = 100;
+/** Who writes, and why. */
+type By = Pick<MemoryEvent, 'actor' | 'reason'>;
+const BY_API: By = { actor: 'api', reason: 'written by API' };
+
+/** Explicit writes: the same events and the same way to the index as a consolidation, without a model. */
+export function memoryWriter(deps: WriteDeps): MemoryWriter {
+  return {
+    add: (tenant, memory) => add(deps, tenant, memory),
+    change: (tenant, id, patch) =>
+      attempt(deps, { tenant, id }, (memory) => refusalOf(memory, patch) ?? changed(deps, memory, patch)),
+    restore: (tenant, id, version) =>
+      attempt(deps, { tenant, id, orGone: true }, (memory) => restored(deps, memory, version)),
+    remove: (tenant, id) => attempt(deps, { tenant, id }, (memory) => removed(deps, memory)),
+    removeAll: async (tenant, scope) => removeAll(deps, tenant, await deps.ledger.memories.liveIds(tenant, scope)),
+  };
+}
+
+async function add(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Promise<WriteResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const result = await addOnce(deps, tenant, wanted);
+    if (result.kind !== 'conflict') return result;
+  }
+  return { kind: 'conflict' };
+}
+
+/** A conflict: the owner was erased in between, and has another lane from now on. */
+async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Promise<WriteResult> {
+  const now = deps.tools.now();
+  const owner = ownerOf(wanted.scope);
+  const lane = await deps.ledger.memories.laneOf(tenant, owner, now);
+  const event = eventOf(deps, null, {
+    kind: 'ADD',
+    text: wanted.text,
+    validFrom: wanted.validFrom ?? now,
+    details: {
+      category: wanted.category,
+      language: null,
+      about: 'user',
+      quote: null,
+      sourceIds: [],
+      metadata: wanted.metadata,
+      immutable: wanted.immutable,
+      ...(wanted.pinned === true && { pinned: true }),
+      expiresAt: wanted.expiresAt,
+    },
+  });
+  const change = changeOf({ tenant, lane, owner, scope: wanted.scope }, null, event);
+  const written = await write(deps, tenant, [change]);
+  return written.kind === 'conflict' ? written : { kind: written.kind, memory: change.memory };
+}
+
+/** Reads, changes and writes one memory; again where something else changed it in between. */
+async function attempt(
+  deps: WriteDeps,
+  { tenant, id, orGone = false }: { tenant: TenantId; id: string; orGone?: boolean },
+  next: (memory: Memory) => MemoryChange | Refusal,
+): Promise<WriteResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const memory = await deps.ledger.memories.get(tenant, id);
+    if (memory === null || !(orGone || liveVersion(memory) !== null)) return { kind: 'not_found' };
+    const change = next(memory);
+    if ('kind' in change) return change;
+    const written = await write(deps, tenant, [change]);
+    if (written.kind !== 'conflict') return { kind: written.kind, memory: change.memory };
+  }
+  return { kind: 'conflict' };
+}
+
+async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string[]): Promise<RemoveAllResult> {
+  let count = 0;
+  let unprojected = false;
+  for (let start = 0; start < ids.length; start += SLICE) {
+    const removedSlice = await removeSlice(deps, tenant, { ids: ids.slice(start, start + SLICE) });
+    if (removedSlice.kind === 'conflict') return removedSlice;
+    if (removedSlice.kind === 'unprojected') unprojected = true;
+    count += removedSlice.count;
+  }
+  return { kind: unprojected ? 'unprojected' : 'written', count };
+}
+
+/** Live ones of at most a slice of memories go; `by` is in their events. */
+export async function removeSlice(
+  deps: WriteDeps,
+  tenant: TenantId,
+  { ids, by = BY_API }: { readonly ids: readonly string[]; readonly by?: By },
+): Promise<RemoveAllResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const live = (await deps.ledger.memories.many(tenant, ids)).filter((memory) => liveVersion(memory) !== null);
+    const written = await write(
+      deps,
+      tenant,
+      live.map((memory) => removed(deps, memory, by)),
+    );
+    // What is gone is found no more, with vectors or without.
+    const kind = written.kind === 'words' ? 'written' : written.kind;
+    if (kind !== 'conflict') return { kind, count: live.length };
+  }
+  return { kind: 'conflict' };
+}
+
+function refusalOf(memory: Memory, patch: MemoryPatch): Refusal | null {
+  const version = newest(memory);
+  if (patch.expectedVersion !== undefined && patch.expectedVersion !== version.number) return { kind: 'conflict' };
+  const rewords = patch.text !== undefined && patch.text !== version.text;
+  return rewords && version.details.immutable && patch.immutable !== false ? { kind: 'immutable' } : null;
+}
+
+function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryChange {
+  const { text, details, validFrom } = newest(memory);
+  const rewords = patch.text !== undefined && normaliseText(patch.text) !== normaliseText(text);
+  const event = eventOf(deps, memory, {
+    kind: 'UPDATE',
+    text: patch.text ?? text,
+    // Who says nothing of the text has no word in it: what was said in the meantime still counts.
+    ...(patch.text === undefined ? { saidAt: lastSaidAt(memory) } : {}),
+    validFrom: rewords ? deps.tools.now() : validFrom,
+    details: {
+      ...details,
+      sourceIds: [],
+      category: patch.category === undefined ? details.category : patch.category,
+      metadata: patch.metadata ?? details.metadata,
+      immutable: patch.immutable ?? details.immutable,
+      ...(patch.pinned !== undefined && { pinned: patch.pinned }),
+      expiresAt: patch.expiresAt === undefined ? details.expiresAt : patch.expiresAt,
+    },
+  });
+  return changeOf(memory, memory, event);
+}
+
+/** A former state of it said once more, now. What has expired by then holds without an end. */
+function restored(deps: WriteDeps, memory: Memory, number: number): MemoryChange | Refusal {
+  const wanted = versionSaid(memory, number);
+  if (wanted === null) return { kind: 'no_version' };
+  if (isRemoved(wanted)) return { kind: 'removed' };
+  const live = liveVersion(memory);
+  const now = deps.tools.now();
+  const rewords = live === null || normaliseText(live.text) !== normaliseText(wanted.text);
+  if (rewords && live?.details.immutable === true) return { kind: 'immutable' };
+  const { expiresAt } = wanted.details;
+  const event = eventOf(deps, memory, {
+    kind: 'UPDATE',
+    text: wanted.text,
+    validFrom: rewords ? now : live.validFrom,
+    details: { ...wanted.details, expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt },
+    reason: `version ${number} was restored`,
+  });
+  return changeOf(memory, memory, event);
+}
+
+/** Also one that was undone: its mark is still there. */
+function versionSaid({ versions, timeline }: Memory, number: number): Pick<MemoryVersion, 'text' | 'details'> | null {
+  const said = timeline.find((mark) => mark.kind === 'said' && mark.revision === number);
+  return versions.find((version) => version.number === number) ?? (said?.kind === 'said' ? said : null);
+}
+
+function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange {
+  const event = { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now() } as const;
+  return changeOf(memory, memory, { ...eventOf(deps, memory, event), ...by });
+}
+
+function eventOf(
+  { tools }: WriteDeps,
+  memory: Memory | null,
+  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & Partial<Pick<MemoryEvent, 'saidAt' | 'reason'>>,
+): MemoryEvent {
+  const now = tools.now();
+  return {
+    saidAt: momentAfter(memory, now),
+    ...BY_API,
+    ...said,
+    id: tools.id('evt'),
+    memoryId: memory?.id ?? tools.id('mem'),
+    revision: (memory?.revision ?? 0) + 1,
+    consolidationId: null,
+    factId: null,
+    previous: memory === null ? null : (liveVersion(memory)?.text ?? null),
+    recordedAt: now,
+    sourceIds: [],
+  };
+}
+
+/** Whoever writes explicitly has the last word, also against messages that claim to come from the future. */
+function momentAfter(memory: Memory | null, now: number): SaidAt {
+  const latest = Math.max(...inEffect(memory?.timeline ?? []).map((mark) => mark.saidAt.at), 0);
+  return { at: latest < now ? now : latest + 1, seq: EXPLICIT_SEQ };
+}
+
+const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
+  memory: evolve(home, memory, [event]),
+  expectedRevision: memory?.revision ?? 0,
+  events: [event],
+});
+
+async function write(
+  deps: WriteDeps,
+  tenant: TenantId,
+  changes: readonly MemoryChange[],
+): Promise<{ kind: 'written' } | { kind: 'words' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
+  const { ledger, tools } = deps;
+  const tombstones = changes.flatMap((change) => change.events.flatMap((event) => tombstoneOf(tools, event)));
+  const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
+  if (written.kind === 'conflict') return { kind: 'conflict' };
+  const ids = changes.map((change) => change.memory.id);
+  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids }, 'written, but not found by meaning yet')] };
+}
+
+const WRITTEN = { fully: 'written', words: 'words', later: 'unprojected' } as const;

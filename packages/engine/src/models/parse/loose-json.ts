@@ -1,0 +1,173 @@
+import type { Json } from '../../words.ts';
+
+/** A JSON value as far as it could be read. */
+export interface Loose {
+  /** undefined: no value stands there. */
+  readonly value: Json | undefined;
+  /** Where reading stopped. */
+  readonly end: number;
+  /** Every bracket and string was closed. */
+  readonly complete: boolean;
+}
+
+/**
+ * Reads one JSON value at `start` the way models write it: trailing commas, single quotes, bare keys, Python
+ * literals, raw line breaks in strings, comments. Where the text breaks off, complete items are kept and the broken one
+ * is dropped.
+ */
+export function readLoose(source: string, start: number): Loose {
+  const reader = new Reader(source, start);
+  const value = reader.value(0);
+  return { value, end: reader.at, complete: reader.complete };
+}
+
+/** Deeper nesting than any answer needs; a guard against hostile input. */
+const DEPTH_MAX = 64;
+const LITERALS: Readonly<Record<string, Json>> = {
+  true: true,
+  false: false,
+  null: null,
+  True: true,
+  False: false,
+  None: null,
+  undefined: null,
+  NaN: null,
+};
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+
+const UP_TO_QUOTE = /[^"\\]+/uy;
+const UP_TO_APOSTROPHE = /[^'\\]+/uy;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy;
+const WORD = /[A-Za-z]+/uy;
+const BARE_KEY = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
+/** Where one of these stands there is nothing to pass over. */
+const TELLING = /[\w"'{}[\]:-]/u;
+const BLANK = /(?:\s|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
+const BLANK_OR_COMMA = /(?:[\s,]|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
+
+/** `undefined` from a method means: no complete value here. */
+class Reader {
+  at: number;
+  complete = true;
+  readonly #source: string;
+
+  constructor(source: string, start: number) {
+    this.#source = source;
+    this.at = start;
+  }
+
+  value(depth: number): Json | undefined {
+    this.#skip();
+    const char = this.#source[this.at];
+    if (char === undefined || depth > DEPTH_MAX) return this.#broken();
+    if (char === '{') return this.#object(depth);
+    if (char === '[') return this.#array(depth);
+    if (char === '"' || char === "'") return this.#string(char);
+    return this.#scalar();
+  }
+
+  #object(depth: number): Json | undefined {
+    const entries: [string, Json][] = [];
+    this.at += 1;
+    while (!this.#closes('}')) {
+      if (!this.complete) return objectOf(entries);
+      const key = this.#key();
+      const value = key === undefined ? undefined : this.value(depth + 1);
+      if (key !== undefined && value !== undefined) entries.push([key, value]);
+      else if (this.complete) return undefined;
+    }
+    return objectOf(entries);
+  }
+
+  #array(depth: number): Json | undefined {
+    const items: Json[] = [];
+    this.at += 1;
+    while (!this.#closes(']')) {
+      if (!this.complete) return items;
+      const item = this.value(depth + 1);
+      // A broken element is dropped whole: half a fact is not a fact.
+      if (!this.complete) return items;
+      if (item === undefined) return undefined;
+      items.push(item);
+    }
+    return items;
+  }
+
+  /** Passes over separators, and over the closing bracket if it stands there. At the end of the text: broken off. */
+  #closes(bracket: string): boolean {
+    if (!this.complete) return false;
+    this.#skip(',');
+    const char = this.#source[this.at];
+    if (char === undefined) this.complete = false;
+    if (char === bracket) this.at += 1;
+    return char === bracket;
+  }
+
+  #key(): string | undefined {
+    const char = this.#source[this.at];
+    const key = char === '"' || char === "'" ? this.#string(char) : this.#match(BARE_KEY);
+    if (typeof key !== 'string') return undefined;
+    this.#skip();
+    if (this.at >= this.#source.length) return this.#broken();
+    if (this.#source[this.at] !== ':') return undefined;
+    this.at += 1;
+    return key;
+  }
+
+  #string(quote: string): string | undefined {
+    let text = '';
+    this.at += 1;
+    for (;;) {
+      text += this.#match(quote === '"' ? UP_TO_QUOTE : UP_TO_APOSTROPHE) ?? '';
+      const char = this.#source[this.at];
+      if (char === undefined) return this.#broken();
+      if (char === '\\') text += this.#escape();
+      this.at += 1;
+      if (char === quote) return text;
+    }
+  }
+
+  /** At a backslash; leaves `at` on the escape's last character. */
+  #escape(): string {
+    this.at += 1;
+    const char = this.#source[this.at] ?? '';
+    if (char !== 'u') return ESCAPES[char] ?? char;
+    const hex = this.#source.slice(this.at + 1, this.at + 5);
+    if (!/^[0-9a-f]{4}$/iu.test(hex)) return char;
+    this.at += 4;
+    return String.fromCharCode(Number.parseInt(hex, 16));
+  }
+
+  #scalar(): Json | undefined {
+    const number = this.#match(NUMBER);
+    if (number !== undefined) return Number(number);
+    const word = this.#match(WORD);
+    if (word === undefined) return undefined;
+    if (Object.hasOwn(LITERALS, word)) return LITERALS[word] ?? null;
+    return this.at >= this.#source.length ? this.#broken() : undefined;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.#source)?.[0];
+    if (found !== undefined) this.at += found.length;
+    return found;
+  }
+
+  /** White space and comments, and separators that stand alone or twice. */
+  #skip(separator = ''): void {
+    if (TELLING.test(this.#source[this.at] ?? '')) return;
+    this.#match(separator === '' ? BLANK : BLANK_OR_COMMA);
+  }
+
+  #broken(): undefined {
+    this.complete = false;
+    return undefined;
+  }
+}
+
+/** Keys a model made up must not reach an object's prototype. */
+function objectOf(entries: readonly [string, Json][]): Json {
+  const safe = entries.filter(([key]) => key !== '__proto__' && key !== 'constructor' && key !== 'prototype');
+  return Object.fromEntries(safe);
+}

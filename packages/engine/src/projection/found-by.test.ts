@@ -1,0 +1,87 @@
+import { details } from '@slowwave/engine-testing';
+import { describe, expect, it } from 'vitest';
+import { REMOVED } from '../ports/ledger/retention.ts';
+import type { SaidMessage } from '../ports/ledger/speech.ts';
+import { millisOf } from '../text/iso.ts';
+import type { MemoryVersion, Message } from '../words.ts';
+import { contextOf, contextOfMessage } from './found-by.ts';
+
+const DAY = millisOf('2023-05-07T10:00:00Z') ?? 0;
+const HOUR = 3_600_000;
+
+const message = (content: string, given: Partial<Message> = {}): Message => ({
+  ...{ id: content, batchId: 'bat', clientId: null, role: 'user', content, name: null, resent: false },
+  saidAt: { at: DAY, seq: 2 },
+  ...given,
+});
+const said = (one: Message, before: Message | null = null): SaidMessage => ({ message: one, before });
+const version = (sources: readonly SaidMessage[], given: Partial<MemoryVersion> = {}): MemoryVersion => ({
+  ...{ number: 1, text: 'Went to a support group', saidAt: { at: DAY, seq: 2 }, validFrom: DAY },
+  ...{ invalidAt: null, supersededBy: null, recordedAt: DAY },
+  details: details({ sourceIds: sources.map(({ message: { id } }) => id) }),
+  ...given,
+});
+const contextWith = (sources: readonly SaidMessage[], given: Partial<MemoryVersion> = {}) =>
+  contextOf(version(sources, given), new Map(sources.map((one) => [one.message.id, one])));
+
+describe('what a memory came from', () => {
+  it('is found by the words of its message, of the message before, and by the day', () => {
+    const before = message('Any therapists nearby?', { role: 'assistant', saidAt: { at: DAY - HOUR, seq: 1 } });
+    const { contextTerms } = contextWith([said(message('Yesterday that crowd was powerful'), before)]);
+    expect(contextTerms).toEqual(expect.arrayContaining(['crowd', 'therapist', '2023', 'mai', '7th', 'sundai']));
+  });
+
+  it('is found by the name of who said it', () => {
+    const spoken = message('I bought a kite', { name: 'Caro Lind' });
+    expect(contextWith([said(spoken)]).contextTerms).toEqual(expect.arrayContaining(['caro', 'lind']));
+    expect(contextOfMessage(said(spoken))).toEqual(expect.arrayContaining(['caro', 'lind']));
+  });
+
+  it('is found by the day it holds from, too', () => {
+    const validFrom = millisOf('2022-12-24') ?? 0;
+    expect(contextWith([], { validFrom }).contextTerms).toEqual(expect.arrayContaining(['decemb', '2022', 'mai']));
+  });
+
+  it('is not found by what was said long before, nor by what retention has removed', () => {
+    const long = message('Therapists', { saidAt: { at: DAY - 25 * HOUR, seq: 1 } });
+    const gone = message(REMOVED, { id: 'gone' });
+    const { contextTerms } = contextWith([said(message('Crowds'), long), said(gone, gone)]);
+    expect(contextTerms).toContain('crowd');
+    expect(contextTerms).not.toContain('therapist');
+    expect(contextTerms).not.toContain('retent');
+  });
+
+  it('gives away no secret, and of a long text only its beginning', () => {
+    const long = `my password is hunter22xyz and ${'filler '.repeat(400)} needle`;
+    const { contextTerms } = contextWith([said(message(long))]);
+    expect(contextTerms).not.toContain('hunter22xyz');
+    expect(contextTerms).not.toContain('needl');
+    expect(contextTerms.length).toBeLessThan(200);
+  });
+
+  it('names Chinese days in Chinese', () => {
+    expect(contextWith([said(message('我们去了北京'))]).contextTerms).toEqual(
+      expect.arrayContaining(['北京', '年', '星期']),
+    );
+    expect(contextWith([said(message('We went'))]).contextTerms).not.toContain('年');
+  });
+
+  it('was said by who told it: of the user a user, of the agent an assistant, else anybody with a name', () => {
+    const ana = said(message('a', { name: 'Ana' }));
+    const bot = said(message('b', { name: 'Bot', role: 'assistant' }));
+    const about = details({ about: 'agent', sourceIds: ['b', 'a'] });
+    expect(contextWith([bot, ana]).speaker).toBe('Ana');
+    expect(contextWith([ana, bot], { details: about }).speaker).toBe('Bot');
+    expect(contextWith([bot]).speaker).toBe('Bot');
+    expect(contextWith([said(message('c'))]).speaker).toBeNull();
+  });
+});
+
+describe('what a message stands in', () => {
+  it('is what was said before it, and the day, without its own words', () => {
+    const before = message('Where to?', { saidAt: { at: DAY - HOUR, seq: 1 } });
+    const found = contextOfMessage(said(message('Lisbon again'), { ...before, content: 'Where do you travel?' }));
+    expect(found).toEqual(expect.arrayContaining(['travel', '2023', 'sundai']));
+    expect(found).not.toContain('lisbon');
+  });
+});

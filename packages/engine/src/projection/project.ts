@@ -1,0 +1,92 @@
+import type { EngineDeps } from '../deps.ts';
+import { askedBy } from '../models/embed.ts';
+import type { OutboxEntry } from '../ports/ledger/outbox.ts';
+import type { SpokenBatch } from '../ports/ledger/speech.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { spaceIn } from '../replays/space.ts';
+import { askedInSlices } from '../slices.ts';
+import type { LaneId, TenantId } from '../words.ts';
+import { type Made, type MakingDeps, makePoints } from './make-points.ts';
+
+export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
+
+/** Memories and batches that the index is to be told of. */
+export interface Untold {
+  readonly entries: readonly OutboxEntry[];
+  readonly batches: readonly SpokenBatch[];
+  /** Vectors of messages that were made before. */
+  readonly made?: ReadonlyMap<string, Float32Array> | undefined;
+}
+
+/**
+ * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
+ * has an entry of its own, and the index never lets an older revision replace a newer one.
+ */
+export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancellation): Promise<Projected> {
+  let byWords = false;
+  for (const group of byLane(untold))
+    byWords = (await projectLane(deps, { ...group, made: untold.made }, cancel)) || byWords;
+  return { byWords };
+}
+
+export interface Projected {
+  /** Some memory is found by its words alone: its text has no vector. */
+  readonly byWords: boolean;
+}
+
+/** Answers whether some memory that holds is found by its words alone. */
+async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<boolean> {
+  const { ledger, tools, meter } = deps;
+  const { tenant, lane, entries, batches, made } = group;
+  const ids = [...new Set(entries.map((entry) => entry.memoryId))];
+  const memories = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
+  const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
+  const told = await tell(deps, group, points);
+  const now = tools.now();
+  const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
+  if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
+  return points.points.some(({ shelf, live, vector }) => shelf === 'memories' && live && askedBy(vector) === null);
+}
+
+/** Points that go to the index together: they are copied for it in one piece. */
+const POINTS_PER_CALL = 200;
+
+async function upsertInSlices(index: ProjectDeps['index'], points: Made['points']): Promise<void> {
+  for (let from = 0; from < points.length; from += POINTS_PER_CALL) {
+    await index.upsert(points.slice(from, from + POINTS_PER_CALL));
+  }
+}
+
+/**
+ * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
+ * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
+ */
+async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['told']> {
+  const { points, withdrawals, told } = made;
+  const [first] = [...points, ...withdrawals];
+  if (first === undefined) return told;
+  if (!(await ledger.erasures.standing(lane))) return told.map((batch) => ({ ...batch, points: 0 }));
+  if (points.length > 0) await upsertInSlices(index, points);
+  if (withdrawals.length > 0) await index.withdraw(withdrawals);
+  const anew = await made.anew();
+  if (anew !== null) await index.upsert(anew);
+  const { tenant, owner } = first;
+  if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
+  return told;
+}
+
+interface LaneGroup extends Untold {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+}
+
+function byLane({ entries, batches }: Untold): LaneGroup[] {
+  const entriesOf = Map.groupBy(entries, ({ lane }) => lane);
+  const batchesOf = Map.groupBy(batches, ({ lane }) => lane);
+  const tenants = new Map([...entries, ...batches].map(({ lane, tenant }) => [lane, tenant]));
+  return [...tenants].map(([lane, tenant]) => ({
+    ...{ tenant, lane },
+    entries: entriesOf.get(lane) ?? [],
+    batches: batchesOf.get(lane) ?? [],
+  }));
+}

@@ -1,0 +1,157 @@
+import { EngineError } from '../errors.ts';
+import { embedGraph, fillGraph } from '../graph/index-pass.ts';
+import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
+import type { IndexLane } from '../ports/search-index.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { LaneId, Millis } from '../words.ts';
+import { type IndexPage, type IndexPageRequest, memoryPage, type PageDeps, speechPage } from './index-page.ts';
+import type { MakingDeps } from './make-points.ts';
+import { markerOf } from './own-index.ts';
+
+export interface RebuildProgress {
+  /** all: every memory, once; changes: those changed meanwhile; last changes: those changed until everybody moved. */
+  readonly pass: 'all' | 'changes' | 'last changes';
+  /** Memories behind it in this pass, also by an earlier try. */
+  readonly memories: number;
+  /** Points written since the rebuild began, also by an earlier try. */
+  readonly points: number;
+}
+
+export interface Rebuilt {
+  readonly memories: number;
+  readonly points: number;
+  /** Owners of whom the embedder failed on some text: found by words, until the sweep has told them once more. */
+  readonly byWords: number;
+  /** It went on where an earlier try had stopped. */
+  readonly resumed: boolean;
+}
+
+export interface Rebuilding {
+  readonly cancel: Cancellation;
+  readonly onProgress?: (progress: RebuildProgress) => void;
+}
+
+type RebuildDeps = MakingDeps;
+
+/** Small enough that little is done again after a stop. A batch has a handful of messages, and may have two thousand. */
+const MEMORIES_PER_PAGE = 200;
+const BATCHES_PER_PAGE = 50;
+const FROM_THE_START = { after: null, afterBatch: null, memories: 0, points: 0 };
+/** Clocks of processes that write to one ledger may be this far apart. */
+const CLOCKS_APART_MS = 300_000;
+
+/**
+ * Builds the index anew from the ledger beside the one in use, then lets it take over. Stopped anywhere, it goes on there:
+ *
+ *   all           every memory, then every message, page by page; the place is noted in the new index after each page
+ *   changes       what was changed since the beginning, so that little is left to do after the move
+ *   take over     whoever has another embedder is refused from here on, and waits
+ *   last changes  what was written to the old index while `changes` ran
+ *   graph         all that counts; its vectors were made before the move
+ *   retell        owners on whose texts the embedder failed are told once more, by the sweep
+ *   finish        only now the new index is believed
+ *
+ * Nothing that others write meanwhile is missed: a change is in the ledger before any index is told of it. What was in
+ * the ledger when a walk read it is written by that walk, and what came later by the next one, or by whoever tells
+ * the index that has taken over.
+ */
+export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
+  const { ledger, tools } = given;
+  const known = await build.begun(ledger.id);
+  const left = new Set<LaneId>(known?.byWords);
+  const deps = { ...given, left };
+  const start = known ?? { ledgerId: ledger.id, startedAt: tools.now(), ...FROM_THE_START };
+  if (known === null) await build.begin(start);
+  const walk = walker({ deps, build, how });
+  const all = await walk(start, { pass: 'all', changedSince: null });
+  const changesFrom = tools.now();
+  const changed = await walk(all, { pass: 'changes', changedSince: start.startedAt - CLOCKS_APART_MS });
+  await embedGraph(deps, how.cancel);
+  refuseIfStopped(how.cancel);
+  await build.takeOver();
+  const last = await walk(changed, { pass: 'last changes', changedSince: changesFrom - CLOCKS_APART_MS });
+  const inGraph = await fillGraph(deps, build, how.cancel);
+  refuseIfStopped(how.cancel);
+  // Only now: what is told before is told to the index that was in use.
+  for (const lane of left) await ledger.outbox.retell(lane);
+  await build.finish(markerOf(deps));
+  return { memories: all.memories, points: last.points + inGraph, byWords: left.size, resumed: known !== null };
+}
+
+interface Pass {
+  readonly pass: RebuildProgress['pass'];
+  readonly changedSince: Millis | null;
+}
+
+interface Walking {
+  readonly deps: PageDeps;
+  readonly build: IndexBuild;
+  readonly how: Rebuilding;
+}
+
+/** One walk through the ledger. The place is noted only while everything is written: other walks are walked again. */
+const walker =
+  (walking: Walking) =>
+  async (from: BuildNote, pass: Pass): Promise<BuildNote> => {
+    const place = pass.pass === 'all' ? from : { ...from, ...FROM_THE_START, points: from.points };
+    const behind = await walkMemories(walking, pass, place);
+    const end = await walkSpeech(walking, pass, behind);
+    return pass.pass === 'all' ? end : { ...from, points: end.points };
+  };
+
+async function walkMemories(walking: Walking, pass: Pass, from: BuildNote): Promise<BuildNote> {
+  let note = from;
+  for (let more = true; more; ) {
+    const request = { after: note.after, limit: MEMORIES_PER_PAGE };
+    const page = await takePage(walking, { ...pass, ...request, read: memoryPage });
+    note = { ...note, after: page.last ?? note.after, memories: note.memories + page.looked };
+    note = await noted(walking, pass, { ...note, points: note.points + page.points.length });
+    more = page.more;
+  }
+  return note;
+}
+
+async function walkSpeech(walking: Walking, pass: Pass, from: BuildNote): Promise<BuildNote> {
+  let note = from;
+  for (let more = true; more; ) {
+    const request = { after: note.afterBatch, limit: BATCHES_PER_PAGE };
+    const page = await takePage(walking, { ...pass, ...request, read: speechPage });
+    note = { ...note, afterBatch: page.last ?? note.afterBatch, points: note.points + page.points.length };
+    note = await noted(walking, pass, note);
+    more = page.more;
+  }
+  return note;
+}
+
+interface Reading extends IndexPageRequest {
+  readonly read: (deps: PageDeps, request: IndexPageRequest, cancel: Cancellation) => Promise<IndexPage>;
+}
+
+async function takePage({ deps, build, how }: Walking, { read, ...request }: Reading): Promise<IndexPage> {
+  refuseIfStopped(how.cancel);
+  const page = await read(deps, request, how.cancel);
+  await build.write(page.points);
+  await build.withdraw(page.withdrawals);
+  await takeBack(deps, build, [...page.points, ...page.withdrawals]);
+  return page;
+}
+
+async function noted({ deps, build, how }: Walking, { pass }: Pass, note: BuildNote): Promise<BuildNote> {
+  if (pass === 'all') await build.note({ ...note, byWords: [...(deps.left ?? [])] });
+  how.onProgress?.({ pass, memories: note.memories, points: note.points });
+  return note;
+}
+
+function refuseIfStopped({ aborted }: Cancellation): void {
+  if (!aborted) return;
+  throw new EngineError('the rebuild was stopped; it goes on when it is started again', {
+    code: 'cancelled',
+    retryable: true,
+  });
+}
+
+/** Who was being erased while the page was read: whoever erases them may have passed this index already. */
+async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, told: readonly IndexLane[]): Promise<void> {
+  const lanes = new Map(told.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
+  for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
+}

@@ -1,0 +1,134 @@
+import type { EngineDeps } from '../deps.ts';
+import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
+import { DAY_MS } from '../models/budget.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { ProjectDeps } from '../projection/project.ts';
+import { spaceIn } from '../replays/space.ts';
+import type { TenantSettings } from '../settings.ts';
+import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
+import { type Forgettable, type ForgettingCause, forgettable } from './forgettable.ts';
+import { countHistories, removeHistories } from './retain-history.ts';
+
+/** Rows of one transaction: a few milliseconds. */
+const SLICE = 50;
+/** Lanes and memories read at once. */
+const PAGE = 200;
+
+type RetainDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+
+type ReadDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+/** What would go now. */
+export interface RetentionPreview {
+  /** Batches whose messages lose their content, and consolidations that lose their plans and answers. */
+  readonly batches: number;
+  readonly consolidations: number;
+  /** Memories whose former versions, and the events that tell of them, lose their contents. */
+  readonly histories: number;
+  readonly memories: Readonly<Record<ForgettingCause, number>>;
+}
+
+type Rules = Pick<TenantSettings, 'retention' | 'forgetting'>;
+
+const REASONS: Readonly<Record<ForgettingCause, string>> = {
+  age: 'forgotten: not changed for longer than the tenant keeps memories',
+  unconfirmed: 'forgotten: not said again for longer than the tenant keeps unconfirmed memories',
+  budget: 'forgotten: more memories than the tenant keeps of one owner, and this one was confirmed least',
+};
+
+/** What these rules would remove and forget now. Reads only. */
+export async function previewRetention(deps: ReadDeps, tenant: TenantId, rules: Rules): Promise<RetentionPreview> {
+  const { ledger, tools } = deps;
+  const { messages, plans, history } = limits(rules, tools.now());
+  const memories = { age: 0, unconfirmed: 0, budget: 0 };
+  for await (const found of forgettableOf(deps, tenant, rules)) for (const { cause } of found) memories[cause] += 1;
+  return {
+    batches: messages === null ? 0 : await ledger.retention.countMessages(tenant, messages),
+    consolidations: plans === null ? 0 : await ledger.retention.countPlans(tenant, plans),
+    histories: history === null ? 0 : await countHistories(deps, tenant, history),
+    memories,
+  };
+}
+
+/** Removes and forgets what every tenant's rules say, in slices; stopped anywhere, the next sweep goes on. */
+export async function sweepRetention(deps: RetainDeps, cancel: Cancellation): Promise<void> {
+  for (const tenant of await deps.ledger.retention.tenants()) {
+    if (spaceIn(tenant) !== null) continue; // a what-if is looked at as it is, and goes as a whole
+    const rules = await deps.ledger.settings.get(tenant);
+    await removeOld(deps, { tenant, rules, cancel });
+    await forgetWeak(deps, { tenant, rules, cancel });
+  }
+}
+
+interface Sweeping {
+  readonly tenant: TenantId;
+  readonly rules: Rules;
+  readonly cancel: Cancellation;
+}
+
+async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
+  const { ledger, tools, log } = deps;
+  const { retention } = ledger;
+  const now = tools.now();
+  const { messages, plans, history } = limits(rules, now);
+  const how = { limit: SLICE, now };
+  const all = async (remove: () => Promise<number>): Promise<number> => {
+    let removed = 0;
+    for (let slice = SLICE; slice > 0 && !cancel.aborted; removed += slice) slice = await remove();
+    return removed;
+  };
+  const batches = messages === null ? 0 : await all(() => retention.removeMessages(tenant, messages, how));
+  const consolidations = plans === null ? 0 : await all(() => retention.removePlans(tenant, plans, how));
+  const histories = history === null ? 0 : await removeHistories(deps, { tenant, before: history, cancel });
+  if (batches + consolidations + histories > 0)
+    log.info({ tenant, batches, consolidations, histories }, 'removed by retention');
+}
+
+async function forgetWeak(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
+  for await (const found of forgettableOf(deps, tenant, rules)) {
+    for (const cause of ['age', 'unconfirmed', 'budget'] as const) {
+      const ids = found.filter((one) => one.cause === cause).map(({ memory }) => memory.id);
+      for (let start = 0; start < ids.length && !cancel.aborted; start += REMOVALS) {
+        const by = { actor: 'policy', reason: REASONS[cause] } as const;
+        await removeSlice(deps, tenant, { ids: ids.slice(start, start + REMOVALS), by });
+      }
+      if (ids.length > 0) deps.log.info({ tenant, memories: ids.length, cause }, 'forgotten by policy');
+    }
+    if (cancel.aborted) return;
+  }
+}
+
+/** Lane by lane, where there is a policy at all. */
+async function* forgettableOf(
+  { ledger, tools }: ReadDeps,
+  tenant: TenantId,
+  { forgetting }: Rules,
+): AsyncGenerator<readonly Forgettable[]> {
+  if (Object.values(forgetting).every((limit) => limit === null)) return;
+  for (let after: LaneId | null = null; ; ) {
+    const lanes: readonly LaneId[] = await ledger.retention.lanes(tenant, after, PAGE);
+    for (const lane of lanes) {
+      yield forgettable(await memoriesOf({ ledger }, lane), forgetting, tools.now());
+      after = lane;
+    }
+    if (lanes.length < PAGE) return;
+  }
+}
+
+async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: LaneId): Promise<readonly Memory[]> {
+  const all: Memory[] = [];
+  for (;;) {
+    const page = await ledger.contents.memories(lane, all.at(-1)?.id ?? null, PAGE);
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+function limits({ retention }: Rules, now: Millis) {
+  const before = (days: number | null): Millis | null => (days === null ? null : now - days * DAY_MS);
+  return {
+    messages: before(retention.messagesDays),
+    plans: before(retention.plansDays),
+    history: before(retention.historyDays),
+  };
+}

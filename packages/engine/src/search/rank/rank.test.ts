@@ -1,0 +1,266 @@
+import { NOON, indexPoint as point } from '@slowwave/engine-testing';
+import { array, assert as check, constantFrom, double, integer, option, property, record } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { IndexHit, ShownPoint } from '../../ports/search-index.ts';
+import { shownPart } from '../../projection/shown-part.ts';
+import { terms } from '../../text/terms.ts';
+import type { RankQuestion } from './question.ts';
+import { FACTORS, type FactorName, rank, rankBy } from './rank.ts';
+
+const DAY = 86_400_000;
+
+const hit = (memoryId: string, given: Partial<ShownPoint> = {}, scores: Partial<IndexHit> = {}): IndexHit => ({
+  point: shownPart(point({ memoryId, ...given })),
+  vectorScore: 0.5,
+  keywordScore: 5,
+  ...scores,
+});
+
+const asked = (text: string, given: Partial<RankQuestion> = {}): RankQuestion => ({
+  text,
+  terms: terms(text),
+  mode: 'hybrid',
+  at: NOON,
+  vectors: 'hashed',
+  ...given,
+});
+
+const idsOf = (ranked: readonly { readonly hit: IndexHit }[]): string[] =>
+  ranked.map(({ hit: { point: shown } }) => shown.memoryId);
+
+const by = (factor: FactorName, text: string, hits: readonly IndexHit[]): string[] =>
+  idsOf(rankBy([factor], asked(text), hits));
+
+describe('the order of hits', () => {
+  test('words count more than nearness, and both count', () => {
+    const hits = [hit('words', {}, { vectorScore: 0.1 }), hit('near', {}, { keywordScore: 2 }), hit('both')];
+    expect(idsOf(rankBy([], asked('tea'), hits))).toEqual(['both', 'words', 'near']);
+  });
+
+  test('with learnt vectors nearness counts for more', () => {
+    const hits = [hit('words', {}, { vectorScore: 0.1 }), hit('near', {}, { keywordScore: 2, vectorScore: 1 })];
+    expect(idsOf(rankBy([], asked('tea'), hits))).toEqual(['words', 'near']);
+    const learnt = asked('tea', { vectors: 'learnt' });
+    const [first, second] = rankBy([], learnt, hits);
+    expect((second?.relative ?? 0) / (first?.relative ?? 1)).toBeGreaterThan(0.9);
+  });
+
+  test('a leg that was left out or found nothing leaves the whole score to the other', () => {
+    const hits = [hit('a', {}, { vectorScore: null, keywordScore: 2 }), hit('b', {}, { vectorScore: null })];
+    expect(idsOf(rank(asked('tea'), hits))).toEqual(['b', 'a']);
+    const near = [hit('a', {}, { keywordScore: null, vectorScore: 0.2 }), hit('b', {}, { keywordScore: null })];
+    expect(idsOf(rank(asked('tea'), near))).toEqual(['b', 'a']);
+    expect(idsOf(rank(asked('tea', { mode: 'keyword' }), near))).toEqual([]);
+  });
+
+  test('a pure vector search is ordered by the vectors alone, and its score is the cosine', () => {
+    const hits = [hit('a', { speaker: 'Ann' }, { vectorScore: 0.4 }), hit('b', {}, { vectorScore: 0.6 })];
+    const ranked = rank(asked('What did Ann say?', { mode: 'vector' }), hits);
+    expect(ranked.map(({ score }) => score)).toEqual([0.6, 0.4]);
+    expect(idsOf(ranked)).toEqual(['b', 'a']);
+  });
+
+  test('of two who talk about it the one that the question names comes first', () => {
+    const hits = [
+      hit('bob', { text: 'Hey Ann, nice tea!', speaker: 'Bob' }),
+      hit('ann', { text: 'I like tea.', speaker: 'Ann' }, { keywordScore: 4 }),
+    ];
+    expect(by('speaker', 'What does Ann like?', hits)).toEqual(['ann', 'bob']);
+    expect(by('speaker', 'What do Ann and Bob like?', hits)).toEqual(['bob', 'ann']);
+  });
+
+  test('a person is named by the first name, and a Chinese one by the whole name', () => {
+    const hits = [hit('a', { speaker: 'Bob' }), hit('b', { speaker: 'Ann Lee' }), hit('c', { speaker: '王芳' })];
+    expect(by('speaker', 'Where is Ann?', hits)[0]).toBe('b');
+    expect(by('speaker', '王芳住在哪里？', hits)[0]).toBe('c');
+    expect(by('speaker', '王先生住在哪里？', hits)[0]).toBe('a');
+  });
+
+  test('who has something comes before whose sister or neighbour has it', () => {
+    const hits = [
+      hit('1', { text: 'Ann’s sister has a dog.' }),
+      hit('2', { text: 'The neighbour of Ann has a dog.' }),
+      hit('3', { text: 'Ann, do you have a dog?' }),
+      hit('4', { text: 'Ann has a dog.' }),
+    ];
+    expect(by('subject', 'What does Ann have?', hits)[0]).toBe('4');
+    expect(by('subject', 'What does the sister of Ann have?', hits).slice(0, 2)).toEqual(['1', '4']);
+    const chinese = [
+      hit('1', { text: '王芳的妹妹养了狗' }),
+      hit('2', { text: '王芳，你养狗吗' }),
+      hit('3', { text: '王芳养了狗' }),
+    ];
+    expect(by('subject', '王芳养了什么？', chinese)).toEqual(['3', '1', '2']);
+    expect(by('subject', '王芳的妹妹养了什么？', chinese).slice(0, 2)).toEqual(['1', '3']);
+  });
+
+  test.each(['Do you like tea?', 'Tea? 😊', '“Tea?”', '你喜欢茶吗？', 'Tea?\n[image: a cup of tea]'])(
+    'what asks itself (%j) comes after what tells',
+    (text) => {
+      expect(by('asking', 'tea', [hit('a', { text }), hit('b', { text: 'I like tea.' })])).toEqual(['b', 'a']);
+    },
+  );
+
+  test('what tells of a time comes first where a time is asked for', () => {
+    const hits = [
+      hit('a', { text: 'I ran.' }),
+      hit('b', { text: 'I ran last week.' }),
+      hit('c', { text: '上周我跑步了' }),
+    ];
+    expect(by('time', 'When did she run?', hits)).toEqual(['b', 'c', 'a']);
+    expect(by('time', '她什么时候跑步？', hits)).toEqual(['b', 'c', 'a']);
+    expect(by('time', 'Where did she run?', hits)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('what shares rare words with the best hits rises', () => {
+    const hits = [
+      hit('1', { text: 'We planted tomatoes in the allotment.' }, { keywordScore: 9 }),
+      hit('2', { text: 'The allotment is by the river.' }, { keywordScore: 8 }),
+      hit('3', { text: 'Seeds come up in spring.' }, { keywordScore: 7 }),
+      hit('4', { text: 'A film about a dog.' }, { keywordScore: 3 }),
+      hit('5', { text: 'Our allotment has a shed.' }, { keywordScore: 2.9 }),
+    ];
+    expect(by('feedback', 'what grows', hits)).toEqual(['1', '2', '3', '5', '4']);
+  });
+
+  test('what was said beside a good hit rises, what was said another day does not', () => {
+    const hits = [
+      hit('good', { saidAt: { at: NOON, seq: 10 } }, { keywordScore: 9 }),
+      hit('a', { saidAt: { at: NOON - 9 * DAY, seq: 9 } }),
+      hit('b', { saidAt: { at: NOON, seq: 12 } }),
+      hit('c', { saidAt: { at: NOON, seq: 40 } }),
+    ];
+    expect(by('sitting', 'tea', hits)).toEqual(['good', 'b', 'c', 'a']);
+  });
+
+  test('of equal ones the newest comes first, then the more often said, then by id', () => {
+    const old = { at: NOON - 400 * DAY, seq: 1 };
+    const hits = [
+      hit('b', { saidAt: old }),
+      hit('a', { saidAt: old }),
+      hit('often', { saidAt: old, confirmations: 3 }),
+      hit('new', { saidAt: { at: NOON, seq: 2 } }),
+    ];
+    const order = (of: readonly IndexHit[]): string[] => idsOf(rankBy(['freshness'], asked('tea'), of));
+    expect(order(hits)).toEqual(['new', 'often', 'a', 'b']);
+    expect(order([...hits].reverse())).toEqual(['new', 'often', 'a', 'b']);
+  });
+
+  test('what a memory says now comes before what it once said, also where that fits a little better', () => {
+    const once = { version: 1, live: false, text: 'I live in Oslo.' };
+    const now = { version: 2, text: 'I live in Bergen.' };
+    const hits = [hit('home', once, { keywordScore: 5.2 }), hit('home', now), hit('other', once)];
+    const ranked = rankBy(['freshness'], asked('Oslo'), hits);
+    expect(ranked.map(({ hit: { point: shown } }) => [shown.memoryId, shown.version])).toEqual([
+      ['home', 2],
+      ['other', 1],
+      ['home', 1],
+    ]);
+  });
+
+  test('a change that was to come when it was said comes before what it changed, once it has come', () => {
+    const once = { version: 1, text: 'I live in Oslo.', invalidAt: NOON - DAY };
+    const now = { version: 2, text: 'I live in Bergen.', validFrom: NOON - DAY, shownFrom: NOON - DAY };
+    const ranked = rankBy(['freshness'], asked('Oslo'), [hit('home', once, { keywordScore: 5.2 }), hit('home', now)]);
+    expect(ranked.map(({ hit: { point: shown } }) => shown.version)).toEqual([2, 1]);
+  });
+
+  test('neither the newest nor the most often said comes before what fits clearly better', () => {
+    const fits = hit('fits', { saidAt: { at: NOON - 900 * DAY, seq: 1 } }, { keywordScore: 5.3 });
+    const often = hit('often', { saidAt: { at: NOON, seq: 9_000 }, confirmations: 1_000 }, { keywordScore: 5 });
+    expect(by('freshness', 'tea', [often, fits])).toEqual(['fits', 'often']);
+  });
+});
+
+describe('any hits', () => {
+  const anyHit = record({
+    id: integer({ min: 0, max: 30 }),
+    keywordScore: option(double({ min: 0, max: 30, noNaN: true })),
+    vectorScore: option(double({ min: -1, max: 1, noNaN: true })),
+    text: constantFrom(
+      '',
+      '?',
+      'Ann drinks tea',
+      '👩‍👩‍👧 🎉',
+      'const a = (b) => b?.c;',
+      '我喜欢喝茶',
+      'a '.repeat(3_000),
+    ),
+    speaker: constantFrom(null, 'Ann', 'Bob', '', '王芳'),
+    at: integer({ min: 0, max: NOON * 2 }),
+    seq: integer({ min: 0, max: 50 }),
+  });
+  const anyQuestion = constantFrom(
+    '',
+    'tea',
+    'When did Ann drink tea?',
+    '王芳什么时候喝茶？',
+    '🎉',
+    '((("',
+    'tea '.repeat(5_000),
+  );
+
+  test('are all there once, scores between 0 and 1 and falling, the same in any order of coming', async () => {
+    await check(
+      property(
+        array(anyHit, { maxLength: 40 }),
+        anyQuestion,
+        constantFrom('hashed', 'learnt'),
+        (given, text, vectors) => {
+          const hits = [...new Map(given.map((one) => [one.id, one])).values()]
+            .map(({ id, text: said, speaker, at, seq, ...scores }) =>
+              hit(String(id), { text: said, speaker, saidAt: { at, seq } }, scores),
+            )
+            .filter(({ keywordScore, vectorScore }) => keywordScore !== null || vectorScore !== null);
+          const ranked = rank(asked(text, { vectors }), hits);
+          expect(idsOf(ranked).sort()).toEqual(hits.map(({ point: shown }) => shown.memoryId).sort());
+          const scores = ranked.map(({ score }) => score);
+          expect(scores).toEqual([...scores].sort((a, b) => b - a));
+          expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+          expect(idsOf(rank(asked(text, { vectors }), [...hits].reverse()))).toEqual(idsOf(ranked));
+        },
+      ),
+    );
+  });
+
+  test('without hits there is nothing to order', () => {
+    expect(rank(asked(''), [])).toEqual([]);
+  });
+});
+
+describe('the score', () => {
+  const sure = (text: string, ...hits: IndexHit[]): number => rank(asked(text), hits)[0]?.score ?? 0;
+
+  test('is high where the words are there, in a small store too, and low where they are not', () => {
+    const text = 'Ann drinks green tea';
+    expect(
+      sure('What tea does Ann drink?', hit('a', { text }, { keywordScore: 3.5, vectorScore: 0.6 })),
+    ).toBeGreaterThan(0.5);
+    const other = hit('a', { text }, { keywordScore: 0.4, vectorScore: 0.08 });
+    expect(sure('Which insurance covers the broken window of the garage?', other)).toBeLessThan(0.1);
+  });
+
+  test('is not the same for the best of a good answer and the best of a bad one', () => {
+    const others = Array.from({ length: 60 }, (_, i) =>
+      hit(`o${i}`, { text: 'a blue house' }, { keywordScore: null, vectorScore: 0.05 }),
+    );
+    const good = hit('a', { text: 'green tea' }, { keywordScore: 12, vectorScore: 0.9 });
+    const bad = hit('a', { text: 'a red car' }, { keywordScore: 1, vectorScore: 0.1 });
+    expect(sure('green tea', good, ...others)).toBeGreaterThan(0.95);
+    expect(sure('green tea', bad, ...others)).toBeLessThan(0.1);
+  });
+
+  test('with learnt vectors a near one counts by how far it stands out', () => {
+    const crowd = (best: number): IndexHit[] =>
+      Array.from({ length: 20 }, (_, i) =>
+        hit(String(i), { text: 'a red car' }, { keywordScore: null, vectorScore: i === 0 ? best : 0.75 }),
+      );
+    const score = (best: number): number =>
+      rank(asked('automobile', { vectors: 'learnt' }), crowd(best))[0]?.score ?? 0;
+    expect(score(0.95)).toBeGreaterThan(5 * score(0.77));
+  });
+});
+
+test('each factor has a test of its own above', () => {
+  expect([...FACTORS]).toEqual(['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
+});

@@ -1,0 +1,122 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, wasAsked } from '../errors.ts';
+import { maskSecrets } from '../masking/secrets.ts';
+import { afford, type Purse } from '../models/afford.ts';
+import { callOf, repairCall } from '../models/ask.ts';
+import { callModel, unanswered } from '../models/call-model.ts';
+import { type Reading, readAnswer } from '../models/parse/answer.ts';
+import { isObject, textOfString } from '../models/parse/shapes.ts';
+import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { SummaryCall } from '../ports/ledger/summaries.ts';
+import type { ChatAnswer, ChatCall } from '../ports/models.ts';
+import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
+import { shorten } from '../text/shorten.ts';
+import type { Json, JsonObject } from '../words.ts';
+import { toSummarize } from './to-summarize.ts';
+
+/** A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
+const REFRESH_EVERY = 20;
+/** More than there is room for in one call; older ones live on in the memories. */
+const MESSAGES_MAX = 200;
+/** Twice the 200 words that are asked for: every later extraction pays for it. */
+const SUMMARY_TOKENS_MAX = 600;
+
+/**
+ * Asks for a refresh of the turn's summary when one is due. Whoever calls does not wait, and nothing here fails a turn.
+ * Turns that read no summary ask for none: messages stored word for word reach no model at all.
+ */
+export async function askForSummary({ ledger, log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
+  if (!turn.settings.infer || turn.settings.memoryType !== null) return;
+  try {
+    const refresh = await ledger.summaries.due(turn, REFRESH_EVERY);
+    if (refresh !== null) await followUps.summarize(refresh);
+  } catch (error) {
+    const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
+    log.warn(fields, 'could not ask for a fresh summary; the next consolidation does');
+  }
+}
+
+type SummaryDeps = Purse & Pick<EngineDeps, 'chat' | 'log' | 'meter'>;
+
+/**
+ * What a worker does with one refresh: one model call, from the summary before and what was said since. It reads what
+ * is there when it begins, so that a refresh asked for twice is made once.
+ */
+export const refreshSummary =
+  (deps: SummaryDeps): SummaryHandler =>
+  async (refresh, cancel) => {
+    const { summaries } = deps.ledger;
+    const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
+    if (basis === null) return;
+    const { prices } = await affordRefresh(deps, refresh);
+    const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
+    const summary =
+      input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, prices, cancel }, input);
+    const { upTo, revision } = basis;
+    const { kind } = await summaries.store(refresh, { summary, upTo, revision });
+    deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
+  };
+
+/** A lane that was erased in the meantime costs nothing. */
+async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): Promise<TenantSettings> {
+  const lane = await deps.ledger.lanes.get(id);
+  if (lane === null) return DEFAULT_SETTINGS;
+  const rules = await deps.ledger.settings.get(lane.tenant);
+  await afford(deps, { tenant: lane.tenant, account: { lane: id }, rules });
+  return rules;
+}
+
+interface Refreshing {
+  readonly deps: SummaryDeps;
+  readonly refresh: SummaryRefresh;
+  readonly prices: TenantSettings['prices'];
+  readonly cancel: Cancellation;
+}
+
+/** Asks, and once more for an answer of which nothing can be used or that broke off. null: nothing to tell. */
+async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise<string | null> {
+  const question = {
+    step: SUMMARIZE.name,
+    prompt: SUMMARIZE,
+    ask: 'Refresh the summary.',
+    input: input as unknown as JsonObject,
+    shape: summaryIn,
+  };
+  const first = await call(refreshing, callOf(question.prompt, question.ask, question.input));
+  const told = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
+  if (told !== null) return told.value === '' ? null : shorten(maskSecrets(told.value).text, SUMMARY_TOKENS_MAX);
+  throw new EngineError(
+    'expected refresh_summary to answer with {"summary": "…"}, got no such JSON, twice; another model helps if this stays',
+    { code: 'model_output_unusable', retryable: true },
+  );
+}
+
+function readSummary({ text }: ChatAnswer): Reading<string> | null {
+  const reading = readAnswer(text, summaryIn);
+  return reading?.complete === true ? reading : null;
+}
+
+function summaryIn(value: Json): string | null {
+  return isObject(value) && typeof value.summary === 'string' ? (textOfString(value.summary) ?? '') : null;
+}
+
+/** Every call is counted, whatever becomes of its answer. */
+async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAnswer> {
+  let answer: ChatAnswer;
+  try {
+    answer = await callModel({ ...refreshing, turn: null }, chatCall);
+  } catch (error) {
+    const failed = { ...unanswered(refreshing.deps, chatCall, error), failed: true };
+    if (wasAsked(error, refreshing.cancel)) await count(refreshing, failed);
+    throw error;
+  }
+  const { model, usage } = answer;
+  await count(refreshing, { step: chatCall.name, model, failed: false, usage, at: refreshing.deps.tools.now() });
+  return answer;
+}
+
+const count = ({ deps, refresh }: Refreshing, called: SummaryCall): Promise<void> =>
+  deps.ledger.summaries.countCall({ lane: refresh.lane }, called);

@@ -1,0 +1,119 @@
+import type { EngineDeps } from '../deps.ts';
+import { CLOCK_AHEAD_MS, type DueMark } from '../ports/ledger/lanes.ts';
+import type { Ledger } from '../ports/ledger/ledger.ts';
+import type { Nudge, Schedule, TurnState } from '../ports/schedule.ts';
+import type { LaneId, Millis } from '../words.ts';
+
+/** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
+const LANES_MAX = 1_000;
+/** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
+const BACKFILL_PATIENCE_MS = 10 * 60_000;
+
+interface Known {
+  readonly turn: Nudge;
+  readonly state: TurnState;
+}
+
+/** How often it is looked for lanes whose time came from the clock of another process. */
+const AHEAD_EVERY_MS = 10_000;
+/** Looks at which a clock that goes on has noted something later, also where its process is slow: it does every other time. */
+const STAYED_LOOKS = 4;
+
+/**
+ * Nobody waits for a clock that was ahead to come there again. This process sees its own clock set back. That of another one
+ * is seen by the messages it took, and by what it noted: a clock that was ahead and shows nothing later any more was set back,
+ * or its process ended. While it goes on there, what it names is left to it.
+ */
+function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
+  let seen: Millis = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let noted: Millis = 0;
+  let unchanged = STAYED_LOOKS; // whoever has just begun waits for nobody
+  return async (now) => {
+    const isOwn = now < seen - CLOCK_AHEAD_MS;
+    if (!isOwn) seen = Math.max(seen, now);
+    if (!isOwn && Math.abs(now - lookedAt) < AHEAD_EVERY_MS) return;
+    const latest = await lanes.clockSeen(now);
+    if (noted > 0) unchanged = latest === noted ? unchanged + 1 : 0;
+    const isOver = latest > now + CLOCK_AHEAD_MS && unchanged >= STAYED_LOOKS;
+    await lanes.clockSetBack(now, { all: isOwn || isOver });
+    [seen, lookedAt, noted] = [now, now, latest];
+  };
+}
+
+/** The turns that were nudged a moment ago, with their generations. */
+type Told = ReadonlyMap<LaneId, number>;
+
+const NOBODY_TOLD: Told = new Map();
+
+/**
+ * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
+ * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
+ * thousands of due lanes of one tenant hide nobody else's. Answers with how many turns it scheduled.
+ */
+export function laneSweep(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+): () => Promise<number> {
+  let after: DueMark | undefined;
+  let told = NOBODY_TOLD;
+  const mindClock = clockMinder(ledger);
+  let telling = new Map<LaneId, number>();
+  return async () => {
+    const now = tools.now();
+    await mindClock(now);
+    const due = await ledger.lanes.due(now, LANES_MAX, after);
+    after = due.length < LANES_MAX ? undefined : due.at(-1);
+    const known = await askAbout(schedule, due);
+    const missing = await missingOf(known, { ledger, now, told });
+    await schedule.nudge(missing);
+    for (const { lane, generation } of missing) telling.set(lane, generation);
+    // All due lanes were looked at: who is missing the next time was told in vain.
+    if (after === undefined) [told, telling] = [telling, new Map()];
+    await hurryOldest(schedule, known, now);
+    return missing.length;
+  };
+}
+
+/** The turns that the queue has no job for, in the generation under which it hears of them. */
+export async function missingTurns(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+  turns: readonly Nudge[],
+): Promise<Nudge[]> {
+  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), told: NOBODY_TOLD });
+}
+
+async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<readonly Known[]> {
+  const states = await schedule.statesOf(turns);
+  return turns.map((turn, i) => ({ turn, state: states[i] ?? 'absent' }));
+}
+
+interface Now {
+  readonly ledger: Ledger;
+  readonly now: Millis;
+  readonly told: Told;
+}
+
+async function missingOf(known: readonly Known[], at: Now): Promise<Nudge[]> {
+  const missing: Nudge[] = [];
+  for (const one of known) {
+    // A job of the same name would make the queue ignore a new one: only another generation is heard.
+    const nudge = isDeaf(one, at) ? await at.ledger.lanes.raise(one.turn) : one.state === 'absent' ? one.turn : null;
+    if (nudge !== null) missing.push(nudge);
+  }
+  return missing;
+}
+
+/** Whether the turn will not be worked under its name, however often the queue hears of it. */
+function isDeaf({ turn, state }: Known, { now, told }: Now): boolean {
+  if (state === 'absent') return told.get(turn.lane) === turn.generation;
+  return state === 'finished' || (state === 'asleep' && turn.dueAt <= now);
+}
+
+/** One turn a pass: enough that backfill moves on while live work never ends, too little for anybody to notice. */
+async function hurryOldest(schedule: Schedule, known: readonly Known[], now: number): Promise<void> {
+  const isStuck = ({ turn, state }: Known): boolean =>
+    turn.priority === 'backfill' && state === 'scheduled' && turn.dueAt < now - BACKFILL_PATIENCE_MS;
+  for (const { turn } of known.filter(isStuck)) if (await schedule.hurry(turn)) return;
+}

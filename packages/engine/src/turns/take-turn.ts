@@ -1,0 +1,154 @@
+import { consolidate } from '../consolidation/consolidate.ts';
+import type { EngineDeps } from '../deps.ts';
+import { asEngineError, EngineError, type EngineErrorCode, FencedError } from '../errors.ts';
+import { askForStudy } from '../graph/study/study-lane.ts';
+import { doubt } from '../models/doubt.ts';
+import { retryDelay } from '../models/retry-delay.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { TurnOutcome } from '../ports/meter.ts';
+import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { depsOf } from '../replays/turn-in-space.ts';
+import { duePolicy } from '../settings.ts';
+import { askForSummary } from '../summaries/summarize.ts';
+import { failureOf } from '../views/without-places.ts';
+import type { Millis } from '../words.ts';
+
+export interface TurnDeps extends EngineDeps {
+  readonly followUps: FollowUps;
+}
+
+/**
+ * What a worker does with one job: claims the lane, consolidates, and on failure lets the ledger say what comes next.
+ * Attempts, waits and parking are the ledger's; the queue only learns when to come back.
+ */
+export const takeTurn =
+  (deps: TurnDeps): TurnHandler =>
+  async ({ lane, generation }, cancel) => {
+    const claim = await deps.ledger.lanes.claim(
+      { lane, generation },
+      { now: deps.tools.now(), window: deps.settings.window, newConsolidationId: deps.tools.id('con') },
+    );
+    if (claim.kind === 'stale') return { kind: 'done', next: null };
+    if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
+    return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
+  };
+
+/** When a turn is due, as its lane says now: messages that came in the meantime may have put it off. */
+export const turnDueAt =
+  ({ ledger }: Pick<EngineDeps, 'ledger'>) =>
+  async ({ lane: id, generation }: TurnName): Promise<Millis> => {
+    const lane = await ledger.lanes.get(id);
+    return lane?.generation === generation ? (lane.dueAt ?? 0) : 0;
+  };
+
+/** `sure`: the models were just seen to answer, so that a failure is this turn's own. */
+async function runTurn(
+  given: TurnDeps,
+  { turn, sure }: { turn: Turn; sure: boolean },
+  cancel: Cancellation,
+): Promise<Verdict> {
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
+  let deps = given;
+  try {
+    deps = await depsOf(given, turn);
+    const { next, studied } = await consolidate(deps, turn, cancel);
+    deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
+    measure(deps, turn, { outcome: 'applied' });
+    // Nobody waits for what comes later.
+    void askForSummary(deps, deps.followUps, turn);
+    if (studied) void askForStudy(deps, deps.followUps, turn);
+    return { kind: 'done', next };
+  } catch (error) {
+    if (error instanceof FencedError) {
+      deps.log.warn(fields, error.message);
+      measure(deps, turn, { outcome: 'fenced' });
+      return { kind: 'done', next: null };
+    }
+    const failure = asEngineError(error);
+    const doubted = sure || cancel.aborted ? 'none' : await doubt(deps, { turn, failure }, cancel);
+    if (doubted === 'away') return putOff(deps, turn, failure);
+    // It may have come back only after the failure: the last try is not lost for that.
+    if (doubted === 'there') return runTurn(given, { turn, sure: true }, cancel);
+    return ended(deps, turn, { failure, cancel });
+  }
+}
+
+/**
+ * What an error means: a stop, an index that is away and what only comes too early cost no attempt; a turn that had
+ * all its time has failed.
+ */
+function ended(deps: EngineDeps, turn: Turn, { failure, cancel }: { failure: EngineError; cancel: Cancellation }) {
+  const { reason } = cancel;
+  if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : stopped(deps, turn);
+  if (!failure.countsAsTry) return putOff(deps, turn, failure);
+  const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
+  if (!indexIsAway) return failed(deps, turn, failure);
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };
+  deps.log.warn(fields, 'a consolidation waits for the index');
+  measure(deps, turn, { outcome: 'waits', reason: failure.code });
+  return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
+}
+
+/** What waits without losing tries does not ask again after the first, shortest pause: many lanes may wait with it. */
+const SOME_ATTEMPTS = 3;
+
+/** Nobody's fault: the batches say what they wait for, and wait as long as it takes. */
+async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
+  const { code, message, retryAfterMs } = error;
+  const now = deps.tools.now();
+  const at = now + (retryAfterMs ?? retryDelay(deps, Math.max(turn.attempts, SOME_ATTEMPTS), error));
+  await deps.ledger.lanes.release(turn, at, failureOf(error, now));
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
+  deps.log.info(fields, 'a consolidation waits');
+  measure(deps, turn, { outcome: 'waits', reason: code });
+  return { kind: 'later', at };
+}
+
+function stopped(deps: EngineDeps, turn: Turn): Promise<Verdict> {
+  measure(deps, turn, { outcome: 'given_back' });
+  return giveBack(deps, turn, 0);
+}
+
+/** Somebody else, or a later try, goes on where this one was; no attempt is counted. */
+async function giveBack(deps: EngineDeps, turn: Turn, waitMs: number): Promise<Verdict> {
+  const at = deps.tools.now() + waitMs;
+  await deps.ledger.lanes.release(turn, at);
+  return { kind: 'later', at };
+}
+
+async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
+  const now = deps.tools.now();
+  const { code, message, retryable } = error;
+  const rules = await deps.ledger.settings.get(turn.tenant);
+  const outcome = await deps.ledger.lanes.fail(turn, {
+    failure: failureOf(error, now),
+    retryable,
+    retryAt: now + retryDelay(deps, turn.attempts, error),
+    maxAttempts: deps.settings.maxAttempts,
+    policy: duePolicy(rules, deps.settings.due),
+  });
+  const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, outcome: outcome.kind };
+  deps.log.warn(fields, 'a try to consolidate failed');
+  measure(deps, turn, { outcome: outcome.kind, reason: code });
+  switch (outcome.kind) {
+    case 'retry':
+      return { kind: 'later', at: outcome.at };
+    case 'split':
+      return { kind: 'done', next: outcome.next };
+    case 'parked':
+      return { kind: 'parked', reason: `${code}: ${message}`, next: outcome.next };
+    case 'fenced':
+      return { kind: 'done', next: null };
+  }
+}
+
+/** Tells the meter how a try ended. */
+function measure(deps: EngineDeps, turn: Turn, { outcome, reason = null }: Ending): void {
+  deps.meter.turn(turn, { outcome, reason, startedAt: turn.claimedAt, endedAt: deps.tools.now() });
+}
+
+interface Ending {
+  readonly outcome: TurnOutcome;
+  readonly reason?: EngineErrorCode | null;
+}

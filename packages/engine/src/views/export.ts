@@ -1,0 +1,157 @@
+import type { EngineDeps } from '../deps.ts';
+import { graphParts } from '../graph/export-graph.ts';
+import { newestOrNull } from '../memories/evolve.ts';
+import { PAGE, pages } from '../pages.ts';
+import { isoOf } from '../text/iso.ts';
+import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
+import { memoryView } from './memory.ts';
+import { failureView, isoOrNull } from './moments.ts';
+import { scopeView } from './scope.ts';
+
+type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+export interface ExportedUser {
+  readonly tenant: TenantId;
+  readonly userId: string;
+  readonly lane: LaneId;
+}
+
+/** One thing of an export. */
+export interface ExportPart {
+  readonly type:
+    | 'user'
+    | 'batch'
+    | 'message'
+    | 'memory'
+    | 'event'
+    | 'consolidation'
+    | 'review'
+    | 'summary'
+    | 'entity'
+    | 'relation'
+    | 'statement'
+    | 'end';
+  readonly [key: string]: unknown;
+}
+
+/** Everything the ledger has of a user, each thing once; read while it is handed out, not as of one moment. */
+export async function* exportOf(deps: ExportDeps, of: ExportedUser): AsyncGenerator<ExportPart> {
+  const counts: Record<string, number> = {};
+  yield { type: 'user', id: of.userId, exported_at: isoOf(deps.tools.now()) };
+  for (const part of [batches, messages, memories, consolidations, reviews, summaries, graphParts]) {
+    for await (const one of part(deps, of)) {
+      counts[one.type] = (counts[one.type] ?? 0) + 1;
+      yield one;
+    }
+  }
+  yield { type: 'end', counts };
+}
+
+async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const batch of pages((page) => ledger.batches.list(tenant, { userId }, page))) {
+    const { id, scope, settings, metadata, state, attempts, failure, consolidationId, acceptedAt } = batch;
+    const moments = { accepted_at: isoOf(acceptedAt), applied_at: isoOrNull(batch.appliedAt) };
+    const what = {
+      settings,
+      metadata,
+      state,
+      attempts,
+      error: failureView(failure),
+      consolidation_id: consolidationId,
+    };
+    yield { type: 'batch', id, ...scopeView(scope), ...what, ...moments };
+  }
+}
+
+async function* messages({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (let after = 0; ; ) {
+    const page = await ledger.contents.messages(lane, after, PAGE);
+    for (const { id, batchId, clientId, role, content, name, saidAt } of page) {
+      yield {
+        type: 'message',
+        id,
+        batch_id: batchId,
+        client_id: clientId,
+        role,
+        content,
+        name,
+        said_at: isoOf(saidAt.at),
+      };
+      after = saidAt.seq;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+async function* memories({ ledger }: ExportDeps, { tenant, lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (let after: string | null = null; ; ) {
+    const page: Awaited<ReturnType<typeof ledger.contents.memories>> = await ledger.contents.memories(
+      lane,
+      after,
+      PAGE,
+    );
+    for (const memory of page) {
+      yield { type: 'memory', ...shown(memory), versions: memory.versions.map(versionOf) };
+      for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield eventOf(event);
+      after = memory.id;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+/** What is undone as a whole says nothing any more; its events still do. */
+const shown = (memory: Memory) =>
+  newestOrNull(memory) === null ? { id: memory.id, ...scopeView(memory.scope), memory: null } : memoryView(memory);
+
+const versionOf = ({ number, text, saidAt, validFrom, invalidAt, details }: MemoryVersionOf) => ({
+  version: number,
+  memory: text,
+  said_at: isoOf(saidAt.at),
+  valid_from: isoOf(validFrom),
+  invalid_at: isoOrNull(invalidAt),
+  details,
+});
+type MemoryVersionOf = Parameters<typeof memoryView>[0]['versions'][number];
+
+const eventOf = (event: MemoryEvent): ExportPart => ({
+  type: 'event',
+  id: event.id,
+  memory_id: event.memoryId,
+  revision: event.revision,
+  event: event.kind,
+  actor: event.actor,
+  reason: event.reason,
+  previous: event.previous,
+  memory: event.text,
+  source_ids: event.sourceIds,
+  consolidation_id: event.consolidationId,
+  retracts: event.retraction?.retracts ?? [],
+  said_at: isoOf(event.saidAt.at),
+  created_at: isoOf(event.recordedAt),
+});
+
+async function* consolidations({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const { id, scope, state, batchIds, createdAt } of pages((page) =>
+    ledger.thoughts.list(tenant, { userId }, page),
+  )) {
+    const [plan, answers] = [await ledger.thoughts.plan(id), await ledger.thoughts.answers(id)];
+    const study = (await ledger.graph.study(tenant, id))?.plan ?? null;
+    const thought = { plan, study, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
+    const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...thought };
+    yield { type: 'consolidation', id, ...scopeView(scope), ...what };
+  }
+}
+
+async function* reviews({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const { id, operation, state, note, createdAt } of pages((page) =>
+    ledger.reviews.list(tenant, { userId }, page),
+  )) {
+    yield { type: 'review', id, operation, state, note, created_at: isoOf(createdAt) };
+  }
+}
+
+async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (const { scope, summary } of await ledger.contents.summaries(lane)) {
+    yield { type: 'summary', ...scopeView(scope), summary };
+  }
+}

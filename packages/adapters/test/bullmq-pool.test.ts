@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { LATEST_SCHEMA_VERSION, type PgNotification, type PgPool } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { callQueue, newPulse } from '../src/bullmq/calls.ts';
 import { openPools } from '../src/bullmq/pglite-pool.ts';
-import { callQueue, newPulse } from '../src/bullmq/unavailable.ts';
 import { startThread, type Thread } from '../src/system/index.ts';
 
 let folder: TempDir;

@@ -4,10 +4,9 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { postgresConnection } from '../src/bullmq/index.ts';
-import { memoryTurnOrder } from '../src/bullmq/order/memory-turn-order.ts';
-import { postgresTurnOrder } from '../src/bullmq/order/postgres-turn-order.ts';
-import { redisTurnOrder } from '../src/bullmq/order/redis-turn-order.ts';
-import { BEFORE_FIRST, LAST_ROUND, type TurnOrder } from '../src/bullmq/order/turn-order.ts';
+import { BEFORE_FIRST, LAST_ROUND, memoryTurnOrder, type TurnOrder } from '../src/bullmq/order.ts';
+import { postgresTurnOrder } from '../src/bullmq/postgres.ts';
+import { redisTurnOrder } from '../src/bullmq/redis-scripts.ts';
 
 const FIRST = BEFORE_FIRST + 1;
 

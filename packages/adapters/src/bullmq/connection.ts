@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@slowwave/engine';
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
-import type { JobStates } from './job-states.ts';
-import type { JobsOfLane } from './jobs-of-lane.ts';
-import type { Waiting } from './order/placing.ts';
-import type { TurnOrder } from './order/turn-order.ts';
-import { type CalledQueue, callQueue, newPulse, type Pulse } from './unavailable.ts';
+import { type CalledQueue, callQueue, logErrorsQuietly, newPulse, type Pulse } from './calls.ts';
+import type { JobStates, JobsOfLane } from './jobs.ts';
+import type { TurnOrder, Waiting } from './order.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
@@ -53,3 +53,74 @@ export function queueFor(connection: QueueConnection, name: string): Queue {
 /** Resolves when the queue's server answers; throws EngineError 'queue_unavailable' when it does not. */
 export const checkQueue = (queue: Queue): Promise<void> =>
   callQueue({ place: queue.name, pulse: newPulse() }, async () => void (await queue.isPaused()));
+
+/** The writing side of one queue. */
+export interface OpenedQueue {
+  /** Every failure of the call becomes EngineError 'queue_unavailable'. */
+  call<T>(run: (queue: Queue) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The server answered a moment before, so that the queue's own connection is there within milliseconds. */
+const RETRY_MS = 10;
+
+/** Opens a queue for writing; throws when the server is away or not set up as a queue needs it. */
+export async function openToWrite(
+  connection: QueueConnection,
+  { name, log }: { name: string; log: Log },
+): Promise<OpenedQueue> {
+  await connection.ready();
+  const queue = connection.openQueue(name);
+  logErrorsQuietly(queue, connection, log);
+  try {
+    await callQueue(connection, () => untilConnected(queue));
+  } catch (error) {
+    await closeQueue(queue);
+    throw error;
+  }
+  return {
+    call: (run) => callQueue(connection, () => run(queue)),
+    close: () => closeQueue(queue),
+  };
+}
+
+/** Calls fail while the queue's own connection is being made. What it is to write at its start is written when it is there. */
+async function untilConnected(queue: Queue): Promise<void> {
+  for (;;) {
+    try {
+      await queue.getBackend().setQueueMeta(queue.metaValues);
+      return;
+    } catch (error) {
+      if (queue.closing !== undefined) throw error; // closed because the caller waited long enough
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/** A goodbye takes milliseconds; a server that is silent never answers it. */
+const GOODBYE_MS = 1_000;
+/** A connection that is not there cannot say goodbye: its timers are stopped at once, its end may never be told. */
+const DISCONNECT_LIMIT_MS = 500;
+
+/** Closes a queue, also while its server is away or silent. */
+export async function closeQueue(queue: Queue): Promise<void> {
+  const closed = queue.close().then(
+    () => true,
+    () => false,
+  );
+  if (await inTime(closed, GOODBYE_MS)) if (await closed) return;
+  await inTime(queue.disconnect(), DISCONNECT_LIMIT_MS);
+}
+
+/** Waits for an end, good or bad, as long as the limit says. */
+export async function inTime(done: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const settled = done.then(
+    () => true,
+    () => true,
+  );
+  const late = sleep(limitMs, false, { signal: timer.signal }).catch(() => false);
+  const won = await Promise.race([settled, late]);
+  timer.abort();
+  return won;
+}

@@ -1,10 +1,15 @@
+export {
+  type OpenedErasureQueue,
+  type OpenedFollowUps,
+  type OpenedSchedule,
+  openErasureQueue,
+  openFollowUps,
+  openSchedule,
+} from './add.ts';
 export { checkQueue, type QueueConnection, queueFor } from './connection.ts';
-export { type OpenedErasureQueue, openErasureQueue } from './erasure-queue.ts';
-export { type OpenedFollowUps, openFollowUps } from './follow-ups.ts';
 export { pgliteConnection } from './pglite-connection.ts';
-export { postgresConnection } from './postgres-connection.ts';
-export { redisConnection } from './redis-connection.ts';
-export { type OpenedSchedule, openSchedule } from './schedule.ts';
+export { postgresConnection } from './postgres.ts';
+export { redisConnection } from './redis.ts';
 export {
   type ErasureWorkerOptions,
   type StudyWorkerOptions,

@@ -1,15 +1,12 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import { createPostgresBackend, LATEST_SCHEMA_VERSION, Queue, Worker } from 'bullmq';
 import { startThread, type Thread } from '../system/thread.ts';
+import { callQueue, newPulse } from './calls.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
-import { FORGET_EVENTS } from './forget-events.ts';
-import { sqlJobStates } from './job-states.ts';
-import { sqlJobsOfLane } from './jobs-of-lane.ts';
-import { memoryTurnOrder } from './order/memory-turn-order.ts';
-import { sqlWaiting } from './order/placing.ts';
+import { memoryTurnOrder } from './order.ts';
 import { openPools } from './pglite-pool.ts';
 import type { PgliteInit, PgliteStart } from './pglite-thread.ts';
-import { callQueue, newPulse } from './unavailable.ts';
+import { FORGET_EVENTS, sqlJobStates, sqlJobsOfLane, sqlWaiting } from './postgres.ts';
 
 const PLACE = 'PGlite in this process';
 

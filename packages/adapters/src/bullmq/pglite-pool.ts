@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import type { Thread } from '../system/thread.ts';
+import { currentCaller } from './calls.ts';
 import type { Line } from './connection.ts';
 import type { PgliteAnswer, PgliteNotice } from './pglite-thread.ts';
-import { currentCaller } from './unavailable.ts';
 
 type Params = readonly unknown[] | undefined;
 

@@ -1,3 +1,4 @@
+import { QUEUES, type QueueName } from '@slowwave/contracts';
 import type {
   ErasureHandler,
   Log,
@@ -9,17 +10,12 @@ import type {
   TurnName,
   TurnWorker,
 } from '@slowwave/engine';
-import type { Queue } from 'bullmq';
-import type { QueueConnection } from './connection.ts';
-import { workErasure } from './erasure.ts';
-import { findPlace } from './find-place.ts';
-import { type JobWorkerOptions, startJobWorker } from './job-worker.ts';
-import { placeWaiting } from './order/placing.ts';
-import { workRefresh } from './refresh.ts';
-import { workStudy } from './study.ts';
-import { workTurn } from './turn.ts';
-import { addTurns, tenantIn } from './turns.ts';
-import { callQueue } from './unavailable.ts';
+import type { Job, Queue, Worker } from 'bullmq';
+import { addTurns, tenantIn } from './add.ts';
+import { callQueue, logErrorsQuietly } from './calls.ts';
+import { closeQueue, inTime, type QueueConnection, type SharedWorkerOptions } from './connection.ts';
+import { placeWaiting } from './order.ts';
+import { findPlace, type Taken, workErasure, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions {
   readonly handler: TurnHandler;
@@ -97,4 +93,155 @@ async function nudgeNext(
   await callQueue(connection, () => addTurns(queue, connection.turnOrder(queue), [next])).catch((error: Error) =>
     log.warn({ lane: next.lane, error: error.message }, 'could not nudge the next turn; the sweep will find it'),
   );
+}
+
+interface JobWorkerOptions {
+  readonly connection: QueueConnection;
+  /** How many jobs run at a time. */
+  readonly concurrency: number;
+  readonly log: Log;
+  /** A worker that was silent this long is taken for dead, and its jobs are due again. */
+  readonly takeOverMs?: number;
+  /** How long a close waits for running jobs to stop. */
+  readonly handOverMs?: number;
+}
+
+/** What one queue's jobs are worked by. */
+interface Work {
+  readonly name: QueueName;
+  run(taken: Taken, at: Workplace): Promise<void>;
+  /** Done again and again while every place is taken, for then jobs wait. */
+  whenFull?(queue: Queue): Promise<void>;
+}
+
+interface Workplace {
+  /** For writing to the same queue. */
+  readonly queue: Queue;
+  isClosing(): boolean;
+}
+
+/** Shorter than the 30 s between a host's request to stop and its kill; a model call that is cancelled ends at once. */
+const HAND_OVER_MS = 10_000;
+/** After the jobs have ended only marks and goodbyes are left, which a server that is away never answers. */
+const GOODBYE_MS = 2_000;
+
+/**
+ * How long a lock holds without being renewed. It is renewed beside the work, however long that takes, so it has to be
+ * longer than the longest step that lets nothing else run, not than the longest job: 9 s were seen, deciding on a batch
+ * of 2,000 messages that say the same over and over. Three quarters of this are left for that and for pauses of the
+ * process. What a job that runs on after losing its lock writes is refused by the ledger.
+ */
+const TAKE_OVER_MS = 30_000;
+
+/** Of that time, how often locks are renewed, and how often the jobs of dead workers are looked for. */
+const QUARTER = 4;
+
+const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
+  lockDuration: takeOverMs,
+  lockRenewTime: takeOverMs / QUARTER,
+  stalledInterval: takeOverMs / QUARTER,
+  // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
+  maxStalledCount: 5,
+});
+
+/** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
+function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
+  const { connection, log, takeOverMs = TAKE_OVER_MS } = options;
+  const { name } = QUEUES[work.name];
+  const queue = connection.openQueue(name, 'work');
+  const running = new Set<Promise<void>>();
+  let closed: Promise<void> | null = null;
+  const workplace: Workplace = { queue, isClosing: () => closed !== null };
+  // The library hands the signal only to a function that declares three parameters.
+  const process = (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
+    const done = work.run({ job, token, signal }, workplace).finally(() => running.delete(done));
+    running.add(done);
+    return done;
+  };
+  const worker = connection.openWorker(name, process, {
+    ...optionsOf(takeOverMs),
+    concurrency: options.concurrency,
+  });
+  logErrorsQuietly(queue, connection, log);
+  watch(worker, options);
+  const full = (): boolean => running.size >= options.concurrency;
+  const looking = whileFull(() => work.whenFull?.(queue), { full, log });
+  const close = async (): Promise<void> => {
+    clearInterval(looking);
+    const stopped = await handOver({ worker, queue, running }, options);
+    // Forced: without marking ended jobs and without a goodbye, both of which need the server.
+    const forced = !(stopped && (await answers(queue)));
+    await inTime(worker.close(forced), GOODBYE_MS);
+    await closeQueue(queue);
+  };
+  return {
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+/** Short: those without a place wait for it. */
+const LOOK_EVERY_MS = 250;
+
+function whileFull(
+  look: () => Promise<void> | undefined,
+  { full, log }: { full: () => boolean; log: Log },
+): NodeJS.Timeout {
+  let isLooking = false;
+  return setInterval(async () => {
+    if (isLooking || !full()) return;
+    isLooking = true;
+    try {
+      await look();
+    } catch (error) {
+      log.debug({ error: String(error) }, 'what waits could not be put in order; it is taken as it came');
+    }
+    isLooking = false;
+  }, LOOK_EVERY_MS).unref();
+}
+
+function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
+  const queue = worker.name;
+  logErrorsQuietly(worker, connection, log);
+  worker.on('lockRenewalFailed', (jobs) => {
+    const what = 'lost the lock of running jobs; another worker may have them, so they are cancelled';
+    log.warn({ queue, jobs }, what);
+    // The library does not: without this two workers would spend tokens on one job.
+    for (const id of jobs) worker.cancelJob(id, 'lock lost');
+  });
+  worker.on('stalled', (job) => log.warn({ queue, job }, 'a job of a worker that died or hung is due again'));
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly queue: Queue;
+  readonly running: ReadonlySet<Promise<void>>;
+}
+
+/** Takes no more jobs and cancels the running ones. False when some did not stop in time. */
+async function handOver({ worker, queue, running }: Running, options: JobWorkerOptions): Promise<boolean> {
+  await worker.pause(true); // true: without waiting for running jobs, which are cancelled first
+  worker.cancelAllJobs('closing');
+  const ended = inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS);
+  // Nothing can be handed to a server that is silent: what the jobs tell the ledger meanwhile takes no longer than this.
+  const silent = new Promise<boolean>((resolve) => {
+    void answers(queue).then((answered) => answered || resolve(false));
+  });
+  if (await Promise.race([ended, silent])) return true;
+  options.log.warn(
+    { queue: worker.name, jobs: running.size },
+    'running jobs could not be handed back in time; their locks expire and another worker takes them up',
+  );
+  return false;
+}
+
+async function answers(queue: Queue): Promise<boolean> {
+  let answered = false;
+  const asked = queue.isPaused().then(() => {
+    answered = true;
+  });
+  await inTime(asked, GOODBYE_MS);
+  return answered;
 }

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { recordingLog } from '@slowwave/engine-testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { logErrorsQuietly } from './quiet-errors.ts';
-import { newPulse } from './unavailable.ts';
+import { logErrorsQuietly, newPulse } from './calls.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { EngineError } from '@slowwave/engine';
+import { EngineError, type Log } from '@slowwave/engine';
 
 /** Longer than any queue call under load; a server that froze without closing its sockets is noticed by this alone. */
 const CALL_LIMIT_MS = 10_000;
@@ -70,7 +70,7 @@ export async function callQueue<T>({ place, pulse }: CalledQueue, call: () => Pr
 }
 
 /** What a connection reports beside calls: a server that refuses is away, which no new start of this process would mend. */
-export function feel(pulse: Pulse, error: Error): void {
+function feel(pulse: Pulse, error: Error): void {
   const code = 'code' in error ? error.code : null;
   if (code === 'ETIMEDOUT' || /^Socket timeout/.test(error.message)) pulse.missed();
   if (code === 'ECONNREFUSED') pulse.heard();
@@ -95,5 +95,28 @@ export function unavailable(place: string, error: unknown): EngineError {
     retryable: true,
     countsAsTry: false,
     cause: error,
+  });
+}
+
+/** A server that is away makes an error per reconnect and connection: one line per 10 s says it as well. */
+const QUIET_MS = 10_000;
+
+interface ErrorSource {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** Logs the errors a queue or worker reports beside its calls, at most once per 10 s; they never end the process. */
+export function logErrorsQuietly(source: ErrorSource, { place, pulse }: CalledQueue, log: Log): void {
+  let quietUntil = 0;
+  let suppressed = 0;
+  source.on('error', (error) => {
+    feel(pulse, error);
+    if (Date.now() < quietUntil) {
+      suppressed += 1;
+      return;
+    }
+    log.warn({ place, error: error.message, suppressed }, 'the queue reports a problem; work goes on when it is over');
+    quietUntil = Date.now() + QUIET_MS;
+    suppressed = 0;
   });
 }

@@ -3,7 +3,7 @@ import { EngineError, type SummaryHandler } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { workRefresh } from './refresh.ts';
+import { workRefresh } from './take.ts';
 
 afterEach(() => {
   vi.useRealTimers();

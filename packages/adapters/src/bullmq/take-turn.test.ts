@@ -3,9 +3,8 @@ import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwa
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Place } from './find-place.ts';
-import { FRONT, UNPLACED } from './order/turn-order.ts';
-import { workTurn } from './turn.ts';
+import { FRONT, UNPLACED } from './order.ts';
+import { type Place, workTurn } from './take.ts';
 
 const NEXT = newNudge('lane_a', { generation: 2 });
 

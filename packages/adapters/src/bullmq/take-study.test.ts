@@ -3,7 +3,7 @@ import type { StudyHandler } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { workStudy } from './study.ts';
+import { workStudy } from './take.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,0 +1,268 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Payload, QUEUES } from '@slowwave/contracts';
+import {
+  EngineError,
+  type ErasureQueue,
+  type FollowUps,
+  type LaneId,
+  type Log,
+  type Nudge,
+  type Priority,
+  type Schedule,
+  type SummaryRefresh,
+  type TenantId,
+  type TurnName,
+} from '@slowwave/engine';
+import { type Job, type JobsOptions, type Queue, UnrecoverableError } from 'bullmq';
+import { type OpenedQueue, openToWrite, type QueueConnection } from './connection.ts';
+import { addDue, type JobStates } from './jobs.ts';
+import { FRONT, roundsFor, type TurnOrder } from './order.ts';
+
+export interface OpenedSchedule extends Schedule {
+  /** Jobs of turns by state, e.g. waiting, delayed, active. */
+  jobs(): Promise<Readonly<Record<string, number>>>;
+}
+
+/** Opens the writing side of the queue; throws when the server is away or not set up as a queue needs it. */
+export async function openSchedule(options: { connection: QueueConnection; log: Log }): Promise<OpenedSchedule> {
+  const { call, close } = await openToWrite(options.connection, { name: QUEUES.consolidate.name, log: options.log });
+  return {
+    nudge: together(async (nudges) => {
+      for (const portion of portions(nudges)) {
+        await call((queue) => addTurns(queue, options.connection.turnOrder(queue), portion));
+      }
+    }),
+    statesOf: (turns) => call((queue) => options.connection.jobStates(queue)(queue.name, turns.map(jobId))),
+    hurry: (turn) => call((queue) => hurryTurn(queue, turn)),
+    jobs: () => call((queue) => queue.getJobCounts(...COUNTED)),
+    check: () => call(async (queue) => void (await queue.isPaused())),
+    close,
+  };
+}
+
+/** What is kept of ended jobs says nothing about the work there is. */
+const COUNTED = ['wait', 'prioritized', 'delayed', 'active'] as const;
+
+/** More than a queue takes in a few seconds. What is not told here the sweep finds in the ledger, when it can be taken. */
+const LINE_MAX = 2_000;
+
+interface Telling {
+  readonly nudges: Nudge[];
+  readonly done: Promise<void>;
+}
+
+/**
+ * Tells what came up meanwhile in one go when the call before has ended: a queue that is busy gets longer calls, and not
+ * more of them. While too many wait already more are refused at once.
+ */
+function together(tell: (nudges: readonly Nudge[]) => Promise<void>): Schedule['nudge'] {
+  let told: Promise<unknown> = Promise.resolve();
+  let next: Telling | null = null;
+  const telling = async (nudges: readonly Nudge[]): Promise<void> => {
+    await told;
+    await setImmediate(); // what came up in the same tick
+    next = null;
+    await tell(nudges);
+  };
+  return async (nudges) => {
+    if (nudges.length === 0) return;
+    if (next !== null && next.nudges.length >= LINE_MAX) throw tooMany();
+    if (next === null) {
+      const first: Nudge[] = [];
+      next = { nudges: first, done: telling(first) };
+      told = next.done.catch(() => {}); // whoever asked hears of it
+    }
+    next.nudges.push(...nudges);
+    await next.done;
+  };
+}
+
+const tooMany = (): EngineError =>
+  new EngineError(
+    `expected the queue to take nudges as they come, but ${LINE_MAX} wait already; the sweep finds what it was not told`,
+    { code: 'queue_unavailable', retryable: true, countsAsTry: false },
+  );
+
+/** What a turn is called in operators' views of the queue. */
+const TURN = 'turn';
+/** One round trip to the server; many more jobs in one would hold up everything else on the connection. */
+const TURNS_PER_CALL = 500;
+
+const TURN_OPTIONS = {
+  // Attempts are counted by the ledger: a second count here would disagree with it.
+  attempts: 1,
+  // Kept for an hour, as a view of what goes on; their number is bounded because nothing reads them.
+  removeOnComplete: { age: 3_600, count: 1_000 },
+  // A week: long enough for an operator to see why a turn was given up. The ledger keeps the truth for ever.
+  removeOnFail: { age: 7 * 86_400, count: 10_000 },
+} as const satisfies JobsOptions;
+
+/** A turn as its job tells it. */
+export interface Turn extends TurnName {
+  readonly tenant: TenantId;
+  readonly priority: Priority;
+}
+
+/** Of a job from a release whose jobs did not name their tenant: those share one place in the order. */
+const NO_TENANT = '?' as TenantId;
+
+/** Cuts many nudges into portions for one call each. */
+function portions(nudges: readonly Nudge[]): readonly Nudge[][] {
+  const count = Math.ceil(nudges.length / TURNS_PER_CALL);
+  return Array.from({ length: count }, (_, i) => nudges.slice(i * TURNS_PER_CALL, (i + 1) * TURNS_PER_CALL));
+}
+
+/** Adds a job per turn. A turn that has a job already, in whatever state, is left as it is. */
+export async function addTurns(queue: Queue, order: TurnOrder, nudges: readonly Nudge[]): Promise<void> {
+  const now = Date.now();
+  const priorities = await roundsFor(order, nudges, now);
+  // Not atomic: after a failure some may be there. The caller may add all of them again.
+  await queue.addBulk(nudges.map((nudge, i) => jobOf(nudge, { now, priority: priorities[i] ?? FRONT })));
+}
+
+/** Lets a turn of backfill that waits go before all others. False when there is none. */
+async function hurryTurn(queue: Queue, turn: TurnName): Promise<boolean> {
+  const job: Job | undefined = await queue.getJob(jobId(turn));
+  if (job === undefined || job.priority === FRONT || turnOf(job).priority !== 'backfill') return false;
+  await job.changePriority({ priority: FRONT });
+  return true;
+}
+
+/** The turn a job is about; throws when its payload is none of ours. */
+export function turnOf(job: Job): Turn {
+  const { lane, generation, tenant, backfill } = QUEUES.consolidate.payload.parse(job.data);
+  const priority = backfill === true ? 'backfill' : 'live';
+  return { lane: lane as LaneId, generation, tenant: (tenant as TenantId | undefined) ?? NO_TENANT, priority };
+}
+
+/** In whose line a turn stands, by its payload; one that is none of ours stands somewhere, to be found out by a worker. */
+export function tenantIn(data: unknown): Pick<Turn, 'tenant' | 'priority'> {
+  const { data: payload } = QUEUES.consolidate.payload.safeParse(data);
+  const priority = payload?.backfill === true ? 'backfill' : 'live';
+  return { tenant: (payload?.tenant as TenantId | undefined) ?? NO_TENANT, priority };
+}
+
+function jobOf(nudge: Nudge, { now, priority }: { now: number; priority: number }) {
+  const { lane, tenant, generation, dueAt } = nudge;
+  const data: Payload<'consolidate'> = { lane, generation, tenant };
+  if (nudge.priority === 'backfill') data.backfill = true;
+  const opts: JobsOptions = { ...TURN_OPTIONS, jobId: jobId(nudge), delay: Math.max(0, dueAt - now), priority };
+  return { name: TURN, data, opts };
+}
+
+/** The name of a turn's job. '~' because the library refuses ':' in ids, and ids that are bare numbers. */
+const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;
+
+export interface OpenedFollowUps extends FollowUps {
+  close(): Promise<void>;
+}
+
+/** Opens the queues of what consolidations leave for later; throws when the server is away. */
+export async function openFollowUps(options: { connection: QueueConnection; log: Log }): Promise<OpenedFollowUps> {
+  const open = (name: string) => openToWrite(options.connection, { name, log: options.log });
+  const [summaries, studies] = await Promise.all([open(QUEUES.summarize.name), open(QUEUES.study.name)]);
+  return {
+    summarize: (refresh) => summaries.call((queue) => addRefresh(queue, refresh)),
+    study: (lanes) => studies.call((queue) => addStudies(queue, lanes, options.connection.jobStates(queue))),
+    close: async () => {
+      await Promise.all([summaries.close(), studies.close()]);
+    },
+  };
+}
+
+/** What a refresh is called in operators' views of the queue. */
+const REFRESH = 'refresh';
+
+const REFRESH_OPTIONS = {
+  // Counted by the queue: a refresh that is given up loses nothing, the next consolidation asks again.
+  attempts: 3,
+  // 10 s and 20 s, halved at most by chance: refreshes that failed together come back apart.
+  backoff: { type: 'exponential', delay: 10_000, jitter: 0.5 },
+  // Kept for an hour, as a view of what goes on.
+  removeOnComplete: { age: 3_600, count: 1_000 },
+  // A week: long enough for an operator to see why refreshes fail.
+  removeOnFail: { age: 7 * 86_400, count: 1_000 },
+} as const satisfies JobsOptions;
+
+/** Adds a job for the refresh. One that has a job already, in whatever state, is left as it is. */
+async function addRefresh(queue: Queue, { lane, scope, upTo }: SummaryRefresh): Promise<void> {
+  // '~' because the library refuses ':' in ids.
+  await queue.add(REFRESH, { lane, scope, upTo }, { ...REFRESH_OPTIONS, jobId: `${lane}~${scope}~${upTo}` });
+}
+
+/** The refresh a job is about; throws when its payload is none of ours. */
+export function refreshOf(job: Job): SummaryRefresh {
+  const { lane, scope, upTo } = QUEUES.summarize.payload.parse(job.data);
+  return { lane: lane as LaneId, scope, upTo };
+}
+
+/** What a study is called in operators' views of the queue. */
+const STUDY = 'study';
+
+const STUDY_OPTIONS = {
+  // Tries are counted by the ledger: a second count here would disagree with it.
+  attempts: 1,
+  // A kept job would make the queue ignore the next of its lane: the ledger has the record.
+  removeOnComplete: true,
+  removeOnFail: true,
+} as const satisfies JobsOptions;
+
+/** Adds a job per lane that has none. */
+async function addStudies(queue: Queue, lanes: readonly LaneId[], statesOf: JobStates): Promise<void> {
+  const jobs = lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...STUDY_OPTIONS, jobId: lane } }));
+  await addDue(queue, jobs, statesOf);
+}
+
+/** The lane a job is about. A payload of another program or release fails, for an operator to see; the ledger knows its studies anyway. */
+export function laneOf(job: Job): LaneId {
+  const payload = QUEUES.study.payload.safeParse(job.data);
+  if (payload.success) return payload.data.lane as LaneId;
+  throw new UnrecoverableError('expected a lane as the payload, got something else');
+}
+
+export interface OpenedErasureQueue extends ErasureQueue {
+  close(): Promise<void>;
+}
+
+/** What an erasure is called in operators' views of the queue. */
+const ERASURE = 'erasure';
+
+const ERASURE_OPTIONS = {
+  attempts: 1,
+  // A kept job would make the queue ignore the next of its name: the ledger has the record.
+  removeOnComplete: true,
+  removeOnFail: true,
+} as const satisfies JobsOptions;
+
+/** Opens the queue of erasures, and those that may hold something of a lane; throws when the server is away. */
+export async function openErasureQueue(options: {
+  connection: QueueConnection;
+  log: Log;
+}): Promise<OpenedErasureQueue> {
+  const { connection, log } = options;
+  const open = (name: string): Promise<OpenedQueue> => openToWrite(connection, { name, log });
+  const names = [QUEUES.erase, QUEUES.consolidate, QUEUES.summarize, QUEUES.study].map(({ name }) => name);
+  const queues = await Promise.all(names.map(open));
+  const [erasures, ...ofLanes] = queues;
+  return {
+    erase: async (ids) => {
+      const jobs = ids.map((erasure) => ({
+        name: ERASURE,
+        data: { erasure },
+        opts: { ...ERASURE_OPTIONS, jobId: erasure },
+      }));
+      await erasures?.call((queue) => addDue(queue, jobs, connection.jobStates(queue)));
+    },
+    forgetLane: async (lane) => {
+      for (const { call } of ofLanes) {
+        // Jobs hold ids alone, but why one failed is told in words. One that runs ends by itself: the ledger refuses its work.
+        const ids = await call((queue) => connection.jobsOfLane(queue)(queue.name, lane));
+        for (const id of ids) await call((queue) => queue.remove(id));
+        await call((queue) => connection.forgetEvents(queue));
+      }
+    },
+    close: async () => {
+      await Promise.all(queues.map((queue) => queue.close()));
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log, TurnState } from '@slowwave/engine';
+import { createPostgresBackend, type PgPool, Queue, runMigrations, Worker } from 'bullmq';
+import type { Pool, PoolClient } from 'pg';
+import { openPool, placeOf } from '../postgres/index.ts';
+import { newPulse, unavailable } from './calls.ts';
+import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { ASLEEP_MS, inPortions, type JobStates, type JobsOfLane } from './jobs.ts';
+import { BEFORE_FIRST, FAR_AHEAD, LAST_ROUND, type TurnOrder, UNPLACED, type Waiting } from './order.ts';
+
+/** Where the library keeps its tables; a pool of ours has to say so itself. */
+const SCHEMA = 'bullmq';
+/** Where nobody says how many. Calls take milliseconds; one is taken by each worker, which listens on it for new jobs. */
+const CONNECTIONS_MAX = 10;
+
+interface PostgresQueueOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Most at once. */
+  readonly connections?: number;
+}
+
+/** A worker that is closed while it starts may leave its connection behind; every other one is back by then. */
+const CLOSE_LIMIT_MS = 1_000;
+
+/** Queues in a PostgreSQL database, beside whatever else it holds. The URL may hold a password; it is in no message. */
+export function postgresConnection({ url, log, connections = CONNECTIONS_MAX }: PostgresQueueOptions): QueueConnection {
+  const place = placeOf(url);
+  // A server that crashes may lose the queue's last moments: the sweep finds what is missing in the ledger, and a turn
+  // that comes twice finds itself stale. Waiting for the disk would cost most of the queue's speed.
+  const pool = openPool({ url, schema: SCHEMA, durable: false, max: connections, log });
+  pool.setMaxListeners(0); // every queue and worker listens to it, of which a process may have many
+  const connection = pool as unknown as PgPool; // the library describes what it needs of a pool in its own words
+  return {
+    place,
+    pulse: newPulse(),
+    ready: () => makeTables(pool, place),
+    // The types of queues and workers name their backend; nothing above this line uses what only one of them has.
+    openQueue: (name) => new Queue(name, { ...QUEUE_OPTIONS, connection }, createPostgresBackend) as unknown as Queue,
+    openWorker: (name, processor, options) =>
+      new Worker(name, processor, { ...options, connection }, createPostgresBackend) as unknown as Worker,
+    turnOrder: () => postgresTurnOrder(pool),
+    waiting: () => sqlWaiting(pool),
+    jobStates: () => sqlJobStates(pool),
+    jobsOfLane: () => sqlJobsOfLane(pool),
+    forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),
+    close: endWith(pool),
+  };
+}
+
+/** Safe when several processes start at once: the library migrates under a lock. */
+async function makeTables(pool: Pool, place: string): Promise<void> {
+  try {
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+      await makeTurnOrderTable(client);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    throw unavailable(place, error);
+  }
+}
+
+/** Ends a pool, also when somebody does not give a connection back. */
+function endWith(pool: Pool): () => Promise<void> {
+  const lent = new Set<PoolClient>();
+  pool.on('acquire', (client) => lent.add(client));
+  pool.on('release', (_, client) => lent.delete(client));
+  return async () => {
+    const ended = pool.end();
+    const late = new AbortController();
+    await Promise.race([ended, sleep(CLOSE_LIMIT_MS, null, { signal: late.signal }).catch(() => {})]);
+    late.abort();
+    for (const client of lent) client.release(true);
+    await ended;
+  };
+}
+
+/** A number that only has to differ from other programs' locks. */
+const TABLE_LOCK = 1_402_718_296;
+
+/**
+ * One row per tenant with its last round, and one without a tenant with the latest that began. Unlogged: a server that
+ * crashes forgets it, and counting begins anew.
+ */
+const TABLE = `
+  CREATE UNLOGGED TABLE IF NOT EXISTS turn_rounds (
+    priority text NOT NULL,
+    tenant text NOT NULL,
+    round bigint NOT NULL,
+    PRIMARY KEY (priority, tenant)
+  ) WITH (fillfactor = 50)`;
+
+const BEGUN = `coalesce((SELECT round FROM turn_rounds WHERE priority = $1 AND tenant = ''), ${BEFORE_FIRST})`;
+
+const NEXT = `
+  INSERT INTO turn_rounds AS t (priority, tenant, round) VALUES ($1, $2, ${BEGUN} + $3::bigint)
+  ON CONFLICT (priority, tenant) DO UPDATE SET round = CASE
+    WHEN t.round + $3 BETWEEN excluded.round AND excluded.round + ${FAR_AHEAD} THEN t.round + $3
+    ELSE excluded.round END
+  RETURNING round`;
+
+const BEGIN = `
+  INSERT INTO turn_rounds AS t (priority, tenant, round)
+  SELECT $1, '', $2::bigint WHERE $2::bigint - ${BEGUN} BETWEEN 1 AND ${FAR_AHEAD}
+  ON CONFLICT (priority, tenant) DO UPDATE SET round = greatest(t.round, excluded.round)`;
+
+/** The order of turns that all processes on one PostgreSQL share. */
+export function postgresTurnOrder(pool: Pool): TurnOrder {
+  const last = async (priority: string, tenant: string, count: number): Promise<number> =>
+    Number((await pool.query(NEXT, [priority, tenant, count])).rows[0]?.round);
+  return {
+    next: async (priority, tenant, count) => {
+      const round = await last(priority, tenant, count);
+      if (round <= LAST_ROUND) return round - count + 1;
+      await pool.query('DELETE FROM turn_rounds WHERE priority = $1', [priority]);
+      return (await last(priority, tenant, count)) - count + 1;
+    },
+    begin: async (priority, round) => {
+      await pool.query(BEGIN, [priority, round]);
+    },
+  };
+}
+
+/** Safe when several processes start at once, which `IF NOT EXISTS` alone is not. */
+async function makeTurnOrderTable(client: PoolClient): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(`SELECT pg_advisory_xact_lock(${TABLE_LOCK})`);
+    await client.query(TABLE);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
+    throw error;
+  }
+}
+
+/** Of one row; no worker looks for an active job without the end of its lock, or for a delayed one without its time. */
+const ROW_STATE = `CASE
+    WHEN state IN ('completed', 'failed') THEN 'finished'
+    WHEN state = 'active' AND locked_until_ms IS NOT NULL THEN 'active'
+    WHEN state = 'delayed' AND process_at_ms > $3 THEN 'asleep'
+    WHEN state = 'waiting' OR (state = 'delayed' AND process_at_ms IS NOT NULL) THEN 'scheduled'
+    ELSE 'absent' END`;
+
+const SELECT = `SELECT id, ${ROW_STATE} AS state FROM bullmq.job WHERE queue = $1 AND id = ANY($2::text[])`;
+const REMOVE = `DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY($2::text[]) AND ${ROW_STATE} = 'absent'`;
+
+/** As much of a pool of PostgreSQL as is needed here. */
+interface Asked {
+  query(text: string, params: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** The states of jobs in PostgreSQL or PGlite, where each is one row. */
+export function sqlJobStates(pool: Asked): JobStates {
+  return inPortions(async (queue, ids) => {
+    const params = [queue, ids, Date.now() + ASLEEP_MS];
+    const rows = (await pool.query(SELECT, params)).rows as { id: string; state: TurnState }[];
+    if (rows.some(({ state }) => state === 'absent')) await pool.query(REMOVE, params);
+    const states = new Map(rows.map(({ id, state }) => [id, state]));
+    return ids.map((id) => states.get(id) ?? 'absent');
+  });
+}
+
+const SELECT_IDS = 'SELECT id FROM bullmq.job WHERE queue = $1 AND (id = $2 OR starts_with(id, $3))';
+
+export const sqlJobsOfLane =
+  (pool: Asked): JobsOfLane =>
+  async (queue, lane) => {
+    const { rows } = await pool.query(SELECT_IDS, [queue, lane, `${lane}~`]);
+    return (rows as { id: string }[]).map(({ id }) => id);
+  };
+
+const UNPLACED_ROWS = `
+  SELECT id, data FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority = ${UNPLACED} ORDER BY seq LIMIT $2`;
+
+const PLACE_ROWS = `
+  UPDATE bullmq.job j SET priority = p.priority FROM unnest($2::text[], $3::int[]) AS p (id, priority)
+  WHERE j.queue = $1 AND j.id = p.id AND j.state = 'waiting' AND j.priority = ${UNPLACED}`;
+
+export function sqlWaiting(pool: Asked): Waiting {
+  return {
+    unplaced: async (queue, limit) =>
+      (await pool.query(UNPLACED_ROWS, [queue, limit])).rows as { id: string; data: unknown }[],
+    place: async (queue, placed) => {
+      const ids = placed.map(({ id }) => id);
+      await pool.query(PLACE_ROWS, [queue, ids, placed.map(({ priority }) => priority)]);
+    },
+  };
+}
+
+/** The library cannot do this on PostgreSQL: its `trimEvents` throws there. The schema is the one it keeps its tables in. */
+export const FORGET_EVENTS = 'DELETE FROM bullmq.event WHERE queue = $1';

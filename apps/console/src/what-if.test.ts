@@ -204,7 +204,7 @@ test.each([
 
 test('more batches than one what-if takes are refused with how many there are', async () => {
   const { engine, send } = await consoleBench();
-  for (let i = 0; i < 501; i += 1) await engine.post([`home: street ${i}`], { settings: { infer: false } });
+  for (let i = 0; i < 501; i += 1) await engine.post([`home: street ${i}`], { settings: { mode: 'verbatim' } });
   await engine.run();
   const answer = await send('POST', '/v1/replays', { filter: {}, model: OTHER_MODEL });
   expect(answer.json()).toMatchObject({ status: 400, detail: expect.stringContaining('501 batches match') });

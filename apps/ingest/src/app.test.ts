@@ -38,7 +38,7 @@ test.each([
 test('the same key with another body is refused with what to do', async () => {
   const { post } = await ingestBench();
   await post(hello, { 'idempotency-key': 'k1' });
-  const answer = await post({ ...hello, infer: false }, { 'idempotency-key': 'k1' });
+  const answer = await post({ ...hello, mode: 'verbatim' }, { 'idempotency-key': 'k1' });
   expect(answer.json()).toMatchObject({ status: 409, code: 'idempotency_conflict' });
   expect(answer.json().detail).toContain('use a new key');
 });
@@ -76,7 +76,7 @@ test.each([
   ['a blank user', { ...hello, user_id: '  ' }, 'user_id'],
   ['a user with a control character', { ...hello, user_id: 'a\u0000b' }, 'user_id'],
   ['a number as user', { ...hello, user_id: 7 }, 'user_id'],
-  ['a text for a flag', { ...hello, infer: 'yes' }, 'infer'],
+  ['a text for a flag', { ...hello, flush: 'yes' }, 'flush'],
   ['an unknown mode', { ...hello, mode: 'guess' }, 'mode'],
   ['metadata that is no object', { ...hello, metadata: [1] }, 'metadata'],
 ])('a batch with %s is refused, naming the place', async (_name, body, path) => {

@@ -81,7 +81,7 @@ test('a procedural batch says whose procedure it is', async () => {
   const { post: send } = await ingestBench();
   const procedural = {
     user_id: 'ann',
-    memory_type: 'procedural',
+    mode: 'procedural',
     messages: [{ role: 'assistant', content: 'Opened.' }],
   };
   expect((await send(procedural)).json()).toMatchObject({

@@ -4,18 +4,18 @@ import { ingestBench } from './testing/bench.ts';
 
 const body = { user_id: 'ann', messages: [{ role: 'user', content: 'My mail is ann@example.com' }], flush: true };
 
-async function posted(personalData: PersonalPolicy, infer = true) {
+async function posted(personalData: PersonalPolicy, mode = 'decide') {
   const bench = await ingestBench();
   const { ledger } = bench.engine.deps;
   await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, personalData });
-  const answer = await bench.post({ ...body, infer }, { 'idempotency-key': 'once' });
+  const answer = await bench.post({ ...body, mode }, { 'idempotency-key': 'once' });
   expect(answer.statusCode).toBe(202);
   await bench.engine.run();
   return { ...bench, ledger, id: answer.json().batch_id };
 }
 
-test.each([true, false])('what is masked is nowhere, with inference: %s', async (infer) => {
-  const { engine } = await posted('mask', infer);
+test.each(['decide', 'verbatim'])('what is masked is nowhere, in mode %s', async (mode) => {
+  const { engine } = await posted('mask', mode);
   expect(await engine.live()).toEqual(['My mail is [email]']);
   expect(JSON.stringify(await engine.memories())).not.toContain('ann@example');
 });
@@ -30,7 +30,7 @@ test('a repeat is one, also when the policy has changed since', async () => {
   const { post, ledger, engine, id } = await posted('mask');
   await ledger.settings.put(DEFAULT_TENANT, DEFAULT_SETTINGS);
   engine.tools.advance(2_000);
-  const again = await post({ ...body, infer: true }, { 'idempotency-key': 'once' });
+  const again = await post({ ...body, mode: 'decide' }, { 'idempotency-key': 'once' });
   expect(again.statusCode).toBe(200);
   expect(again.json().batch_id).toBe(id);
 });

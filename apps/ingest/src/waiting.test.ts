@@ -43,7 +43,7 @@ test('a batch that was refused or answered leaves its place to the next', async 
   const url = '/v1/batches?wait=1';
   for (let i = 0; i < PLACES + 1; i += 1) {
     const headers = { 'idempotency-key': 'once' };
-    const payload = i === 0 ? hello : { ...hello, infer: false };
+    const payload = i === 0 ? hello : { ...hello, mode: 'verbatim' };
     const answer = await app.inject({ method: 'POST', url, payload, headers });
     expect(answer.statusCode, `the ${i + 1}th`).toBe(i === 0 ? 202 : 409);
   }

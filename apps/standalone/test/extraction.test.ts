@@ -61,7 +61,7 @@ describe('what is extracted by a model behind an API', () => {
 
   it('what an agent did is one memory', async () => {
     const messages = [{ role: 'assistant', content: 'Opened shop.example: figs 3.99' }];
-    const { batch } = await settled({ agent_id: 'scout', memory_type: 'procedural', messages });
+    const { batch } = await settled({ agent_id: 'scout', mode: 'procedural', messages });
     expect(texts(batch)).toEqual(['Opened the shop; figs cost 3.99.']);
   });
 

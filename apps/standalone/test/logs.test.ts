@@ -52,7 +52,7 @@ it(
       expect(ended.body.state).toBe('parked');
       const stored = await post(`${at}/v1/batches?wait=60000`, {
         ...batch,
-        infer: false,
+        mode: 'verbatim',
         messages: [{ ...said, id: 'other' }],
       });
       expect(stored.body.state).toBe('consolidated');

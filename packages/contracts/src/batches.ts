@@ -110,12 +110,16 @@ const BatchFields = {
   messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
   ...ScopeFields,
   metadata: Metadata.optional(),
-  infer: z.boolean().default(true),
-  mode: z.enum(['decide', 'add_only']).default('decide'),
+  mode: z
+    .enum(['decide', 'add_only', 'verbatim', 'procedural'])
+    .default('decide')
+    .describe(
+      'decide: extract facts and add, update or delete memories. add_only: extract facts and only add them. verbatim: ' +
+        'store each message as a memory, without a model. procedural: record what an agent did.',
+    ),
   instructions: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   includes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
   excludes: z.string().min(1).max(INSTRUCTIONS_MAX).optional(),
-  memory_type: z.literal('procedural').optional(),
   timestamp: Moment.optional().describe('When messages without their own timestamp were said.'),
   timezone: TimeZone.optional().describe(
     'The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have ' +
@@ -129,7 +133,7 @@ interface Asked {
   user_id?: string | undefined;
   agent_id?: string | undefined;
   run_id?: string | undefined;
-  memory_type?: string | undefined;
+  mode: string;
 }
 
 /** What no single field can say. */
@@ -140,7 +144,7 @@ const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
       message: 'every message is empty; send at least one with text',
       path: ['messages'],
     })
-    .refine((batch) => batch.memory_type !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
+    .refine((batch) => batch.mode !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
       message: 'a procedural memory records what an agent did; set agent_id or run_id',
       path: ['agent_id'],
     });
@@ -161,13 +165,13 @@ export const PostBatch = makesSense(
       .optional()
       .describe(
         'Whether to extract relations between people, places and things as well as memories. Defaults to the ' +
-          'tenant’s setting. Verbatim memories (infer: false) and procedural memories have no relations.',
+          'tenant’s setting. The modes verbatim and procedural have no relations.',
       ),
     idempotency_key: z.string().min(1).max(256).optional(),
   }),
 )
-  .refine((batch) => batch.graph !== true || (batch.infer && batch.memory_type === undefined), {
-    message: 'relations are only extracted with inference; remove graph, or remove infer: false and memory_type',
+  .refine((batch) => batch.graph !== true || batch.mode === 'decide' || batch.mode === 'add_only', {
+    message: 'relations are only extracted in the modes decide and add_only; remove graph or change mode',
     path: ['graph'],
   })
   .meta({ id: 'PostBatch', examples: BATCHES });

@@ -36,12 +36,12 @@ export const BATCHES = [
   },
   {
     user_id: 'ana',
-    infer: false,
+    mode: 'verbatim',
     messages: [{ role: 'user', content: 'The studio is on the third floor, on the left.' }],
   },
   {
     agent_id: 'travel-bot',
-    memory_type: 'procedural',
+    mode: 'procedural',
     messages: [
       { role: 'assistant', content: 'Opened the timetable and searched for Lisbon to Porto.' },
       { role: 'tool', name: 'timetable', content: '09:30, 2 h 58 min' },

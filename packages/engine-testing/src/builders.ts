@@ -33,12 +33,10 @@ export const scope = (ids: Partial<Scope> = { userId: 'ann' }): Scope => ({
 export const user = (id: string): Owner => ({ kind: 'user', id });
 
 export const settings = (changed: Partial<BatchSettings> = {}): BatchSettings => ({
-  infer: true,
   mode: 'decide',
   instructions: null,
   includes: null,
   excludes: null,
-  memoryType: null,
   expiresAt: null,
   ...changed,
 });

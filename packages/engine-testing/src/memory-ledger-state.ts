@@ -202,12 +202,10 @@ export const scopeKey = (scope: Scope): string =>
 /** Equal for settings that may share a consolidation. */
 export const settingsKey = (settings: BatchSettings): string =>
   JSON.stringify([
-    settings.infer,
     settings.mode,
     settings.instructions,
     settings.includes,
     settings.excludes,
-    settings.memoryType,
     settings.expiresAt,
     settings.graph ?? null,
     settings.ownAppOnly ?? false,

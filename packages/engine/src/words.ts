@@ -95,20 +95,27 @@ export interface Message {
   readonly resent: boolean;
 }
 
+/**
+ * What becomes of what was said: facts that change what is remembered, facts that are only added, the messages word for word
+ * (no model is asked), or one record of what an agent did.
+ */
+export type BatchMode = 'decide' | 'add_only' | 'verbatim' | 'procedural';
+
 /** What a batch asks of its consolidation. Batches with equal settings and scope may share one. */
 export interface BatchSettings {
-  readonly infer: boolean;
-  readonly mode: 'decide' | 'add_only';
+  readonly mode: BatchMode;
   readonly instructions: string | null;
   readonly includes: string | null;
   readonly excludes: string | null;
-  readonly memoryType: 'procedural' | null;
   readonly expiresAt: Millis | null;
   /** Whether relations are kept of it. Missing: as the tenant's settings say. */
   readonly graph?: boolean;
   /** Posted with a key for one app: its consolidation sees and changes memories of that app alone. */
   readonly ownAppOnly?: true;
 }
+
+/** Whether facts are extracted: the other modes ask no model, or for one record. */
+export const hasFacts = ({ mode }: Pick<BatchSettings, 'mode'>): boolean => mode === 'decide' || mode === 'add_only';
 
 /** What goes first: what is being said now, or old conversations that are brought in. */
 export type Priority = 'live' | 'backfill';

@@ -624,12 +624,11 @@ export type PostBatch = {
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly infer?: boolean | undefined;
-  readonly mode?: 'decide' | 'add_only' | undefined;
+  /** decide: extract facts and add, update or delete memories. add_only: extract facts and only add them. verbatim: store each message as a memory, without a model. procedural: record what an agent did. */
+  readonly mode?: 'decide' | 'add_only' | 'verbatim' | 'procedural' | undefined;
   readonly instructions?: string | undefined;
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
-  readonly memory_type?: 'procedural' | undefined;
   /** When messages without their own timestamp were said. */
   readonly timestamp?: string | undefined;
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
@@ -638,7 +637,7 @@ export type PostBatch = {
   readonly flush?: boolean | undefined;
   /** backfill: for importing old conversations. They are consolidated when no live batch is due, in order with new messages of the same owner. */
   readonly priority?: 'live' | 'backfill' | undefined;
-  /** Whether to extract relations between people, places and things as well as memories. Defaults to the tenant’s setting. Verbatim memories (infer: false) and procedural memories have no relations. */
+  /** Whether to extract relations between people, places and things as well as memories. Defaults to the tenant’s setting. The modes verbatim and procedural have no relations. */
   readonly graph?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
 };
@@ -771,12 +770,11 @@ export type PostPreview = {
   readonly run_id?: string | undefined;
   readonly app_id?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly infer?: boolean | undefined;
-  readonly mode?: 'decide' | 'add_only' | undefined;
+  /** decide: extract facts and add, update or delete memories. add_only: extract facts and only add them. verbatim: store each message as a memory, without a model. procedural: record what an agent did. */
+  readonly mode?: 'decide' | 'add_only' | 'verbatim' | 'procedural' | undefined;
   readonly instructions?: string | undefined;
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
-  readonly memory_type?: 'procedural' | undefined;
   /** When messages without their own timestamp were said. */
   readonly timestamp?: string | undefined;
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */

@@ -77,7 +77,7 @@ async function post({ out, cancel }: Call, ask: Ask, memories: readonly Imported
 /** Verbatim, and counted once however often it is sent: the key follows from the memory. */
 const batchOf = (memory: ImportedMemory): object => ({
   ...memory.ids,
-  infer: false,
+  mode: 'verbatim',
   priority: 'backfill',
   messages: [{ role: 'user', content: memory.text, ...(memory.saidAt !== null && { timestamp: memory.saidAt }) }],
   metadata: memory.metadata,

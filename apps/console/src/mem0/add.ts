@@ -5,6 +5,7 @@ import {
   MESSAGES_MAX,
   Metadata,
   PARTS_MAX,
+  type PostBatch,
 } from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
@@ -71,11 +72,10 @@ export function addMemories(app: App, ask: Ask): void {
 
 export function batchOf(given: AddBody): object {
   refuse(given);
-  const { messages, infer, metadata, custom_instructions, timestamp, expiration_date, memory_type } = given;
+  const { messages, metadata, custom_instructions, timestamp, expiration_date } = given;
   return {
     ...idsOf(given),
     messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages.map(messageOf),
-    infer: infer ?? true,
     ...(metadata && { metadata }),
     ...(custom_instructions && { instructions: custom_instructions }),
     ...(given.includes && { includes: given.includes }),
@@ -83,8 +83,13 @@ export function batchOf(given: AddBody): object {
     ...(timestamp != null && { timestamp: momentOf(timestamp) }),
     ...(expiration_date && { expires_at: momentOf(expiration_date) }),
     ...(given.enable_graph != null && { graph: given.enable_graph }),
-    ...(memory_type === 'procedural_memory' && { memory_type: 'procedural' }),
+    mode: modeOf(given),
   };
+}
+
+function modeOf({ infer, memory_type }: AddBody): PostBatch['mode'] {
+  if (memory_type === 'procedural_memory') return 'procedural';
+  return infer === false ? 'verbatim' : 'decide';
 }
 
 function refuse({ custom_categories, agent_custom_instructions, structured_data_schema, ...given }: AddBody): void {

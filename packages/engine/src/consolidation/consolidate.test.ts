@@ -113,7 +113,7 @@ describe('a conversation becomes memories', () => {
     const chat = model();
     const bench = await engineBench({ chat });
     await bench.post(['The sky is blue', { role: 'system', content: 'be kind' }, 'The sky is blue'], {
-      settings: { infer: false },
+      settings: { mode: 'verbatim' },
     });
     await bench.run();
     expect(await bench.live()).toEqual(['The sky is blue']);

@@ -63,7 +63,8 @@ interface Thinking {
 /** From messages to a stored plan, where the day's budget allows it. Nothing is changed yet. */
 async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
   const { turn, rules } = gathered;
-  if (turn.settings.infer) await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, rules });
+  if (turn.settings.mode !== 'verbatim')
+    await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, rules });
   const extracted = await watch.time('extract', () => extract(deps, gathered, cancel));
   await deps.tools.breathe();
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));

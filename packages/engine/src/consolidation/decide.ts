@@ -63,8 +63,7 @@ const askOf = (asking: Asking, { recalled, prompt, group, step }: Deciding): Pro
   });
 
 /** What is stored as it is, and procedures, only ever join what is there; so do all facts where a batch says so. */
-const isByRule = ({ infer, mode, memoryType }: BatchSettings): boolean =>
-  !infer || mode === 'add_only' || memoryType === 'procedural';
+const isByRule = ({ mode }: BatchSettings): boolean => mode !== 'decide';
 
 const promptOf = ({ prompts }: TenantSettings): Prompt =>
   prompts.decide === null ? DECIDE : customPrompt(DECIDE, prompts.decide);

@@ -31,8 +31,8 @@ async function findFacts(
   cancel: Cancellation,
 ): Promise<FoundFacts> {
   const { settings, scope } = what.gathered.turn;
-  if (settings.memoryType === 'procedural') return procedure(deps, what, cancel);
-  if (!settings.infer) return { ...verbatim(what.spoken), prompts: [] };
+  if (settings.mode === 'procedural') return procedure(deps, what, cancel);
+  if (settings.mode === 'verbatim') return { ...verbatim(what.spoken), prompts: [] };
   const idle = idleDiscards(what.spoken, { agent: scope.agentId !== null });
   return idle === null ? infer(deps, what, cancel) : { facts: [], discards: idle, prompts: [] };
 }

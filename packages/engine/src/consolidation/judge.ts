@@ -29,7 +29,7 @@ export async function judge({ tools, settings }: EngineDeps, decided: Decided): 
       review: decided.rules.review,
       tools,
     },
-    { ...decided, addOnly: !turn.settings.infer || turn.settings.mode === 'add_only' },
+    { ...decided, addOnly: turn.settings.mode === 'verbatim' || turn.settings.mode === 'add_only' },
   );
   const verdicts = await inSlices(tools, work);
   return { ...decided, ...verdicts, remarks: [...verdicts.remarks, ...remarksOnTime(decided)] };

@@ -28,7 +28,8 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
   const rules = await deps.ledger.settings.get(batch.tenant);
   const turn = await turnOf(deps, batch);
   const { tenant } = turn;
-  if (turn.settings.infer) await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
+  if (turn.settings.mode !== 'verbatim')
+    await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
   const gathered = { turn, rules, ...context, ...newIn(batch) };

@@ -38,7 +38,7 @@ async function recorded(reply: Reply, repair: Reply = reply) {
     { role: 'user' as const, content: 'Find it' },
     { role: 'assistant' as const, content: 'Page 7: 42' },
   ];
-  const id = await bench.post(messages, { settings: { memoryType: 'procedural' } });
+  const id = await bench.post(messages, { settings: { mode: 'procedural' } });
   await bench.run();
   await expectTrue(bench.deps.ledger);
   const batch = await bench.deps.ledger.batches.get(DEFAULT_TENANT, id);

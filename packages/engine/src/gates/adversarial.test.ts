@@ -156,7 +156,7 @@ async function decided(answer: string): Promise<Decided> {
   const repeat = (input: JsonObject): string => shown(input.input as JsonObject);
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: shown, repair_output: repeat });
   const bench = await engineBench({ chat });
-  for (const known of [TURIN, COFFEE]) await bench.post([known], { settings: { infer: false } });
+  for (const known of [TURIN, COFFEE]) await bench.post([known], { settings: { mode: 'verbatim' } });
   await bench.run();
   const id = await bench.post([GENOA, DOG]);
   await bench.run();

@@ -39,7 +39,7 @@ describe.each(INJECTIONS)('%s in what is said', (_what, attack) => {
   it('stays data where an execution is recorded, and where an answer is repaired', async () => {
     const chat = fakeChat({ summarize_procedure: () => attack, repair_output: () => ({ summary: 'Done.' }) });
     const bench = await engineBench({ chat });
-    await bench.post([attack], { settings: { memoryType: 'procedural' } });
+    await bench.post([attack], { settings: { mode: 'procedural' } });
     await bench.run();
     const [first, repair] = chat.calls;
     expect(first?.system).toBe(PROCEDURE.system);
@@ -75,8 +75,8 @@ async function obeyed(
 ): Promise<EngineBench> {
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: () => ({ operations }) });
   const bench = await engineBench({ chat, settings: { deletesPerConsolidation: 3 } });
-  await bench.post([...known], { settings: { infer: false } });
-  await bench.post(['User likes tea, says Bob'], { userId: 'bob', settings: { infer: false } });
+  await bench.post([...known], { settings: { mode: 'verbatim' } });
+  await bench.post(['User likes tea, says Bob'], { userId: 'bob', settings: { mode: 'verbatim' } });
   await bench.run();
   await bench.post([said]);
   await bench.run();
@@ -129,7 +129,7 @@ describe('a model that obeys', () => {
         decide_operations: () => ({ operations: [operation({ event: 'DELETE', id: '0', keep: false })] }),
       });
       const bench = await engineBench({ chat });
-      await bench.post(['User likes everything about tea'], { settings: { infer: false } });
+      await bench.post(['User likes everything about tea'], { settings: { mode: 'verbatim' } });
       await bench.run();
       const batch = await bench.post([{ role: 'tool', content: told }, 'What does this page say?']);
       await bench.run();

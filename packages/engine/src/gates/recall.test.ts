@@ -18,7 +18,7 @@ const WITHIN_MS = 120_000;
 
 /** Stores texts as they are, without any model. */
 async function remember(bench: EngineBench, texts: readonly string[]): Promise<void> {
-  await bench.post(texts, { settings: { infer: false }, at: bench.tools.now() - 1 });
+  await bench.post(texts, { settings: { mode: 'verbatim' }, at: bench.tools.now() - 1 });
   await bench.run();
 }
 

@@ -40,12 +40,10 @@ export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOn
 }
 
 const settingsOf = (body: Posted['body']): BatchSettings => ({
-  infer: body.infer,
   mode: body.mode,
   instructions: body.instructions ?? null,
   includes: body.includes ?? null,
   excludes: body.excludes ?? null,
-  memoryType: body.memory_type ?? null,
   expiresAt: momentOf(body.expires_at),
   ...(body.graph !== undefined && { graph: body.graph }),
 });

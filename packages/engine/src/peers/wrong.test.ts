@@ -72,9 +72,9 @@ describe('mem0 #3931, #4437, #4708: a decision about an id that does not exist l
 });
 
 describe('mem0 #6515, #6531: eight equal additions at once become eight copies', () => {
-  it.each([true, false])('here they become one memory, with inference: %s', async (infer) => {
+  it.each(['decide', 'verbatim'] as const)('here they become one memory, in mode %s', async (mode) => {
     const bench = await benchOf({});
-    await Promise.all(Array.from({ length: 8 }, () => bench.post(['pet: a cat'], { settings: { infer } })));
+    await Promise.all(Array.from({ length: 8 }, () => bench.post(['pet: a cat'], { settings: { mode } })));
     await bench.run();
     expect(await bench.live()).toEqual(['pet: a cat']);
   });

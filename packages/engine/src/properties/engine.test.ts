@@ -27,8 +27,7 @@ const anyBatch = fc.record({
   hoursAgo: fc.integer({ min: 0, max: 4 }),
   settings: fc.record(
     {
-      infer: fc.constantFrom(true, true, true, false),
-      mode: fc.constantFrom('decide', 'decide', 'decide', 'add_only'),
+      mode: fc.constantFrom('decide', 'decide', 'decide', 'add_only', 'verbatim'),
     },
     { requiredKeys: [] },
   ),

@@ -1,13 +1,13 @@
 import type { EngineSettings, NearThresholds } from '../deps.ts';
 import type { TenantSettings } from '../settings.ts';
-import type { BatchSettings, JsonObject } from '../words.ts';
+import { type BatchSettings, hasFacts, type JsonObject } from '../words.ts';
 
 /** What a what-if does otherwise than was done. What is left out is as it is now. */
 export interface WhatIfChanges {
   /** Another chat model at the same place. */
   readonly model?: string;
   /** In place of what the batches asked for. */
-  readonly mode?: BatchSettings['mode'];
+  readonly mode?: 'decide' | 'add_only';
   /** Whether relations are read, in place of what the batches and the tenant ask for. */
   readonly graph?: boolean;
   /** In place of the tenant's settings. */
@@ -38,10 +38,10 @@ export function changedRules(rules: TenantSettings, changes: WhatIfChanges): Ten
   };
 }
 
-/** What a batch asked for, as its copy does. */
+/** What a batch asked for, as its copy does: what is kept word for word, and procedures, are so in a what-if too. */
 export const changedBatch = (settings: BatchSettings, { mode, graph }: WhatIfChanges): BatchSettings => ({
   ...settings,
-  mode: mode ?? settings.mode,
+  ...(mode !== undefined && hasFacts(settings) && { mode }),
   ...(graph !== undefined && { graph }),
 });
 

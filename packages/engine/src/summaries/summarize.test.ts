@@ -106,7 +106,7 @@ describe('the summary of a scope', () => {
 
   it('is not asked for by messages that are stored word for word', async () => {
     const bench = await summaryBench({ chat: model() });
-    await bench.post(small(25), { settings: { infer: false } });
+    await bench.post(small(25), { settings: { mode: 'verbatim' } });
     await bench.run();
     expect(bench.asked).toEqual([]);
   });

@@ -14,7 +14,7 @@ import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedul
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
 import { shorten } from '../text/shorten.ts';
-import type { Json, JsonObject } from '../words.ts';
+import { hasFacts, type Json, type JsonObject } from '../words.ts';
 import { toSummarize } from './to-summarize.ts';
 
 /** A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
@@ -29,7 +29,7 @@ const SUMMARY_TOKENS_MAX = 600;
  * Turns that read no summary ask for none: messages stored word for word reach no model at all.
  */
 export async function askForSummary({ ledger, log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
-  if (!turn.settings.infer || turn.settings.memoryType !== null) return;
+  if (!hasFacts(turn.settings)) return;
   try {
     const refresh = await ledger.summaries.due(turn, REFRESH_EVERY);
     if (refresh !== null) await followUps.summarize(refresh);

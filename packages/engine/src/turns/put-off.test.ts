@@ -119,7 +119,7 @@ describe('a budget that is used up', () => {
 
   it('does not stop what needs no model', async () => {
     const { bench } = await benchWith({ tokensPerDay: 0 });
-    const id = await bench.post(['word for word'], { settings: { infer: false } });
+    const id = await bench.post(['word for word'], { settings: { mode: 'verbatim' } });
     await bench.run();
     expect(await batch(bench, id)).toMatchObject({ state: 'consolidated' });
   });

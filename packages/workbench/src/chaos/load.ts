@@ -60,37 +60,39 @@ async function tellFacts(talking: Talk, known: readonly string[]): Promise<void>
   const facts = Array.from({ length: random.between(FACTS.from, FACTS.to) }, () => newFact(talking));
   const settled = known.filter((text) => LASTING.includes(keyNumber(text)));
   const repeated = settled.length > 0 && random.chance(SHARE.again) ? [repeat(talking, random.pick(settled))] : [];
-  await tell(talking, [...facts, ...repeated], { infer: true });
+  await tell(talking, [...facts, ...repeated], { mode: 'decide' });
 }
 
 /** Message by message as it is, without a model. */
 const tellVerbatim = (talking: Talk): Promise<void> => {
   const text = `${talking.story.user} reads aloud page ${next(talking)}`;
-  return tell(talking, [factOf(talking, text, next(talking))], { infer: false });
+  return tell(talking, [factOf(talking, text, next(talking))], { mode: 'verbatim' });
 };
 
 async function tellPoison(talking: Talk): Promise<void> {
   const text = `${talking.story.user} says something ${POISON} ${next(talking)}`;
-  await post(talking, { texts: [text], times: [next(talking)], infer: true, poison: true });
+  await post(talking, { texts: [text], times: [next(talking)], mode: 'decide', poison: true });
 }
 
 /** Tells facts in one batch, and remembers what has to become of them. */
 export async function tell(talking: Talk, facts: readonly ToldFact[], how: Telling = {}): Promise<void> {
-  const { infer = true, timed = true, flush } = how;
+  const { mode = 'decide', timed = true, flush } = how;
   await post(talking, {
     texts: facts.map(({ text }) => text),
     times: timed ? facts.map(({ saidAt }) => saidAt) : null,
-    infer,
+    mode,
     poison: false,
     ...(flush !== undefined && { flush }),
   });
   const { story } = talking;
-  if (story.graph && infer) story.said.push(...facts.map(({ text, saidAt }) => ({ text, saidAt })));
+  if (story.graph && mode === 'decide') story.said.push(...facts.map(({ text, saidAt }) => ({ text, saidAt })));
   story.facts.push(...facts.filter(({ text }) => !story.facts.some((other) => other.text === text)));
 }
 
+type Mode = 'decide' | 'verbatim';
+
 interface Telling {
-  readonly infer?: boolean;
+  readonly mode?: Mode;
   /** Whether each message says when it was said. */
   readonly timed?: boolean;
   readonly flush?: boolean;
@@ -133,21 +135,21 @@ interface Post {
   readonly texts: readonly string[];
   /** null: nothing is said of when they were said. */
   readonly times: readonly number[] | null;
-  readonly infer: boolean;
+  readonly mode: Mode;
   readonly poison: boolean;
   /** Drawn when it is left out. */
   readonly flush?: boolean;
 }
 
 /** One batch under one key, asked for until it is acknowledged; sometimes twice at once, or once more. */
-async function post(talking: Talk, { texts, times, infer, poison, flush: flushed }: Post): Promise<void> {
+async function post(talking: Talk, { texts, times, mode, poison, flush: flushed }: Post): Promise<void> {
   const { stage, random, story } = talking;
   const headers = { 'idempotency-key': `${story.user}/${next(talking)}` };
   const when = (i: number) => (times === null ? {} : { timestamp: momentOf(times[i] ?? 0) });
   const messages = texts.map((content, i) => ({ role: 'user', content, ...when(i) }));
-  const graph = story.graph && infer;
+  const graph = story.graph && mode === 'decide';
   const flush = flushed ?? random.chance(SHARE.flush);
-  const body = { user_id: story.user, messages, infer, flush, ...(graph && { graph }) };
+  const body = { user_id: story.user, messages, mode, flush, ...(graph && { graph }) };
   const once = () => insist('POST', `${stage.urls.ingest}/v1/batches`, { body, headers });
   const answers = random.chance(SHARE.twice) ? await Promise.all([once(), once()]) : [await once()];
   if (random.chance(SHARE.twice)) answers.push(await once());

@@ -53,12 +53,10 @@ export const batchFrom = (row: BatchRow): Batch => ({
 /** Equal for equal settings only: keys in a fixed order. */
 const settingsText = (settings: BatchSettings): string =>
   JSON.stringify({
-    infer: settings.infer,
     mode: settings.mode,
     instructions: settings.instructions,
     includes: settings.includes,
     excludes: settings.excludes,
-    memoryType: settings.memoryType,
     expiresAt: settings.expiresAt,
     ...(settings.graph !== undefined && { graph: settings.graph }),
     ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),

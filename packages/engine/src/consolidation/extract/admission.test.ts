@@ -178,7 +178,7 @@ describe('a secret', () => {
 
   it('in a message that is stored as it is, is masked; the rest stays', async () => {
     const bench = await engineBench({ chat: fakeChat({}) });
-    const batch = await bench.post([`Pay with ${CARD}, please`], { settings: { infer: false } });
+    const batch = await bench.post([`Pay with ${CARD}, please`], { settings: { mode: 'verbatim' } });
     await bench.run();
     expect(await bench.live()).toEqual(['Pay with [secret: card number], please']);
     expect((await bench.plan(batch)).discards.map(({ reason }) => reason)).toEqual(['secret: card number']);

@@ -42,7 +42,7 @@ describe('a message with images', () => {
 
   it('is stored as it is with its description where nothing is inferred', async () => {
     const { bench, chat } = await pictured();
-    await bench.post([{ content: [text('mine'), picture(CAT)] }], { settings: { infer: false } });
+    await bench.post([{ content: [text('mine'), picture(CAT)] }], { settings: { mode: 'verbatim' } });
     await bench.run();
     expect(await bench.live()).toEqual(['mine\n[image: a grey cat on a sofa]']);
     expect(chat.calls).toEqual([]);

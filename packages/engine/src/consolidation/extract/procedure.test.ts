@@ -17,7 +17,7 @@ const STEPS: readonly Partial<NewMessage>[] = [
   { role: 'assistant', content: 'Opening shop.example' },
   { role: 'tool', content: '{"figs": 3.99}', name: 'browser' },
 ];
-const PROCEDURAL = { settings: { memoryType: 'procedural' }, scope: { agentId: 'scout' } } as const;
+const PROCEDURAL = { settings: { mode: 'procedural' }, scope: { agentId: 'scout' } } as const;
 const SUMMARY = 'Objective: price of figs.\n1. Opened shop.example; output: {"figs": 3.99}';
 
 async function recorded(script: Script, settings = {}) {

@@ -60,7 +60,7 @@ function asker({ urls }: Stage, { invites, tongue }: Telling) {
   invites(guest);
   const requestOf = (key: string) => {
     const messages = [{ role: 'user', content: `${user} asks for ${key}` }];
-    return { body: { user_id: user, messages, infer: false }, headers: { 'idempotency-key': key } };
+    return { body: { user_id: user, messages, mode: 'verbatim' }, headers: { 'idempotency-key': key } };
   };
   return {
     ask: async (): Promise<void> => {

@@ -44,7 +44,7 @@ const refusedText: Fault = {
     await tellOne(talk, 1);
     await tellOne(talk, REFUSED_KEY, ` and ${UNEMBEDDABLE}`);
     const aloud = `${story.user} reads aloud the ${UNEMBEDDABLE} page ${next(talk)}`;
-    await tell(talk, [factOf(talk, aloud, next(talk))], { infer: false, flush: true });
+    await tell(talk, [factOf(talk, aloud, next(talk))], { mode: 'verbatim', flush: true });
     await tellOne(talk, 0);
   },
 };

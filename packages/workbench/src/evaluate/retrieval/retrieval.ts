@@ -34,7 +34,14 @@ async function measure(options: RetrievalOptions, outputs: Outputs): Promise<Ret
     await untilReady(api, outputs);
     const began = Date.now();
     const userOf = (user: string): string => `${options.userPrefix}-${began.toString(36)}-${user}`;
-    await say({ api, corpus, userOf, infer: mode === 'facts', deadline: began + options.timeoutMs, progress });
+    await say({
+      api,
+      corpus,
+      userOf,
+      mode: mode === 'facts' ? 'decide' : 'verbatim',
+      deadline: began + options.timeoutMs,
+      progress,
+    });
     const answers = await question({ api, corpus, userOf, mode: search, progress });
     progress(null);
     const about = {

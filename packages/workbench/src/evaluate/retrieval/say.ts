@@ -7,7 +7,7 @@ export interface Saying {
   readonly corpus: Corpus;
   readonly userOf: (user: string) => string;
   /** Whether a model looks for facts in what is said. */
-  readonly infer: boolean;
+  readonly mode: 'decide' | 'verbatim';
   readonly deadline: number;
   readonly progress: (text: string) => void;
 }
@@ -34,12 +34,12 @@ export async function say(saying: Saying): Promise<number> {
   return ids.flat().length;
 }
 
-async function sayOne({ api, userOf, infer }: Saying, { user, sessions }: Conversation): Promise<readonly string[]> {
+async function sayOne({ api, userOf, mode }: Saying, { user, sessions }: Conversation): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const { at, messages } of sessions.flatMap(inParts)) {
     const { batch_id } = await api.post<{ batch_id: string }>('/v1/batches', {
       user_id: userOf(user),
-      infer,
+      mode,
       ...(at !== null && { timestamp: at }),
       messages: messages.map(({ role, name, content, at: moment }) => ({
         role,

@@ -37,7 +37,8 @@ FILE is JSON, in one of three forms (docs/retrieval.md has examples):
 
 Options:
   --url URL           Where the server is (${DEFAULT_URL}).
-  --start             Start a server of its own for this, embedded, with the builtin models, in a folder that is removed.
+  --start             Start a server of its own for this, embedded, in a folder that is removed, with the models of
+                      OPENAI_API_KEY, OPENAI_BASE_URL and SLOWWAVE_…_MODEL, or else the builtin ones.
   --mode MODE         verbatim: every message is a memory, no model is asked (default). facts: the server's model extracts.
   --search MODE       hybrid (default), vector or keyword.
   --at-least LIST     Figures that have to be reached, like r@5=77,mrr=0.71; of ${FIGURES.join(', ')}.

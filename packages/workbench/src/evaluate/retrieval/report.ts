@@ -5,6 +5,8 @@ import type { Answer } from './question.ts';
 
 export interface RetrievalReport {
   readonly name: string;
+  /** Which models the server used. */
+  readonly models: string;
   readonly users: number;
   readonly messages: number;
   readonly seconds: number;
@@ -23,7 +25,7 @@ export interface RetrievalReport {
   readonly misses: readonly string[];
 }
 
-type About = Pick<RetrievalReport, 'name' | 'users' | 'messages' | 'seconds' | 'mode' | 'search'>;
+type About = Pick<RetrievalReport, 'name' | 'models' | 'users' | 'messages' | 'seconds' | 'mode' | 'search'>;
 
 export function reportOf(about: About, answers: readonly Answer[], atLeast: readonly Least[]): RetrievalReport {
   const asked = answers.filter(({ question }) => question.answerable);
@@ -77,7 +79,7 @@ export function retrievalTable(report: RetrievalReport, showMisses: boolean): st
     rowOf(category, measures),
   );
   return `${[
-    `${report.name}: ${report.messages} messages of ${report.users} users, ${report.mode}; ${report.search} search`,
+    `${report.name}: ${report.messages} messages of ${report.users} users, ${report.mode} with ${report.models}; ${report.search} search`,
     '',
     ...aligned([HEAD, ...rows]),
     '',

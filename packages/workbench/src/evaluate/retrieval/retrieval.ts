@@ -24,11 +24,13 @@ export const retrieval = (args: readonly string[], outputs: Outputs): Promise<nu
 async function measure(options: RetrievalOptions, outputs: Outputs): Promise<RetrievalReport> {
   const corpus = await readAs(options.file, readCorpus);
   const { mode, search, progress } = { ...options, progress: outputs.progress };
+  const settings = modelSettings();
+  const models = options.start ? modelsIn(settings) : `those of ${options.url}`;
   let server: OwnServer | null = null;
   try {
     if (options.start) {
-      outputs.note('Starting a server of its own, with the builtin models …');
-      server = await startOwnServer({});
+      outputs.note(`Starting a server of its own, with ${models} …`);
+      server = await startOwnServer(settings);
     }
     const api = apiAt(server?.url ?? options.url, options.apiKey);
     await untilReady(api, outputs);
@@ -46,6 +48,7 @@ async function measure(options: RetrievalOptions, outputs: Outputs): Promise<Ret
     progress(null);
     const about = {
       name: corpus.name,
+      models,
       users: corpus.conversations.length,
       messages: corpus.conversations.flatMap(({ sessions }) => sessions.flatMap(({ messages }) => messages)).length,
       seconds: (Date.now() - began) / 1_000,
@@ -56,4 +59,27 @@ async function measure(options: RetrievalOptions, outputs: Outputs): Promise<Ret
   } finally {
     await server?.close();
   }
+}
+
+/** A server of its own uses the models of the environment, or the builtin ones. */
+const modelSettings = (): Record<string, string> =>
+  Object.fromEntries(
+    // biome-ignore lint/style/noProcessEnv: where models are, and their keys, is known to who starts this
+    Object.entries(process.env).flatMap(([name, value]) =>
+      /^(?:OPENAI|SLOWWAVE_(?:CHAT|EMBEDDING|RERANK|MODEL))_/.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+
+export const BUILTIN_MODELS = 'the builtin models';
+
+/** Without a key: it is printed. */
+function modelsIn({
+  OPENAI_API_KEY,
+  OPENAI_BASE_URL,
+  SLOWWAVE_CHAT_MODEL,
+  SLOWWAVE_EMBEDDING_MODEL,
+}: Record<string, string>): string {
+  if (OPENAI_API_KEY === undefined && OPENAI_BASE_URL === undefined) return BUILTIN_MODELS;
+  const named = [SLOWWAVE_CHAT_MODEL, SLOWWAVE_EMBEDDING_MODEL].filter((name) => name !== undefined);
+  return `${named.length === 0 ? 'the default models' : named.join(' and ')} of ${OPENAI_BASE_URL ?? 'OpenAI'}`;
 }

@@ -1,0 +1,131 @@
+import { resolve } from 'node:path';
+import type { Report as ChaosReport } from '../chaos/report.ts';
+import type { Mode } from '../chaos/stage.ts';
+import type { RetrievalReport } from '../evaluate/retrieval/report.ts';
+import { BUILTIN_MODELS } from '../evaluate/retrieval/retrieval.ts';
+import type { FuzzReport } from '../fuzz/fuzz.ts';
+import { benches } from './benches.ts';
+import type { Flag, Outcome, Proof, Tools } from './proof.ts';
+
+const SEED: Flag = { help: 'Repeats the run with this seed (any).' };
+const QDRANT_URL: Flag = { help: 'The Qdrant to use, e.g. http://127.0.0.1:6333.', required: true };
+
+const chaos = (mode: Mode, where: string): Proof => ({
+  name: `chaos-${mode}`,
+  proves: `Nothing is lost, doubled or paid for twice by 300 faults: ${where}.`,
+  takes: '1 to 2 hours',
+  flags: { faults: { help: 'How many faults.', usual: '300' }, seed: SEED },
+  run: ({ faults = '', seed }, tools) => chaosRun(tools, ['--mode', mode, '--faults', faults, ...seedOf(seed)]),
+});
+
+const fuzz: Proof = {
+  name: 'fuzz',
+  proves:
+    'Any request gets the answer that the API describes, and what is refused costs at most three times its parsing.',
+  takes: '5 minutes',
+  flags: { requests: { help: 'How many requests.', usual: '10000' }, seed: SEED },
+  run: async ({ requests = '', seed }, tools) => {
+    const command = ['scripts/fuzz', '--requests', requests, ...seedOf(seed), '--json'];
+    const report = (await tools.json(command)) as FuzzReport & { costs?: { findings: readonly string[] } };
+    const costs = report.costs?.findings ?? ['the costs of bodies were not measured: this needs Linux'];
+    return {
+      figure: `${count(report.requests)} requests, seed ${report.seed}: ${report.succeeded} of ${report.operations} operations succeeded, ${report.findings.length + costs.length} findings`,
+      failures: [...report.findings.map(({ request, what }) => `${request}: ${what}`), ...costs],
+      report,
+    };
+  },
+};
+
+const qdrant: Proof = {
+  name: 'qdrant',
+  proves: 'The index keeps its contract on a real Qdrant, and the fleet on PostgreSQL and Qdrant survives 50 faults.',
+  takes: '20 minutes',
+  flags: { 'qdrant-url': QDRANT_URL, faults: { help: 'How many faults.', usual: '50' }, seed: SEED },
+  run: async ({ 'qdrant-url': url = '', faults = '', seed }, tools) => {
+    const tests = await suites(tools, { QDRANT_URL: url }, ['packages/adapters/test/qdrant', 'apps/cli/test/import']);
+    const args = ['--mode', 'postgres', '--qdrant-url', url, '--faults', faults, ...seedOf(seed)];
+    const run = await chaosRun(tools, args);
+    return {
+      figure: `${tests.figure}; ${run.figure}`,
+      failures: [...tests.failures, ...run.failures],
+      report: { tests: tests.report, chaos: run.report },
+    };
+  },
+};
+
+const models: Proof = {
+  name: 'models',
+  proves:
+    'Real models extract and embed so that questions are answered: those of OPENAI_API_KEY, OPENAI_BASE_URL and SLOWWAVE_…_MODEL.',
+  takes: 'what the models take',
+  flags: {
+    file: { help: 'Conversations and questions (docs/retrieval.md#measuring-it).', required: true },
+    'at-least': { help: 'Figures to reach.', usual: 'r@5=77,r@10=83,r@20=88,mrr=0.71' },
+    timeout: { help: 'Seconds that the server may take for all messages.', usual: '7200' },
+  },
+  run: async ({ file = '', 'at-least': atLeast = '', timeout = '' }, tools) => {
+    const command = ['scripts/evaluate', 'retrieval', resolve(file), '--start', '--mode', 'facts', '--json'];
+    const report = (await tools.json([...command, '--at-least', atLeast, '--timeout', timeout])) as RetrievalReport;
+    const missed = report.targets.filter(({ passed }) => !passed);
+    return {
+      figure: `${report.name}, ${report.messages} messages, ${report.models}: ${report.targets.map(({ figure, reached }) => `${figure} ${reached.toFixed(3)}`).join(', ')}`,
+      failures: [
+        ...(report.models === BUILTIN_MODELS ? ['no models are given: set OPENAI_API_KEY or OPENAI_BASE_URL'] : []),
+        ...missed.map(({ figure, reached, least }) => `${figure} is ${reached.toFixed(3)}, expected at least ${least}`),
+        ...report.degraded.map((reason) => `searches were degraded: ${reason}`),
+      ],
+      report,
+    };
+  },
+};
+
+export const PROOFS: readonly Proof[] = [
+  chaos('embedded', 'one process and nothing else'),
+  chaos('sqlite', 'five processes on one ledger file and Redis'),
+  chaos('postgres', 'one process on PostgreSQL and Redis'),
+  fuzz,
+  qdrant,
+  models,
+  benches,
+];
+
+const seedOf = (seed: string | undefined): string[] => (seed === undefined ? [] : ['--seed', seed]);
+
+async function chaosRun(tools: Tools, args: readonly string[]): Promise<Outcome> {
+  const [report] = (await tools.json(['scripts/chaos', ...args, '--json'])) as readonly ChaosReport[];
+  if (report === undefined) throw new Error('expected a report of ./scripts/chaos, got none');
+  const { seed, faults, accepted, lost, doubled, gap, paidTwice, recoveredMs, findings } = report;
+  const recovered = `recovered p50 ${seconds(recoveredMs.p50)}, p95 ${seconds(recoveredMs.p95)}`;
+  return {
+    figure: `seed ${seed}: ${faults} faults, ${count(accepted)} batches, lost ${lost}, doubled ${doubled}, gap ${gap}, paid twice ${paidTwice}, ${recovered}`,
+    failures: findings.map(({ kind, what }) => `${kind}: ${what}`),
+    report,
+  };
+}
+
+interface TestReport {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message?: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+const VITEST = ['node_modules/.bin/node', 'node_modules/vitest/vitest.mjs', 'run', '--project', 'integration'];
+
+async function suites(tools: Tools, env: Record<string, string>, paths: readonly string[]): Promise<Outcome> {
+  const report = (await tools.json([...VITEST, '--reporter=json', ...paths], { env })) as TestReport;
+  const failures = report.testResults.flatMap(({ name, message = '', assertionResults }) => {
+    if (assertionResults.length === 0) return [`${name}: ${message || 'no test ran'}`];
+    const failed = assertionResults.filter(
+      ({ status, fullName }) => status !== 'passed' || fullName.includes('did NOT run'),
+    );
+    return failed.map(({ fullName }) => fullName);
+  });
+  return { figure: `${report.numPassedTests} tests passed, ${failures.length} failed`, failures, report };
+}
+
+const count = (number: number): string => number.toLocaleString('en');
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

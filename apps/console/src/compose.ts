@@ -1,13 +1,28 @@
-import { kindsOf, observe, openAudit, openEngine, requireSharedFolder, runsOn } from '@slowwave/adapters/assemble';
+import {
+  kindsOf,
+  type OpenEngine,
+  observe,
+  openAudit,
+  openEngine,
+  requireSharedFolder,
+  runsOn,
+} from '@slowwave/adapters/assemble';
+import { queueFor } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
-import { keyCheck } from '@slowwave/adapters/keys';
+import { keyCheck, newSecret } from '@slowwave/adapters/keys';
+import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { createLog } from '@slowwave/adapters/pino';
+import { newWebhookSecret } from '@slowwave/adapters/webhooks';
+import { QUEUES } from '@slowwave/contracts';
+import { examine, graphWriter, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { consoleRoutes } from './app.ts';
-import { manageDeps } from './manage-deps.ts';
+import { fewPreviews } from './consolidations.ts';
+import type { ConsoleDeps } from './deps.ts';
 import { mem0Routes } from './mem0/routes.ts';
+import { replayLane } from './replays.ts';
 
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
@@ -41,5 +56,33 @@ export async function compose(config: Config): Promise<Service> {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
     close: () => closeInOrder(app, ...manage.queues, ...reading.parts, audit, ...engine.parts, observer),
+  };
+}
+
+/** The manage routes' dependencies over an open engine. */
+export function manageDeps({ deps, images, tenantModels, connection, schedule, urls }: OpenEngine): ConsoleDeps {
+  const { ledger, tools, log, otherChat } = deps;
+  // Whoever writes waits for the answer.
+  const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
+  const nudge = schedule.nudge;
+  return {
+    ledger,
+    tools,
+    log,
+    otherChat,
+    tenantModels,
+    ceilings: deps.settings.ceilings,
+    nudge,
+    newSecret,
+    webhooks: { check: urls.check, newSecret: newWebhookSecret },
+    writer: memoryWriter(prompt),
+    graphWriter: graphWriter(prompt),
+    reviewer: reviewer(prompt),
+    undoer: undoer(prompt),
+    images,
+    preview: fewPreviews((batch, cancel) => preview(deps, batch, cancel)),
+    examine: (how) => examine(deps, how),
+    queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
+    replayLane: replayLane({ ledger, tools, log, nudge }),
   };
 }

@@ -1,3 +1,3 @@
 export { consoleRoutes } from './app.ts';
-export { manageDeps } from './manage-deps.ts';
+export { manageDeps } from './compose.ts';
 export { mem0Routes } from './mem0/routes.ts';

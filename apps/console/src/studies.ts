@@ -1,8 +1,17 @@
 import { StudyView } from '@slowwave/contracts';
-import type { Ledger, TenantId } from '@slowwave/engine';
+import {
+  failureView,
+  type GraphPlan,
+  isoOf,
+  isoOrNull,
+  type Ledger,
+  type Statement,
+  type StudyView as Study,
+  type TenantId,
+} from '@slowwave/engine';
 import { type App, IdParams, notFound, problem, requestTenant } from '@slowwave/http';
+import type { z } from 'zod';
 import type { ConsoleDeps } from './deps.ts';
-import { studyView } from './views/study.ts';
 
 const shown = {
   operationId: 'getStudy',
@@ -25,7 +34,7 @@ const asked = {
 };
 
 /** Studies of the graph, by their consolidation. */
-export function studies(app: App, { ledger, tools }: ConsoleDeps): void {
+export function studyRoutes(app: App, { ledger, tools }: ConsoleDeps): void {
   app.get('/v1/consolidations/:id/graph', { schema: shown }, async (request) => {
     const { id } = request.params;
     return viewOf(ledger, requestTenant(request) as TenantId, id);
@@ -53,3 +62,34 @@ const nothingToDo = (id: string, state: string) =>
     `expected an applied consolidation without a study, or with a parked one, got ${id}, which is ${state}; ` +
       'use GET on the same URL to see its study',
   );
+
+const studyView = (study: Study): z.infer<typeof StudyView> => ({
+  consolidation_id: study.consolidationId,
+  state: study.state,
+  attempts: study.attempts,
+  error: failureView(study.failure),
+  requested_at: isoOf(study.requestedAt),
+  applied_at: isoOrNull(study.appliedAt),
+  plan: study.plan && planView(study.plan),
+});
+
+const planView = ({ entities, statements, proposals, remarks, prompts, usage }: GraphPlan) => ({
+  entities: entities.map(({ id, name, kind }) => ({ id, name, kind })),
+  statements: statements.map(statementView),
+  proposals: proposals.map((proposal) => ({ ...proposal })),
+  remarks: remarks.map((remark) => ({ ...remark })),
+  prompts: prompts.map((prompt) => ({ ...prompt })),
+  usage,
+});
+
+const statementView = (statement: Statement) => ({
+  id: statement.id,
+  kind: statement.kind,
+  source: statement.source,
+  relationship: 'relationship' in statement ? statement.relationship : null,
+  destination: 'destination' in statement ? statement.destination : null,
+  name: 'name' in statement ? statement.name : null,
+  said_at: isoOf(statement.saidAt.at),
+  quote: statement.quote,
+  message_ids: [...statement.messageIds],
+});

@@ -1,6 +1,6 @@
 import { BatchView, WaitQuery } from '@slowwave/contracts';
 import type { Scope, TenantId } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, isForOneApp, mayKnow, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, IdParams, isForOneApp, mayKnow, requestTenant, waitSignal } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { outcome } from './watch-batch.ts';
 
@@ -14,10 +14,8 @@ const schema = {
   response: { 200: BatchView },
 };
 
-const bounds: Bounds = { by: 'found', apps: true };
-
 export function getBatch(app: App, { ledger }: IngestDeps): void {
-  app.get('/v1/batches/:id', { schema, config: { bounds } }, async (request, reply) => {
+  app.get('/v1/batches/:id', { schema, config: { bounds: { by: 'found', apps: true } } }, async (request, reply) => {
     const key = {
       tenant: requestTenant(request) as TenantId,
       id: request.params.id,

@@ -1,6 +1,6 @@
 import { BatchList, ListBatchesQuery } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { batchSummary } from './views.ts';
 
@@ -12,10 +12,8 @@ const schema = {
   response: { 200: BatchList },
 };
 
-const bounds: Bounds = { by: 'query', apps: false };
-
 export function listBatches(app: App, { ledger }: IngestDeps): void {
-  app.get('/v1/batches', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/batches', { schema, config: { bounds: { by: 'query', apps: false } } }, async (request) => {
     const { state, user_id, since } = request.query;
     const filter = {
       ...(state !== undefined && { state }),

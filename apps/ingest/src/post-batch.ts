@@ -2,7 +2,6 @@ import { BatchAccepted, BatchView, PostBatch, WaitQuery } from '@slowwave/contra
 import { type BatchState, draftBatch, fromTheFuture, type NewBatch, type TenantId, withPolicy } from '@slowwave/engine';
 import {
   type App,
-  type Bounds,
   checkImages,
   checkTimes,
   concerns,
@@ -39,12 +38,10 @@ const schema = {
   response: { 200: Answer, 202: Answer },
 };
 
-const bounds: Bounds = { by: 'body', apps: true };
-
 export function postBatch(app: App, deps: IngestDeps): void {
   const policyOf = duePolicies(deps);
   const pressure = backPressure(deps);
-  app.post('/v1/batches', { schema, config: { bounds } }, async (request, reply) => {
+  app.post('/v1/batches', { schema, config: { bounds: { by: 'body', apps: true } } }, async (request, reply) => {
     const tenant = requestTenant(request) as TenantId;
     const key = idempotencyOf(request.headers['idempotency-key'], request.body.idempotency_key);
     pressure.check(tenant);

@@ -1,6 +1,6 @@
 import { FlushView, PostFlush } from '@slowwave/contracts';
 import { ownerOf, scopeOf, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import { type App, requestTenant } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 import { scheduleTurns } from './schedule-turns.ts';
 
@@ -13,10 +13,8 @@ const schema = {
   response: { 200: FlushView },
 };
 
-const bounds: Bounds = { by: 'body', apps: false };
-
 export function postFlush(app: App, deps: IngestDeps): void {
-  app.post('/v1/flush', { schema, config: { bounds } }, async (request) => {
+  app.post('/v1/flush', { schema, config: { bounds: { by: 'body', apps: false } } }, async (request) => {
     const owner = ownerOf(scopeOf(request.body));
     const tenant = requestTenant(request) as TenantId;
     const { pending, nudge } = await deps.ledger.lanes.flush(tenant, owner, deps.tools.now());

@@ -1,6 +1,6 @@
 import { History, PageQuery } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, IdParams, listed, pageOf, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
@@ -15,10 +15,8 @@ const schema = {
   response: { 200: History },
 };
 
-const bounds: Bounds = { by: 'found', apps: true };
-
 export function getHistory(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/memories/:id/history', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/memories/:id/history', { schema, config: { bounds: { by: 'found', apps: true } } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
     const { id } = await existing(ledger, request, request.params.id);
     return listed(await ledger.memories.history(tenant, id, pageOf(request.query)), historyView);

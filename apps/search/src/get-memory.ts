@@ -1,6 +1,6 @@
 import { MemoryView } from '@slowwave/contracts';
 import { deletedAt, liveVersion, memoryView, shownVersion } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, problem } from '@slowwave/http';
+import { type App, IdParams, problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
 
@@ -15,10 +15,8 @@ const schema = {
   response: { 200: MemoryView },
 };
 
-const bounds: Bounds = { by: 'found', apps: true };
-
 export function getMemory(app: App, { ledger, tools }: SearchDeps): void {
-  app.get('/v1/memories/:id', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/memories/:id', { schema, config: { bounds: { by: 'found', apps: true } } }, async (request) => {
     const { id } = request.params;
     const memory = await existing(ledger, request, id);
     if (liveVersion(memory) !== null) return memoryView(memory, shownVersion(memory, tools.now()));

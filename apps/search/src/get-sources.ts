@@ -1,6 +1,6 @@
 import { SourceList, SourcesQuery } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, requestTenant } from '@slowwave/http';
+import { type App, IdParams, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { existing } from './existing.ts';
 import { sourceView } from './views.ts';
@@ -14,10 +14,8 @@ const schema = {
   response: { 200: SourceList },
 };
 
-const bounds: Bounds = { by: 'found', apps: false };
-
 export function getSources(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/memories/:id/sources', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/memories/:id/sources', { schema, config: { bounds: { by: 'found', apps: false } } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
     const { id } = await existing(ledger, request, request.params.id);
     const sources = await ledger.memories.sources(tenant, id, request.query);

@@ -1,6 +1,6 @@
 import { ListMemoriesQuery, MemoryList } from '@slowwave/contracts';
 import { type Memory, memoryView, scopeOf, shownVersion, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { filterIn } from './filters.ts';
 
@@ -15,10 +15,8 @@ const schema = {
   response: { 200: MemoryList },
 };
 
-const bounds: Bounds = { by: 'query', apps: true };
-
 export function listMemories(app: App, { ledger, tools }: SearchDeps): void {
-  app.get('/v1/memories', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/memories', { schema, config: { bounds: { by: 'query', apps: true } } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
     const [scope, now, page] = [scopeOf(request.query), tools.now(), pageOf(request.query)];
     const where = filterIn(request.query.filters);

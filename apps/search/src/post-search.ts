@@ -1,6 +1,6 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, refuseForOneApp, requestTenant } from '@slowwave/http';
+import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { emptyQuery } from './empty-query.ts';
 import { filterOf } from './filters.ts';
@@ -18,10 +18,8 @@ const schema = {
   response: { 200: SearchResult },
 };
 
-const bounds: Bounds = { by: 'body', apps: true };
-
 export function postSearch(app: App, deps: SearchDeps): void {
-  app.post('/v1/search', { schema, config: { bounds } }, async (request) => {
+  app.post('/v1/search', { schema, config: { bounds: { by: 'body', apps: true } } }, async (request) => {
     if (request.body.query.trim() === '') throw emptyQuery();
     if (request.body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const where = filterOf(request.body.filters);

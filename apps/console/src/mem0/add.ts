@@ -9,8 +9,7 @@ import {
 } from '@slowwave/contracts';
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
-import type { Ask } from './ask.ts';
-import { unsupported } from './errors.ts';
+import { type Ask, unsupported } from './ask.ts';
 import { Ids, momentOf } from './fields.ts';
 
 /** How long an answer at once may take, in ms. */
@@ -113,7 +112,7 @@ function messageOf(message: Readonly<Record<string, unknown>>): object {
   return { role, content: isPart ? [content] : content, ...(typeof name === 'string' && { name }) };
 }
 
-export const statusOf = ({ state }: Pick<BatchView, 'state'>): 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' => {
+const statusOf = ({ state }: Pick<BatchView, 'state'>): 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' => {
   if (state === 'parked') return 'FAILED';
   if (state === 'pending') return 'PENDING';
   return state === 'consolidating' ? 'RUNNING' : 'SUCCEEDED';
@@ -125,3 +124,21 @@ export const resultOf = ({ memory_id, memory, event }: BatchView['events'][numbe
   data: { memory },
   event,
 });
+
+/** What became of an add: its event is our batch. */
+export function events(app: App, ask: Ask): void {
+  app.get('/v1/event/:id', { schema: { params: z.strictObject({ id: z.string() }) } }, async (request) => {
+    const path = `/v1/batches/${encodeURIComponent(request.params.id)}`;
+    const batch = await ask<BatchView>(request, { method: 'GET', path });
+    const { accepted_at, searchable_at } = batch.timings;
+    return {
+      id: batch.id,
+      event_type: 'ADD',
+      status: statusOf(batch),
+      results: batch.events.map(resultOf),
+      error: batch.error?.message ?? null,
+      created_at: accepted_at,
+      updated_at: searchable_at ?? accepted_at,
+    };
+  });
+}

@@ -1,5 +1,6 @@
 import type { Problem } from '@slowwave/contracts';
-import type { App, FastifyRequest } from '@slowwave/http';
+import { type App, countMore, type FastifyRequest, type HttpLog, problem, readToTheEnd, report } from '@slowwave/http';
+import { type Json, queryText } from './fields.ts';
 
 /** A request to our own API. */
 interface Call {
@@ -13,7 +14,7 @@ interface Call {
 export type Ask = <Answer>(request: FastifyRequest, call: Call) => Promise<Answer>;
 
 /** What our own API refused, to be told in mem0's form. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   readonly statusCode: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -56,3 +57,51 @@ export const asking =
       wait === undefined ? {} : { 'retry-after': String(wait) },
     );
   };
+
+interface Listed<T> {
+  readonly results: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+const PAGE = 200;
+/** mem0 counts whatever it lists, so all of it is read; with more than this that would take too long. */
+const MOST = 20_000;
+
+interface Wanted {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly filters?: Json;
+}
+
+/** A whole list of our own API. */
+export async function everything<T>(ask: Ask, request: FastifyRequest, { path, query, filters }: Wanted): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const filter = filters === undefined ? {} : { filters: JSON.stringify(filters) };
+    const at = `${path}${queryText({ ...query, ...filter, limit: PAGE, ...(cursor !== undefined && { cursor }) })}`;
+    const page: Listed<T> = await ask(request, { method: 'GET', path: at });
+    all.push(...page.results);
+    if (all.length > MOST) throw tooMany(path);
+    cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined) countMore(request, 1);
+  } while (cursor !== undefined);
+  return all;
+}
+
+const tooMany = (path: string) =>
+  problem('invalid_request', `there are more than ${MOST}, too many to count; page through GET ${path} with cursor`);
+
+/** Mistakes as mem0's API tells them: one sentence, under both names that its clients look at. */
+export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const told = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
+    const { message, code, statusCode, headers } = told;
+    readToTheEnd(reply, code);
+    return reply.code(statusCode).headers(headers).send({ error: message, detail: message, code });
+  });
+}
+
+/** A field of mem0's API that has no counterpart here is refused: ignoring it would be a promise not kept. */
+export const unsupported = (field: string, instead: string) =>
+  problem('invalid_request', `${field} is not supported by this server; ${instead}`);

@@ -2,8 +2,7 @@ import { testShell } from '@slowwave/http/testing';
 import { expect, test } from 'vitest';
 import { addMemories } from './add.ts';
 import type { Ask } from './ask.ts';
-import { listMemories } from './list.ts';
-import { searchMemories } from './search.ts';
+import { listMemories, searchMemories } from './search.ts';
 
 const RELATION = { source: { id: 'a', name: 'Bea' }, relationship: 'works_at', destination: { id: 'b', name: 'Bolt' } };
 

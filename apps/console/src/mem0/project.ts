@@ -1,10 +1,9 @@
-import type { SettingsView } from '@slowwave/contracts';
+import type { SettingsView, WebhookList, WebhookView, WebhookWithSecret } from '@slowwave/contracts';
 import { type App, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
-import type { Ask } from './ask.ts';
-import { unsupported } from './errors.ts';
+import { type Ask, unsupported } from './ask.ts';
 
-const ChangeBody = z.strictObject({
+const ChangeProject = z.strictObject({
   custom_instructions: z.string().nullish(),
   custom_categories: z.array(z.record(z.string(), z.unknown())).nullish(),
   version: z.unknown().optional(),
@@ -16,7 +15,7 @@ const ChangeBody = z.strictObject({
 });
 
 const PATH = '/api/v1/orgs/organizations/:org/projects/:project';
-const Place = z.strictObject({ org: z.string(), project: z.string() });
+const OneProject = z.strictObject({ org: z.string(), project: z.string() });
 type Settings = z.infer<typeof SettingsView>;
 
 /** A tenant is one organization with one project; its settings are those of the project. */
@@ -25,10 +24,10 @@ export function project(app: App, ask: Ask): void {
     const tenant = requestTenant(request);
     return { status: 'ok', org_id: tenant, project_id: tenant };
   });
-  app.get(PATH, { schema: { params: Place, querystring: z.looseObject({}) } }, async (request) =>
-    projectOf(await ask<Settings>(request, { method: 'GET', path: '/v1/settings' })),
+  app.get(PATH, { schema: { params: OneProject, querystring: z.looseObject({}) } }, async (request) =>
+    projectView(await ask<Settings>(request, { method: 'GET', path: '/v1/settings' })),
   );
-  app.patch(PATH, { schema: { params: Place, body: ChangeBody } }, async (request) => {
+  app.patch(PATH, { schema: { params: OneProject, body: ChangeProject } }, async (request) => {
     refuse(request.body);
     const { custom_instructions, custom_categories } = request.body;
     const known = await ask<Settings>(request, { method: 'GET', path: '/v1/settings' });
@@ -42,7 +41,7 @@ export function project(app: App, ask: Ask): void {
   });
 }
 
-const projectOf = ({ instructions, categories }: Settings) => ({
+const projectView = ({ instructions, categories }: Settings) => ({
   custom_instructions: instructions,
   custom_categories: categories?.map((name) => ({ [name]: '' })) ?? null,
 });
@@ -56,7 +55,7 @@ function refuse({
   usecase_setting,
   decay,
   multilingual,
-}: z.infer<typeof ChangeBody>) {
+}: z.infer<typeof ChangeProject>) {
   if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
   if (memory_depth != null) throw unsupported('memory_depth', 'use custom_instructions');
   if (usecase_setting != null) throw unsupported('usecase_setting', 'use custom_instructions');
@@ -64,3 +63,75 @@ function refuse({
   if (multilingual === false)
     throw unsupported('multilingual: false', 'memories are stored in the language of the messages');
 }
+
+const EventTypes = z.array(z.enum(['memory_add', 'memory_update', 'memory_delete', 'memory_categorize'])).min(1);
+const CreateWebhook = z.strictObject({ name: z.string(), url: z.string(), event_types: EventTypes });
+const ChangeWebhook = z.strictObject({
+  name: z.string().optional(),
+  url: z.string().optional(),
+  event_types: EventTypes.optional(),
+});
+const OfProject = z.strictObject({ project: z.string() });
+const NamedWebhook = z.strictObject({ id: z.string() });
+type View = z.infer<typeof WebhookView>;
+
+const OF_PROJECT = '/api/v1/webhooks/projects/:project';
+const NAMED = '/api/v1/webhooks/:id';
+
+/** Registered as mem0's clients do; what is sent is as in docs/webhooks.md. A tenant has one project. */
+export function webhooks(app: App, ask: Ask): void {
+  app.get(OF_PROJECT, { schema: { params: OfProject } }, async (request) => {
+    const { results } = await ask<z.infer<typeof WebhookList>>(request, {
+      method: 'GET',
+      path: '/v1/webhooks?limit=200',
+    });
+    return results.map((webhook) => viewOf(webhook, requestTenant(request)));
+  });
+  app.post(OF_PROJECT, { schema: { params: OfProject, body: CreateWebhook } }, async (request) => {
+    const { name, url, event_types } = request.body;
+    const body = { name, url, events: eventsOf(event_types) };
+    const made = await ask<z.infer<typeof WebhookWithSecret>>(request, { method: 'POST', path: '/v1/webhooks', body });
+    return { ...viewOf(made, requestTenant(request)), secret: made.secret };
+  });
+  app.put(NAMED, { schema: { params: NamedWebhook, body: ChangeWebhook } }, async (request) => {
+    const { event_types, ...rest } = request.body;
+    const body = { ...rest, ...(event_types !== undefined && { events: eventsOf(event_types) }) };
+    await ask(request, { method: 'PATCH', path: pathOf(request.params.id), body });
+    return { message: 'Webhook updated successfully' };
+  });
+  app.delete(NAMED, { schema: { params: NamedWebhook } }, async (request) => {
+    await ask(request, { method: 'DELETE', path: pathOf(request.params.id) });
+    return { message: 'Webhook deleted successfully' };
+  });
+}
+
+const pathOf = (id: string): string => `/v1/webhooks/${encodeURIComponent(id)}`;
+
+const EVENTS = {
+  memory_add: 'memory.added',
+  memory_update: 'memory.updated',
+  memory_delete: 'memory.deleted',
+} as const;
+
+function eventsOf(types: z.infer<typeof EventTypes>): string[] {
+  return types.map((type) => {
+    if (type === 'memory_categorize')
+      throw unsupported('memory_categorize', 'use memory_add, which includes the categories');
+    return EVENTS[type];
+  });
+}
+
+const viewOf = (webhook: View, project: string) => ({
+  webhook_id: webhook.id,
+  name: webhook.name,
+  url: webhook.url,
+  project,
+  event_types: webhook.events.map((event) => TYPES[event] ?? event),
+  is_active: webhook.active,
+  created_at: webhook.created_at,
+  updated_at: webhook.updated_at,
+});
+
+const TYPES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(EVENTS).map(([type, event]) => [event, type]),
+);

@@ -2,8 +2,8 @@ import { type App, type KeyCheck, needScope, type Routes } from '@slowwave/http'
 import { testShell } from '@slowwave/http/testing';
 import { expect, test } from 'vitest';
 import type { Ask } from './ask.ts';
-import { listMemories } from './list.ts';
-import { severalMemories } from './several.ts';
+import { severalMemories } from './memories.ts';
+import { listMemories } from './search.ts';
 
 const SOME = 1_000;
 /** What a key that may send one request a second has made up for by then: less than in this many seconds. */

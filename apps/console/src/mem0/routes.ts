@@ -1,19 +1,18 @@
-import { type HttpLog, needScope, type Routes, type ShellOptions } from '@slowwave/http';
-import { addMemories } from './add.ts';
-import { type Ask, asking } from './ask.ts';
-import { entities } from './entities.ts';
-import { answerErrorsLikeMem0 } from './errors.ts';
-import { events } from './events.ts';
-import { memoryExports } from './exports.ts';
-import { feedback } from './feedback.ts';
-import { listMemories } from './list.ts';
-import { oneMemory } from './one-memory.ts';
-import { project } from './project.ts';
-import { roomsInside } from './rooms.ts';
-import { searchMemories } from './search.ts';
+import {
+  type App,
+  createShell,
+  type HttpLog,
+  needScope,
+  Registry,
+  type Routes,
+  type ShellOptions,
+} from '@slowwave/http';
+import { addMemories, events } from './add.ts';
+import { type Ask, answerErrorsLikeMem0, asking } from './ask.ts';
+import { deleteOfOwner, entities, feedback, memoryExports, oneMemory, severalMemories } from './memories.ts';
+import { project, webhooks } from './project.ts';
+import { listMemories, searchMemories } from './search.ts';
 import { selfHosted } from './self-hosted.ts';
-import { deleteOfOwner, severalMemories } from './several.ts';
-import { webhooks } from './webhooks.ts';
 
 /**
  * mem0's API, hosted and self-hosted, as a translation of ours: every route asks our own routes with the caller's key,
@@ -53,4 +52,29 @@ function hideFromDescription(app: Parameters<Routes>[0]): void {
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
+}
+
+interface Rooms {
+  readonly open: () => Promise<App>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * All of our own routes, to be asked from inside alone: mem0's clients post, search and manage at one address, and one
+ * request of theirs may be several of ours, which are neither counted nor measured again. Opened with the first
+ * question: who has no such client starts as fast as without.
+ */
+function roomsInside(shell: ShellOptions, routes: readonly Routes[]): Rooms {
+  let opened: Promise<App> | null = null;
+  const open = (): Promise<App> => {
+    opened ??= create(shell, routes);
+    return opened;
+  };
+  return { open, close: async () => void (await (await opened)?.close()) };
+}
+
+async function create(shell: ShellOptions, routes: readonly Routes[]): Promise<App> {
+  const rooms = await createShell({ ...shell, name: 'rooms', keyRate: null, metrics: new Registry() });
+  for (const one of routes) await rooms.register(one);
+  return rooms;
 }

@@ -2,12 +2,9 @@ import { type BatchView, Filters, type MemoryView, type SearchResult } from '@sl
 import { type App, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { AddBody, AT_ONCE_MS, batchOf, resultOf } from './add.ts';
-import type { Ask } from './ask.ts';
-import { everything } from './everything.ts';
-import { Ids, QueryIds } from './fields.ts';
-import { oneMemory } from './one-memory.ts';
-import { also, scopedBy } from './scope.ts';
-import { deleteOfOwner } from './several.ts';
+import { type Ask, everything } from './ask.ts';
+import { also, Ids, QueryIds, scopedBy } from './fields.ts';
+import { deleteOfOwner, oneMemory } from './memories.ts';
 import { mem0Memory } from './views.ts';
 
 const SearchBody = z.strictObject({

@@ -15,7 +15,7 @@ import {
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
 import { type ConsoleDeps, consoleRoutes } from '../app.ts';
-import { fewPreviews } from '../few-previews.ts';
+import { fewPreviews } from '../consolidations.ts';
 
 const BROKEN: Script = () => 'no JSON at all';
 /** "home: Berlin" is about "home". */

@@ -1,6 +1,6 @@
 import { ContextResult, PostContext } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, refuseForOneApp, requestTenant } from '@slowwave/http';
+import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { filterOf } from '../filters.ts';
 import { NO_RELATIONS } from '../relations.ts';
@@ -19,10 +19,8 @@ const schema = {
   response: { 200: ContextResult },
 };
 
-const bounds: Bounds = { by: 'body', apps: true };
-
 export function postContext(app: App, deps: SearchDeps): void {
-  app.post('/v1/context', { schema, config: { bounds } }, async (request) => {
+  app.post('/v1/context', { schema, config: { bounds: { by: 'body', apps: true } } }, async (request) => {
     if (request.body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     return context(deps, {
       tenant: requestTenant(request) as TenantId,

@@ -1,6 +1,6 @@
 import { EntityNeighbourhood, GetEntityQuery } from '@slowwave/contracts';
 import { entityView, neighbourhoodOf } from '@slowwave/engine';
-import { type App, type Bounds, IdParams } from '@slowwave/http';
+import { type App, IdParams } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { drawingOf, graphView, limitOf } from './drawn.ts';
 import { existingEntity } from './existing.ts';
@@ -19,10 +19,8 @@ const schema = {
   response: { 200: inFormats(EntityNeighbourhood) },
 };
 
-const bounds: Bounds = { by: 'found', apps: false };
-
 export function getEntity(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/entities/:id', { schema, config: { bounds } }, async (request, reply) => {
+  app.get('/v1/entities/:id', { schema, config: { bounds: { by: 'found', apps: false } } }, async (request, reply) => {
     const { depth, format, limit } = request.query;
     const entity = await existingEntity(ledger, request, request.params.id);
     const standing = entity.mergedInto === null ? entity : await existingEntity(ledger, request, entity.mergedInto);

@@ -1,6 +1,6 @@
 import { GetGraphQuery, GraphView } from '@slowwave/contracts';
 import { endsOfRelations, type GraphAsked, type KeptRelation, type Ledger } from '@slowwave/engine';
-import type { App, Bounds } from '@slowwave/http';
+import type { App } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { drawingOf, graphView, limitOf, type Shown } from './drawn.ts';
 import { inFormats } from './formats.ts';
@@ -17,13 +17,11 @@ const schema = {
   response: { 200: inFormats(GraphView) },
 };
 
-const bounds: Bounds = { by: 'query', apps: false };
-
 const NOTHING: Shown = { entities: [], relations: [], truncated: false };
 const PAGE_MAX = 200;
 
 export function getGraph(app: App, deps: SearchDeps): void {
-  app.get('/v1/graph', { schema, config: { bounds } }, async (request, reply) => {
+  app.get('/v1/graph', { schema, config: { bounds: { by: 'query', apps: false } } }, async (request, reply) => {
     const { format, limit } = request.query;
     const asked = await graphAsked(deps, request, request.query);
     const shown = asked === null ? NOTHING : await shownOf(deps.ledger, asked, limitOf(format, limit));

@@ -1,10 +1,8 @@
 import { RelationView, StatementList } from '@slowwave/contracts';
 import { type KeptRelation, type Ledger, relationView, statementView } from '@slowwave/engine';
-import { type App, type Bounds, IdParams, problem } from '@slowwave/http';
+import { type App, IdParams, problem } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { existingEntity, existingRelation } from './existing.ts';
-
-const bounds: Bounds = { by: 'found', apps: false };
 
 const one = {
   operationId: 'getRelation',
@@ -15,7 +13,7 @@ const one = {
 };
 
 export function getRelation(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/relations/:id', { schema: one, config: { bounds } }, async (request) => {
+  app.get('/v1/relations/:id', { schema: one, config: { bounds: { by: 'found', apps: false } } }, async (request) => {
     const { id } = request.params;
     const relation = await existingRelation(ledger, request, id);
     if (relation.counts) return relationView(relation);
@@ -38,10 +36,14 @@ const ofRelation = {
 };
 
 export function getRelationHistory(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/relations/:id/history', { schema: ofRelation, config: { bounds } }, async (request) => {
-    const relation = await existingRelation(ledger, request, request.params.id);
-    return newestOf(await saidOf(ledger, relation));
-  });
+  app.get(
+    '/v1/relations/:id/history',
+    { schema: ofRelation, config: { bounds: { by: 'found', apps: false } } },
+    async (request) => {
+      const relation = await existingRelation(ledger, request, request.params.id);
+      return newestOf(await saidOf(ledger, relation));
+    },
+  );
 }
 
 /** Of all that names its destination what is said of its source, also by a name that was merged into it. */
@@ -73,9 +75,13 @@ const ofEntity = {
 };
 
 export function getEntityHistory(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/entities/:id/history', { schema: ofEntity, config: { bounds } }, async (request) => {
-    const { id, lane } = await existingEntity(ledger, request, request.params.id);
-    const said = await ledger.graph.statements(lane, { entities: [id] });
-    return newestOf(said);
-  });
+  app.get(
+    '/v1/entities/:id/history',
+    { schema: ofEntity, config: { bounds: { by: 'found', apps: false } } },
+    async (request) => {
+      const { id, lane } = await existingEntity(ledger, request, request.params.id);
+      const said = await ledger.graph.statements(lane, { entities: [id] });
+      return newestOf(said);
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { EntityList, ListEntitiesQuery } from '@slowwave/contracts';
 import { entityView, normaliseText, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { ownerAsked } from './whose.ts';
 
@@ -12,10 +12,8 @@ const schema = {
   response: { 200: EntityList },
 };
 
-const bounds: Bounds = { by: 'query', apps: false };
-
 export function listEntities(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/entities', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/entities', { schema, config: { bounds: { by: 'query', apps: false } } }, async (request) => {
     const { like } = request.query;
     const tenant = requestTenant(request) as TenantId;
     const filter = like === undefined ? {} : { like: normaliseText(like) };

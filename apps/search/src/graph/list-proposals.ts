@@ -1,6 +1,6 @@
 import { ListProposalsQuery, ProposalList } from '@slowwave/contracts';
 import { entityView, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant } from '@slowwave/http';
+import { type App, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { ownerAsked } from './whose.ts';
 
@@ -13,10 +13,8 @@ const schema = {
   response: { 200: ProposalList },
 };
 
-const bounds: Bounds = { by: 'query', apps: false };
-
 export function listProposals(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/graph/proposals', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/graph/proposals', { schema, config: { bounds: { by: 'query', apps: false } } }, async (request) => {
     const tenant = requestTenant(request) as TenantId;
     const found = await ledger.graph.proposals(tenant, ownerAsked(request.query));
     const results = found.map(({ source, destination, likeness }) => ({

@@ -1,6 +1,6 @@
 import { ListRelationsQuery, RelationList } from '@slowwave/contracts';
 import { relationView, type TenantId } from '@slowwave/engine';
-import { type App, type Bounds, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type App, listed, pageOf, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { ownerAsked, timeAsked } from './whose.ts';
 
@@ -12,10 +12,8 @@ const schema = {
   response: { 200: RelationList },
 };
 
-const bounds: Bounds = { by: 'query', apps: false };
-
 export function listRelations(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/relations', { schema, config: { bounds } }, async (request) => {
+  app.get('/v1/relations', { schema, config: { bounds: { by: 'query', apps: false } } }, async (request) => {
     const { relationship } = request.query;
     const tenant = requestTenant(request) as TenantId;
     const filter = { at: timeAsked(request.query), ...(relationship !== undefined && { relationship }) };

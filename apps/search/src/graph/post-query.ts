@@ -8,7 +8,7 @@ import {
   relationView,
   type TermAsked,
 } from '@slowwave/engine';
-import type { App, Bounds } from '@slowwave/http';
+import type { App } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { graphAsked } from './whose.ts';
 
@@ -23,10 +23,8 @@ const schema = {
   response: { 200: GraphMatches },
 };
 
-const bounds: Bounds = { by: 'body', apps: false };
-
 export function postGraphQuery(app: App, deps: SearchDeps): void {
-  app.post('/v1/graph/query', { schema, config: { bounds } }, async (request) => {
+  app.post('/v1/graph/query', { schema, config: { bounds: { by: 'body', apps: false } } }, async (request) => {
     const { limit, cursor } = request.body;
     const asked = await graphAsked(deps, request, request.body);
     if (asked === null) return { results: [], next_cursor: null, truncated: false };

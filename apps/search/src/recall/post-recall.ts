@@ -1,6 +1,6 @@
 import { PostRecall, RecallResult } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import { type App, type Bounds, requestTenant, waitSignal } from '@slowwave/http';
+import { type App, requestTenant, waitSignal } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
 import { emptyQuery } from '../empty-query.ts';
 import { filterOf } from '../filters.ts';
@@ -18,10 +18,8 @@ const schema = {
   response: { 200: RecallResult },
 };
 
-const bounds: Bounds = { by: 'body', apps: true };
-
 export function postRecall(app: App, deps: SearchDeps): void {
-  app.post('/v1/recall', { schema, config: { bounds } }, async (request, reply) => {
+  app.post('/v1/recall', { schema, config: { bounds: { by: 'body', apps: true } } }, async (request, reply) => {
     if (request.body.query.trim() === '') throw emptyQuery();
     const tenant = requestTenant(request) as TenantId;
     const where = filterOf(request.body.filters);

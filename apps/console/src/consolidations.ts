@@ -1,0 +1,245 @@
+import { slotsOfEach } from '@slowwave/adapters/limits';
+import {
+  ConsolidationList,
+  ConsolidationView,
+  ListConsolidationsQuery,
+  PlanView,
+  PostPreview,
+} from '@slowwave/contracts';
+import {
+  type Candidate,
+  type Consolidation,
+  draftBatch,
+  type Fact,
+  failureView,
+  type HeldOperation,
+  isoOf,
+  isoOrNull,
+  type Json,
+  type MemoryEvent,
+  type ModelUse,
+  type Operation,
+  type Plan,
+  type StoredAnswer,
+  scopeView,
+  type TenantId,
+  withPolicy,
+} from '@slowwave/engine';
+import {
+  type App,
+  checkImages,
+  checkTimes,
+  IdParams,
+  isForOneApp,
+  listed,
+  notFound,
+  pageOf,
+  requestTenant,
+  waitSignal,
+} from '@slowwave/http';
+import type { z } from 'zod';
+import type { ConsoleDeps } from './deps.ts';
+
+/** What consolidations read, decided and changed, and what one of a batch would. */
+export function consolidationRoutes(app: App, deps: ConsoleDeps): void {
+  listConsolidations(app, deps);
+  getConsolidation(app, deps);
+  postPreview(app, deps);
+}
+
+const listConsolidationsSchema = {
+  operationId: 'listConsolidations',
+  tags: ['manage'],
+  summary: 'List consolidations, newest first',
+  querystring: ListConsolidationsQuery,
+  response: { 200: ConsolidationList },
+};
+
+function listConsolidations(app: App, { ledger }: ConsoleDeps): void {
+  app.get(
+    '/v1/consolidations',
+    { schema: listConsolidationsSchema, config: { bounds: { by: 'query', apps: false } } },
+    async (request) => {
+      const { state, user_id } = request.query;
+      const filter = { ...(state !== undefined && { state }), ...(user_id !== undefined && { userId: user_id }) };
+      const page = await ledger.thoughts.list(requestTenant(request) as TenantId, filter, pageOf(request.query));
+      return listed(page, consolidationSummary);
+    },
+  );
+}
+
+const getConsolidationSchema = {
+  operationId: 'getConsolidation',
+  tags: ['manage'],
+  summary: 'Get a consolidation: what it read, decided and changed, and its cost',
+  params: IdParams,
+  response: { 200: ConsolidationView },
+};
+
+function getConsolidation(app: App, { ledger }: ConsoleDeps): void {
+  app.get('/v1/consolidations/:id', { schema: getConsolidationSchema }, async (request) => {
+    const { id } = request.params;
+    const consolidation = await ledger.thoughts.get(requestTenant(request) as TenantId, id);
+    if (consolidation === null) throw notFound('consolidation', id);
+    const [plan, answers] = await Promise.all([ledger.thoughts.plan(id), ledger.thoughts.answers(id)]);
+    return consolidationView(consolidation, plan, answers);
+  });
+}
+
+const consolidationSummary = (consolidation: Consolidation) => ({
+  id: consolidation.id,
+  ...scopeView(consolidation.scope),
+  state: consolidation.state,
+  batch_ids: [...consolidation.batchIds],
+  attempts: consolidation.attempts,
+  error: failureView(consolidation.failure),
+  created_at: isoOf(consolidation.createdAt),
+  applied_at: isoOrNull(consolidation.appliedAt),
+  removed_at: isoOrNull(consolidation.removedAt ?? null),
+});
+
+const consolidationView = (
+  consolidation: Consolidation,
+  plan: Plan | null,
+  answers: readonly StoredAnswer[],
+): z.infer<typeof ConsolidationView> => ({
+  ...consolidationSummary(consolidation),
+  plan: plan && planView(plan),
+  answers: answers.map(answerView),
+});
+
+const answerView = (answer: StoredAnswer) => ({
+  step: answer.step,
+  model: answer.model,
+  output: answer.text,
+  prompt_tokens: answer.usage.promptTokens,
+  completion_tokens: answer.usage.completionTokens,
+  at: isoOf(answer.at),
+});
+
+const postPreviewSchema = {
+  operationId: 'previewConsolidation',
+  tags: ['manage'],
+  summary: 'Preview what consolidating a batch would do',
+  description:
+    'Runs the models and makes decisions like a consolidation. Nothing is written except the model usage. Returns ' +
+    '402 if a budget is exceeded.',
+  body: PostPreview,
+  response: { 200: PlanView },
+};
+
+function postPreview(app: App, { ledger, tools, images, preview }: ConsoleDeps): void {
+  app.post(
+    '/v1/consolidations/preview',
+    { schema: postPreviewSchema, config: { bounds: { by: 'body', apps: true } } },
+    async (request, reply) => {
+      const tenant = requestTenant(request) as TenantId;
+      checkImages(request.body.messages, images);
+      checkTimes(request.body, tools.now());
+      const { personalData, timezone } = await ledger.settings.get(tenant);
+      const ownAppOnly = isForOneApp(request);
+      const batch = draftBatch(tools, { tenant, body: request.body, key: null, timezone, ownAppOnly });
+      return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
+    },
+  );
+}
+
+/**
+ * Of one tenant, in a process. What a preview uses is known when its models have answered: many that begin together would all
+ * find the same room in a budget.
+ */
+const AT_ONCE = 4;
+
+type Preview = ConsoleDeps['preview'];
+
+/** Previews of a tenant, a few at a time. The others wait in line, each as long as somebody waits for it. */
+export function fewPreviews(preview: Preview): Preview {
+  const inPlace = slotsOfEach(AT_ONCE);
+  return (batch, cancel) => inPlace(batch.tenant, cancel, () => preview(batch, cancel));
+}
+
+/** A stored plan in the API's words. */
+const planView = (plan: Plan): Json => ({
+  round: plan.round,
+  facts: plan.facts.map(factView),
+  discards: plan.discards.map(({ text, reason }) => ({ text, reason })),
+  candidates: plan.candidates.map(candidateView),
+  operations: plan.operations.map(operationView),
+  held: plan.held.map(heldView),
+  outcomes: plan.outcomes.map(({ fact, outcome, reason }) => ({ fact, outcome, reason })),
+  remarks: plan.remarks.map(({ asked, did }) => ({ asked, did })),
+  events: plan.events.map(eventView),
+  prompts: plan.prompts.map(({ name, version, hash }) => ({ name, version, hash })),
+  models: { chat: plan.models.chat, embedder: plan.models.embedder },
+  usage: {
+    calls: plan.usage.calls,
+    prompt_tokens: plan.usage.promptTokens,
+    completion_tokens: plan.usage.completionTokens,
+    models: plan.usage.models.map(useView),
+  },
+  cost: plan.cost,
+  timings_ms: { ...plan.timings },
+});
+
+const factView = (fact: Fact): Json => ({
+  id: fact.id,
+  text: fact.text,
+  source_ids: [...fact.sourceIds],
+  quote: fact.quote,
+  category: fact.category,
+  language: fact.language,
+  about: fact.about,
+  said_at: isoOf(fact.saidAt.at),
+  valid_from: isoOf(fact.validFrom),
+});
+
+const candidateView = (candidate: Candidate): Json => ({
+  short_id: candidate.shortId,
+  memory_id: candidate.memoryId,
+  version: candidate.version,
+  text: candidate.text,
+  said_at: isoOf(candidate.saidAt.at),
+  standing: candidate.standing,
+  immutable: candidate.immutable,
+  recalled_by: candidate.recalledBy.map(({ fact, vector, keyword }) => ({ fact, vector, keyword })),
+});
+
+const operationView = (operation: Operation): Json => ({
+  fact: operation.fact,
+  event: operation.event,
+  memory_id: operation.memoryId,
+  before: operation.before,
+  after: operation.after,
+  reason: operation.reason,
+  decided_by: operation.decidedBy,
+});
+
+const eventView = (event: MemoryEvent): Json => ({
+  id: event.id,
+  memory_id: event.memoryId,
+  version: event.revision,
+  event: event.kind,
+  previous: event.previous,
+  memory: event.text,
+  reason: event.reason,
+});
+
+/** What waits for a person, by the id of its review. */
+const heldView = (held: HeldOperation): Json => ({
+  review_id: held.id,
+  fact: held.fact,
+  event: held.kind,
+  memory_id: held.kind === 'ADD' ? null : held.memoryId,
+  before: held.before,
+  after: held.after,
+  reason: held.reason,
+  decided_by: held.decidedBy,
+});
+
+const useView = (use: ModelUse): Json => ({
+  model: use.model,
+  calls: use.calls,
+  prompt_tokens: use.promptTokens,
+  completion_tokens: use.completionTokens,
+  cost: use.cost,
+});

@@ -1,0 +1,187 @@
+import { type DeletedView, type HistoryEvent, type MemoryView, Metadata, type UserView } from '@slowwave/contracts';
+import { type App, countMore, type FastifyRequest, notFound, problem } from '@slowwave/http';
+import { z } from 'zod';
+import { type Ask, everything, unsupported } from './ask.ts';
+import { type Json, memoryPath, momentOf, PageFields, QueryIds, queryText, scopedBy } from './fields.ts';
+import { mem0Entity, mem0Event, mem0Memory, mem0Page } from './views.ts';
+
+const MemoryId = z.strictObject({ id: z.string() });
+
+const ChangeBody = z.strictObject({
+  text: z.string().optional(),
+  metadata: Metadata.optional(),
+  expiration_date: z.string().nullish(),
+  timestamp: z.unknown().optional(),
+});
+
+/** Reading, changing, deleting one memory, and its history. */
+export function oneMemory(app: App, ask: Ask, at: string): void {
+  app.get(`${at}/:id`, { schema: { params: MemoryId } }, async (request) =>
+    mem0Memory(await ask<MemoryView>(request, { method: 'GET', path: memoryPath(request.params.id) })),
+  );
+  app.put(`${at}/:id`, { schema: { params: MemoryId, body: ChangeBody } }, async (request) => {
+    const { text, metadata, expiration_date, timestamp } = request.body;
+    if (timestamp != null) throw unsupported('timestamp of a change', 'omit it; the time of the request is used');
+    const body = {
+      ...(text !== undefined && { memory: text }),
+      ...(metadata !== undefined && { metadata }),
+      ...(expiration_date !== undefined && {
+        expires_at: expiration_date === null ? null : momentOf(expiration_date),
+      }),
+    };
+    return mem0Memory(await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(request.params.id), body }));
+  });
+  const deletion = {
+    params: MemoryId,
+    querystring: z.looseObject({ delete_linked: z.enum(['true', 'false']).optional() }),
+  };
+  app.delete(`${at}/:id`, { schema: deletion }, async (request) => {
+    if (request.query.delete_linked === 'true') throw unsupported('delete_linked', 'delete each memory by its id');
+    await ask(request, { method: 'DELETE', path: memoryPath(request.params.id) });
+    return { message: 'Memory deleted successfully!' };
+  });
+  app.get(`${at}/:id/history`, { schema: { params: MemoryId } }, async (request) => {
+    const path = `${memoryPath(request.params.id)}/history`;
+    const events = await everything<HistoryEvent>(ask, request, { path });
+    const { user_id } = await ask<MemoryView>(request, { method: 'GET', path: memoryPath(request.params.id) });
+    return events.map(mem0Event(user_id));
+  });
+}
+
+const OwnerQuery = z.strictObject({ ...QueryIds, org_id: z.string().optional(), project_id: z.string().optional() });
+const SEVERAL_MAX = 1_000;
+
+const Changes = z.strictObject({
+  memories: z
+    .array(z.strictObject({ memory_id: z.string(), text: z.string() }))
+    .min(1)
+    .max(SEVERAL_MAX),
+});
+const Deletions = z.strictObject({
+  memories: z
+    .array(z.strictObject({ memory_id: z.string() }))
+    .min(1)
+    .max(SEVERAL_MAX),
+});
+
+/** Everything of one owner. */
+export function deleteOfOwner(app: App, ask: Ask, at: string): void {
+  app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
+    const { user_id, agent_id, run_id, app_id } = request.query;
+    const query = queryText({ user_id, agent_id, run_id, app_id });
+    const { deleted } = await ask<z.infer<typeof DeletedView>>(request, {
+      method: 'DELETE',
+      path: `/v1/memories${query}`,
+    });
+    countMore(request, deleted - 1);
+    return { message: `Memories deleted successfully! (${deleted})` };
+  });
+}
+
+/** Several memories at once, each by its id. */
+export function severalMemories(app: App, ask: Ask): void {
+  app.put('/v1/batch', { schema: { body: Changes } }, async (request) => {
+    for (const { memory_id, text } of request.body.memories) {
+      await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body: { memory: text } });
+    }
+    return { message: `Successfully updated ${request.body.memories.length} memories` };
+  });
+  app.delete('/v1/batch', { schema: { body: Deletions } }, async (request) => {
+    for (const { memory_id } of request.body.memories)
+      await ask(request, { method: 'DELETE', path: memoryPath(memory_id) });
+    return { message: `Successfully deleted ${request.body.memories.length} memories` };
+  });
+}
+
+const NamedEntity = z.strictObject({ type: z.string(), id: z.string() });
+const ENTITIES_PATH = '/mem0/v1/entities/';
+
+/** Users, agents and runs: who has memories, and everything of one gone. */
+export function entities(app: App, ask: Ask): void {
+  app.get('/v1/entities', { schema: { querystring: z.looseObject(PageFields) } }, async (request) => {
+    const { page, page_size: size } = request.query;
+    const all = await everything<UserView>(ask, request, { path: '/v1/users' });
+    return mem0Page(all.map(mem0Entity), { page, size, path: ENTITIES_PATH });
+  });
+  for (const path of ['/v1/entities/:type/:id', '/v2/entities/:type/:id']) {
+    app.delete(path, { schema: { params: NamedEntity } }, async (request) => {
+      await erase(ask, request, request.params);
+      return { message: `Entity deleted successfully!${STAYS[request.params.type] ?? ''}` };
+    });
+  }
+}
+
+/** At once nothing of it is read any more; its rows go in the background. */
+async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof NamedEntity>): Promise<void> {
+  if (type === 'app') {
+    throw problem(
+      'invalid_request',
+      'an app does not own memories here; delete its users, or their memories with app_id',
+    );
+  }
+  if (type !== 'user' && type !== 'agent' && type !== 'run') throw notFound('kind of entity', type);
+  await ask(request, { method: 'DELETE', path: `/v1/${type}s/${encodeURIComponent(id)}` });
+}
+
+/** mem0 would delete what only names them as well. */
+const STAYS: Readonly<Record<string, string>> = {
+  agent: ' What users said to it belongs to them and is kept.',
+  run: ' What users or agents said in it belongs to them and is kept.',
+};
+
+const FeedbackBody = z.strictObject({
+  memory_id: z.string(),
+  feedback: z.enum(['POSITIVE', 'NEGATIVE', 'VERY_NEGATIVE']).nullish(),
+  feedback_reason: z.string().max(2_000).nullish(),
+  org_id: z.string().nullish(),
+  project_id: z.string().nullish(),
+});
+
+/** Kept in the memory's metadata, where filters find it; none takes it away again. */
+export function feedback(app: App, ask: Ask): void {
+  app.post('/v1/feedback', { schema: { body: FeedbackBody } }, async (request) => {
+    const { memory_id, feedback: given, feedback_reason: reason } = request.body;
+    const path = memoryPath(memory_id);
+    const { metadata, version } = await ask<MemoryView>(request, { method: 'GET', path });
+    const { feedback: _, feedback_reason: __, ...rest } = metadata;
+    const said = { ...(given && { feedback: given }), ...(reason && { feedback_reason: reason }) };
+    await ask(request, { method: 'PATCH', path, body: { metadata: { ...rest, ...said }, version } });
+    return { id: memory_id, feedback: given ?? null, feedback_reason: reason ?? null };
+  });
+}
+
+const Filters = z.record(z.string(), z.unknown());
+const CreateExport = z.looseObject({ filters: Filters, schema: z.record(z.string(), z.unknown()) });
+const GetExport = z.looseObject({ memory_export_id: z.string().optional(), filters: Filters.optional() });
+
+/**
+ * An export is its filters: it is made when it is fetched, of what holds then. It has the memories as they are; no model
+ * brings them into the schema.
+ */
+export function memoryExports(app: App, ask: Ask): void {
+  app.post('/v1/exports', { schema: { body: CreateExport } }, async (request) => {
+    scopedBy(request.body.filters); // a mistake is told now
+    return {
+      message: 'Memory export request received. The export will be ready when it is fetched.',
+      id: idOf(request.body.filters),
+    };
+  });
+  app.post('/v1/exports/get', { schema: { body: GetExport } }, async (request) => {
+    const { memory_export_id: id, filters } = request.body;
+    const { scope, filters: wanted } = scopedBy(id === undefined ? filters : filtersOf(id));
+    const all = await everything<MemoryView>(ask, request, { path: '/v1/memories', query: scope, filters: wanted });
+    return { memories: all.map(mem0Memory) };
+  });
+}
+
+const PREFIX = 'export_';
+
+const idOf = (filters: Json): string => `${PREFIX}${Buffer.from(JSON.stringify(filters)).toString('base64url')}`;
+
+function filtersOf(id: string): Json {
+  try {
+    return Filters.parse(JSON.parse(Buffer.from(id.slice(PREFIX.length), 'base64url').toString('utf8')));
+  } catch {
+    throw problem('invalid_request', 'unknown export id; create an export first');
+  }
+}

@@ -1,0 +1,163 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import { checkQueue } from '@slowwave/adapters/bullmq';
+import { QUEUES } from '@slowwave/contracts';
+import type { LaneId } from '@slowwave/engine';
+import {
+  allowPages,
+  notFound,
+  PROBLEM_TYPE,
+  type ProblemError,
+  problem,
+  problemBody,
+  type Routes,
+  report,
+  translate,
+} from '@slowwave/http';
+import type { Job, Queue } from 'bullmq';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleDeps } from './deps.ts';
+
+const BASE_PATH = '/queues';
+
+const BOARD = {
+  // What a queue knows of its workers and its server depends on where it runs: in process it would say that there are none.
+  showWorkers: false,
+  hideRedisDetails: true,
+  /** What else there is for people. */
+  miscLinks: [
+    { text: 'API', url: '/docs/' },
+    { text: 'Sign in or out', url: '/login' },
+  ],
+};
+
+/** bull-board under /queues: everything can be looked at, and the one thing to do is to try failed turns again. */
+export const queuePages =
+  (deps: ConsoleDeps): Routes =>
+  async (app) => {
+    allowPages(app);
+    app.addHook('preHandler', guard(deps, BASE_PATH));
+    app.addHook('onSend', async (_request, reply, payload) =>
+      String(reply.getHeader('content-type')).startsWith('text/html') ? withoutForeignLinks(payload) : payload,
+    );
+    await app.register(board(deps).registerPlugin(), { prefix: BASE_PATH });
+  };
+
+function board(deps: ConsoleDeps): FastifyAdapter {
+  const adapter = new FastifyAdapter();
+  createBullBoard({
+    queues: deps.queues.map((queue) => new BullMQAdapter(queue)),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, ...BOARD } },
+  });
+  // The board's own handler would tell the caller what went wrong inside.
+  return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {
+    const told = translate(error);
+    if (told.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
+    return { status: told.statusCode as 400 | 500, body: boardProblem(told) };
+  });
+}
+
+/** The board's page asks another host for a font; whoever opens it must not be told on there. */
+function withoutForeignLinks(page: unknown): unknown {
+  if (typeof page !== 'string' && !Buffer.isBuffer(page)) return page;
+  return page.toString().replaceAll(/<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/gi, '');
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * Lets requests that only look pass, answers retries itself, and refuses everything else: the queue is a schedule of
+ * the ledger's work, and what is deleted or changed here would come back or be lost.
+ */
+function guard(deps: ConsoleDeps, basePath: string): Hook {
+  return async (request, reply) => {
+    const path = request.routeOptions.url?.slice(basePath.length);
+    try {
+      // The library's errors do not say that a server is away; the page itself is there without it.
+      if (path?.startsWith('/api/') === true) await Promise.all(deps.queues.map(checkQueue));
+      if (request.method === 'GET' || request.method === 'HEAD') return;
+      return await act(deps, path, { request, reply });
+    } catch (error) {
+      const told = report(error, request, deps.log);
+      return reply
+        .code(told.statusCode)
+        .headers(told.headers)
+        .type(PROBLEM_TYPE)
+        .send(JSON.stringify(boardProblem(told)));
+    }
+  };
+}
+
+async function act(deps: ConsoleDeps, action: string | undefined, on: Exchange): Promise<unknown> {
+  const params = on.request.params as Readonly<Record<string, string>>;
+  const { queueName = '', jobId = '', queueStatus } = params;
+  if (action === '/api/queues/:queueName/:jobId/retry') {
+    await retryOne(deps, queueName, jobId);
+    return on.reply.code(204).send();
+  }
+  if (action === '/api/queues/:queueName/retry/:queueStatus' && queueStatus === 'failed') {
+    return on.reply.send(await retryFailed(deps, queueName));
+  }
+  throw problem(
+    'method_not_allowed',
+    'queues are read-only here, except that failed turns can be retried: the ledger decides what is scheduled; use ' +
+      'POST /v1/replays to replay parked batches',
+    { headers: { allow: 'GET, HEAD' } },
+  );
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A problem with the fields the board's page reads beside the usual ones, so that it shows what went wrong. */
+const boardProblem = (error: ProblemError) => ({
+  ...problemBody(error, '/queues'),
+  error: { key: error.statusCode < 500 ? 'ERRORS.FORBIDDEN' : 'ERRORS.INTERNAL_SERVER_ERROR' },
+  message: error.message,
+});
+
+/** Most failed turns one request tries again. */
+const RETRY_MAX = 1_000;
+
+/**
+ * A failed turn is over, and its lane has moved on: running the same job again would do nothing. What can be tried
+ * again are the batches it left parked.
+ */
+async function retryOne(deps: ConsoleDeps, queueName: string, jobId: string): Promise<void> {
+  const queue = queueOf(deps, queueName);
+  const job: Job | undefined = await queue.getJob(jobId);
+  if (job === undefined) throw notFound('job', jobId);
+  const state = await job.getState();
+  if (state !== 'failed') {
+    throw problem('conflict', `only failed turns can be retried, and ${jobId} is ${state}`);
+  }
+  if ((await replay(deps, job)) > 0) return;
+  throw problem('conflict', `the lane of ${jobId} has no parked batches; there is nothing to retry`);
+}
+
+/** All failed turns of a queue; turns of one lane count once each, its batches are replayed once. */
+async function retryFailed(deps: ConsoleDeps, queueName: string): Promise<{ retried: number; skipped: number }> {
+  const jobs: Job[] = await queueOf(deps, queueName).getFailed(0, RETRY_MAX - 1);
+  let retried = 0;
+  for (const job of jobs) retried += (await replay(deps, job)) > 0 ? 1 : 0;
+  return { retried, skipped: jobs.length - retried };
+}
+
+function queueOf(deps: ConsoleDeps, name: string): Queue {
+  const queue = deps.queues.find((known) => known.name === name);
+  if (queue === undefined) throw notFound('queue', name);
+  return queue;
+}
+
+/** The failed job is taken away: its batches have a new turn, and it would be shown as a failure for ever. */
+async function replay(deps: ConsoleDeps, job: Job): Promise<number> {
+  const payload = QUEUES.consolidate.payload.safeParse(job.data);
+  if (!payload.success) throw problem('conflict', `job ${job.id} is not a turn of a lane and cannot be retried`);
+  const replayed = await deps.replayLane(payload.data.lane as LaneId);
+  if (replayed > 0) await job.remove();
+  return replayed;
+}

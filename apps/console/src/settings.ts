@@ -1,0 +1,164 @@
+import { PostRetentionPreview, PutSettings, RetentionPreview, SettingsView } from '@slowwave/contracts';
+import {
+  type CustomCall,
+  type ForgettingPolicy,
+  previewRetention,
+  promptMistake,
+  type Retention,
+  type TenantId,
+  type TenantSettings,
+} from '@slowwave/engine';
+import { type App, problem, requestTenant } from '@slowwave/http';
+import type { ConsoleDeps } from './deps.ts';
+
+/** The settings of a tenant, and what its retention would remove. */
+export function settingsRoutes(app: App, deps: ConsoleDeps): void {
+  getSettings(app, deps);
+  putSettings(app, deps);
+  postRetentionPreview(app, deps);
+}
+
+const getSettingsSchema = {
+  operationId: 'getSettings',
+  tags: ['manage'],
+  summary: "Get a tenant's settings",
+  response: { 200: SettingsView },
+};
+
+function getSettings(app: App, { ledger }: ConsoleDeps): void {
+  app.get('/v1/settings', { schema: getSettingsSchema }, async (request) =>
+    settingsView(await ledger.settings.get(requestTenant(request) as TenantId)),
+  );
+}
+
+const putSettingsSchema = {
+  operationId: 'putSettings',
+  tags: ['manage'],
+  summary: 'Replace all settings',
+  description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
+  body: PutSettings,
+  response: { 200: SettingsView },
+};
+
+function putSettings(app: App, { ledger }: ConsoleDeps): void {
+  app.put('/v1/settings', { schema: putSettingsSchema }, async (request) => {
+    const settings = settingsFrom(request.body);
+    refuseUnusable(settings.prompts);
+    await ledger.settings.put(requestTenant(request) as TenantId, settings);
+    return settingsView(settings);
+  });
+}
+
+const postRetentionPreviewSchema = {
+  operationId: 'previewRetention',
+  tags: ['manage'],
+  summary: 'Preview what retention and forgetting would remove now',
+  description: 'Nothing is changed. Omitted fields are taken from the settings.',
+  body: PostRetentionPreview,
+  response: { 200: RetentionPreview },
+};
+
+function postRetentionPreview(app: App, { ledger, tools }: ConsoleDeps): void {
+  app.post('/v1/retention/preview', { schema: postRetentionPreviewSchema }, async (request) => {
+    const tenant = requestTenant(request) as TenantId;
+    const { retention, forgetting } = request.body;
+    const chosen = await ledger.settings.get(tenant);
+    return previewRetention({ ledger, tools }, tenant, {
+      retention: retention === undefined ? chosen.retention : retentionFrom(retention),
+      forgetting: forgetting === undefined ? chosen.forgetting : forgettingFrom(forgetting),
+    });
+  });
+}
+
+/** Prompts of a tenant's own that cannot be used are told as mistakes of the body. */
+export function refuseUnusable(prompts: TenantSettings['prompts']): void {
+  const calls: readonly CustomCall[] = ['extract', 'decide'];
+  const errors = calls.flatMap((call) => {
+    const text = prompts[call];
+    const message = text === null ? null : promptMistake(call, text);
+    return message === null ? [] : [{ path: `prompts.${call}`, message }];
+  });
+  const [first] = errors;
+  if (first === undefined) return;
+  throw problem('invalid_request', `the body is not valid: ${first.path}: ${first.message}`, { errors });
+}
+
+const settingsView = (settings: TenantSettings): SettingsView => {
+  const { tokens, idleMs, maxAgeMs } = settings.due;
+  return {
+    instructions: settings.instructions,
+    includes: settings.includes,
+    excludes: settings.excludes,
+    decide_instructions: settings.decideInstructions,
+    categories: settings.categories && [...settings.categories],
+    prompts: { ...settings.prompts },
+    review: [...settings.review],
+    due: {
+      ...(tokens !== undefined && { tokens }),
+      ...(idleMs !== undefined && { idle_ms: idleMs }),
+      ...(maxAgeMs !== undefined && { max_age_ms: maxAgeMs }),
+    },
+    prices: { ...settings.prices },
+    budgets: {
+      tokens_per_day: settings.budgets.tokensPerDay,
+      cost_per_day: settings.budgets.costPerDay,
+      user_tokens_per_day: settings.budgets.userTokensPerDay,
+      user_cost_per_day: settings.budgets.userCostPerDay,
+    },
+    retention: {
+      messages_days: settings.retention.messagesDays,
+      plans_days: settings.retention.plansDays,
+      history_days: settings.retention.historyDays,
+    },
+    forgetting: {
+      max_age_days: settings.forgetting.maxAgeDays,
+      unconfirmed_days: settings.forgetting.unconfirmedDays,
+      max_memories: settings.forgetting.maxMemories,
+    },
+    personal_data: settings.personalData,
+    timezone: settings.timezone,
+    graph: settings.graph,
+  };
+};
+
+const settingsFrom = (body: PutSettings): TenantSettings => {
+  const { tokens, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
+  return {
+    instructions: body.instructions,
+    includes: body.includes,
+    excludes: body.excludes,
+    decideInstructions: body.decide_instructions,
+    categories: body.categories,
+    prompts: body.prompts,
+    review: body.review,
+    due: {
+      ...(tokens !== undefined && { tokens }),
+      ...(idleMs !== undefined && { idleMs }),
+      ...(maxAgeMs !== undefined && { maxAgeMs }),
+    },
+    prices: body.prices,
+    budgets: {
+      tokensPerDay: body.budgets.tokens_per_day,
+      costPerDay: body.budgets.cost_per_day,
+      userTokensPerDay: body.budgets.user_tokens_per_day,
+      userCostPerDay: body.budgets.user_cost_per_day,
+    },
+    retention: retentionFrom(body.retention),
+    forgetting: forgettingFrom(body.forgetting),
+    personalData: body.personal_data,
+    timezone: body.timezone,
+    graph: body.graph,
+  };
+};
+
+const retentionFrom = (body: PutSettings['retention']): Retention => ({
+  messagesDays: body.messages_days,
+  plansDays: body.plans_days,
+  historyDays: body.history_days,
+});
+
+const forgettingFrom = (body: PutSettings['forgetting']): ForgettingPolicy => ({
+  maxAgeDays: body.max_age_days,
+  unconfirmedDays: body.unconfirmed_days,
+  maxMemories: body.max_memories,
+});

@@ -8,10 +8,12 @@ import {
   type UserView,
 } from '@slowwave/contracts';
 import {
+  type Content,
   type FoundRelation,
   type IndexHit,
   isoOf,
   isoOrNull,
+  isWithheld,
   type MemoryEvent,
   type Message,
   type OwnerSummary,
@@ -40,13 +42,18 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   updated_at: isoOf(point.updatedAt),
 });
 
+const contentView = (content: Content): Pick<z.infer<typeof SourceView>, 'content' | 'withheld'> =>
+  isWithheld(content)
+    ? { content: '', withheld: content.withheld }
+    : { content: textOf(typeof content === 'string' ? content : [...content]) };
+
 export const sourceView = (message: Message, isSource: boolean): z.infer<typeof SourceView> => ({
   message_id: message.id,
   batch_id: message.batchId,
   id: message.clientId,
   role: message.role,
   name: message.name,
-  content: textOf(typeof message.content === 'string' ? message.content : [...message.content]),
+  ...contentView(message.content),
   said_at: isoOf(message.saidAt.at),
   ...(message.clock !== undefined && { utc_offset: message.clock.offset }),
   is_source: isSource,

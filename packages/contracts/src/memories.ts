@@ -71,6 +71,11 @@ export const ListMemoriesQuery = z
   .strictObject({ ...ScopeFields, filters: FiltersText.optional(), ...PageQuery })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
+export const Withheld = z
+  .enum(['retention', 'personal_data'])
+  .optional()
+  .describe('Why there is no content: it was removed by retention, or held personal data that is not stored.');
+
 export const SourceView = z
   .object({
     message_id: z.string(),
@@ -79,6 +84,7 @@ export const SourceView = z
     role: Role,
     name: z.string().nullable(),
     content: z.string(),
+    withheld: Withheld,
     said_at: z.string(),
     utc_offset: UtcOffset,
     is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),

@@ -4,7 +4,7 @@ import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
-import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView, UtcOffset } from './memories.ts';
+import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView, UtcOffset, Withheld } from './memories.ts';
 
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
@@ -86,6 +86,7 @@ export const MessageHit = ScopeView.extend({
   role: Role,
   name: z.string().nullable(),
   content: z.string(),
+  withheld: Withheld,
   said_at: z.string(),
   utc_offset: UtcOffset,
   score: z.number(),

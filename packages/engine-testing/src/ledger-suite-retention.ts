@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, evolve, REMOVED, tombstoneOf, withoutFormer } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, evolve, NOT_KEPT, REMOVED, tombstoneOf, withoutFormer } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, deleted, home, newMessage, newPlan, storedAnswer, updated } from './builders.ts';
 import {
@@ -45,7 +45,7 @@ export function describeRetention(bench: () => Bench): void {
       expect(await b.ledger.retention.countMessages(TENANT, before)).toBe(1);
       expect(await b.ledger.retention.removeMessages(TENANT, before, how())).toBe(1);
       const [source] = await b.ledger.memories.sources(TENANT, memoryId, { before: 0, after: 0 });
-      expect(source?.message).toMatchObject({ content: REMOVED, name: null, clientId: 'm-1', role: 'user' });
+      expect(source?.message).toMatchObject({ content: NOT_KEPT, name: null, clientId: 'm-1', role: 'user' });
       expect(await batchOf(b, batch.id)).toMatchObject({ state: 'consolidated', metadata: {}, messageCount: 1 });
       expect(await b.ledger.retention.countMessages(TENANT, before)).toBe(0);
       expect(await b.ledger.retention.removeMessages(TENANT, before, how())).toBe(0);

@@ -1,4 +1,4 @@
-import { type NewMessage, REMOVED, type Undo } from '@slowwave/engine';
+import { type NewMessage, NOT_KEPT, type Undo } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope, settings } from './builders.ts';
 import {
@@ -146,8 +146,8 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(retold).not.toContain(last);
       const said = await b.ledger.speech.said(turn.lane, ids.slice(0, 2));
       expect(said.map(({ message, before: prior }) => [message.content, prior?.content]).sort()).toEqual([
-        [REMOVED, undefined],
-        ['said 1', REMOVED],
+        [NOT_KEPT, undefined],
+        ['said 1', NOT_KEPT],
       ]);
     });
 

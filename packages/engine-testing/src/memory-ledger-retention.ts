@@ -5,7 +5,7 @@ import {
   isTelling,
   type LaneId,
   type Millis,
-  REMOVED,
+  NOT_KEPT,
   type RemovalSlice,
   type RetentionStore,
   type TenantId,
@@ -49,7 +49,7 @@ export function memoryRetention(state: State): RetentionStore {
         change(batch, { metadata: {} });
         reviseSpeech(batch, now);
         for (const row of state.messages.values()) {
-          if (row.message.batchId === batch.id) change(row.message, { content: REMOVED, name: null });
+          if (row.message.batchId === batch.id) change(row.message, { content: NOT_KEPT, name: null });
         }
       }
       const hearers = hearersOf(state, new Set(picked.map(({ id }) => id)));

@@ -106,6 +106,7 @@ export {
   type HistoryPlace,
   type HistoryRemoval,
   isTelling,
+  NOT_KEPT,
   REMOVED,
   type RemovalSlice,
   type RetentionStore,
@@ -200,4 +201,4 @@ export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';
-export { compareSaid, DEFAULT_TENANT, ownerOf, saidBefore } from './words.ts';
+export { compareSaid, DEFAULT_TENANT, isWithheld, ownerOf, saidBefore } from './words.ts';

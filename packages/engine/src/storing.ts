@@ -21,7 +21,7 @@ export { DAY_MS, dayOf } from './models/budget.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
-export { isTelling, REMOVED } from './ports/ledger/retention.ts';
+export { isTelling, NOT_KEPT } from './ports/ledger/retention.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES } from './ports/search-index.ts';
 export { shownPart } from './projection/shown-part.ts';

@@ -79,7 +79,16 @@ export type ContentPart =
       readonly type: 'image_url';
       readonly image_url: { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' | undefined };
     };
-export type Content = string | readonly ContentPart[];
+/** In place of a message's content, where nothing of it is kept. It is no text, since whatever somebody says is a text. */
+export interface Withheld {
+  readonly withheld: 'retention' | 'personal_data';
+  /** The kinds of personal data it held. */
+  readonly kinds?: readonly string[];
+}
+export type Content = string | readonly ContentPart[] | Withheld;
+
+export const isWithheld = (content: Content): content is Withheld =>
+  typeof content === 'object' && 'withheld' in content;
 
 export interface Message {
   readonly id: string;

@@ -114,11 +114,11 @@ test('where nothing says where somebody is it is the day of the tenant, summer t
 
 test('what was not stored is not read around a memory as if it had been said', async () => {
   const { ask, chat, engine } = await bench((_input, nth) => (nth === 1 ? { around: ['0'] } : { answer: null }));
-  await engine.post(['[dropped: email]', 'Ann lives in Berlin too']);
+  await engine.post([{ content: { withheld: 'personal_data', kinds: ['email'] } }, 'Ann lives in Berlin too']);
   await engine.run();
   await ask();
   expect(chat.calls.length).toBeGreaterThan(1);
-  expect(JSON.stringify(chat.calls.map(({ user }) => user))).not.toContain('[dropped');
+  expect(JSON.stringify(chat.calls.map(({ user }) => user))).not.toContain('withheld');
 });
 
 test('with as_of it reads nothing that was said later', async () => {

@@ -7,7 +7,7 @@ import type {
   RetentionStore,
   TenantId,
 } from '@slowwave/engine';
-import { isTelling, REMOVED } from '@slowwave/engine/storing';
+import { isTelling, NOT_KEPT } from '@slowwave/engine/storing';
 import { type Access, asRead, asWrite } from './access.ts';
 import { conflicts, queueForIndex, writeMemories } from './changes.ts';
 import { eventColumns } from './rows/event.ts';
@@ -63,7 +63,7 @@ const removeMessages = asWrite('retention.removeMessages', function* ({ now, ...
   yield* together(
     run('UPDATE messages SET content = @content::jsonb, name = NULL WHERE batch_id IN :ids', {
       ids,
-      content: JSON.stringify(REMOVED),
+      content: JSON.stringify(NOT_KEPT),
     }),
     run(`UPDATE batches SET stripped_at = @now, metadata = '{}', ${REVISE} WHERE id IN :ids`, { ids, now }),
     tellHearers(ids),

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import { REMOVED } from '../ports/ledger/retention.ts';
+import { isWithheld } from '../words.ts';
 import type { GatheredTurn } from './values.ts';
 
 /** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
@@ -9,5 +9,5 @@ export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Prom
     ledger.settings.get(turn.tenant),
     ledger.thoughts.gather(turn, settings.recentMessages),
   ]);
-  return { turn, rules, ...gathered, recent: gathered.recent.filter(({ content }) => content !== REMOVED) };
+  return { turn, rules, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }

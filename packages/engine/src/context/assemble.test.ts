@@ -154,7 +154,7 @@ describe('what is told once', () => {
     const waiting = [
       pending(' \n', 1),
       pending('Be nice', 2, { role: 'system' }),
-      pending('[removed by retention]', 3),
+      pending({ withheld: 'retention' }, 3),
     ];
     expect(assemble({ pending: waiting, memories: [fact('\u200b')] })).toMatchObject({ block: '', tokens: 0 });
   });

@@ -33,11 +33,11 @@ describe.each(['mask', 'drop'] as const)('under %s', (policy) => {
 });
 
 test('what was not stored is shown nowhere as if it had been said', () => {
-  const kept = (content: string, i: number) => ({
+  const kept = (content: Message['content'], i: number) => ({
     ...{ id: `msg_${i}`, batchId: 'bat', clientId: null, role: 'user', name: null, content, resent: false },
     ...{ saidAt: { at: 1_000 + i, seq: i } },
   });
-  const messages = ['[dropped: email]', 'I live in Oslo'].map(kept) as unknown as Message[];
+  const messages = [{ withheld: 'personal_data' } as const, 'I live in Oslo'].map(kept) as unknown as Message[];
   const pending = messages as unknown as Parameters<typeof worthTelling>[0];
   expect(worthTelling(pending, []).map(({ content }) => content)).toEqual(['I live in Oslo']);
   const room = { tokenizer: estimatingTokenizer, maxTokens: 1_000 };

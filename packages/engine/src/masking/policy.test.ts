@@ -1,6 +1,6 @@
 import { engineBench, fakeChat, newBatch, newMessage } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { droppedReason, withPolicy } from './policy.ts';
+import { withPolicy } from './policy.ts';
 
 const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [] }) }) });
 const PARTS = [
@@ -24,20 +24,31 @@ test('masking keeps everything else', () => {
 });
 
 test('dropping keeps the place of a message, and why', () => {
-  expect(kept('drop')).toEqual(['I live in Oslo', '[dropped: email, phone]', '[dropped: email]']);
-  expect(kept('drop').map(droppedReason)).toEqual([
-    null,
-    'not stored, it held personal data: email, phone',
-    'not stored, it held personal data: email',
+  expect(kept('drop')).toEqual([
+    'I live in Oslo',
+    { withheld: 'personal_data', kinds: ['email', 'phone'] },
+    { withheld: 'personal_data', kinds: ['email'] },
   ]);
-  expect(droppedReason('[dropped: everything]')).toBeNull();
 });
 
-test('a message that was dropped reaches no model, and the plan tells of it', async () => {
+test('a message that was dropped reaches no model, and the plan says why', async () => {
   const chat = fakeChat({ extract_facts: () => ({ facts: [] }) });
   const world = await engineBench({ chat });
-  const id = await world.post(['I live in Oslo', '[dropped: email]']);
+  const id = await world.post(['I live in Oslo', { content: { withheld: 'personal_data', kinds: ['email'] } }]);
   await world.run();
-  expect(JSON.stringify(chat.calls)).not.toContain('dropped');
+  expect(JSON.stringify(chat.calls)).not.toMatch(/withheld|personal_data/u);
   expect((await world.plan(id)).discards).toEqual([{ text: '', reason: 'not stored, it held personal data: email' }]);
 });
+
+test.each(['[dropped: email]', '[removed by retention]', '{"withheld":"retention"}'])(
+  'who says %s is heard like anybody else',
+  async (content) => {
+    const chat = fakeChat({ extract_facts: () => ({ facts: [] }) });
+    const world = await engineBench({ chat });
+    await world.post([content]);
+    await world.run();
+    expect(JSON.stringify(chat.calls.map(({ user }) => JSON.parse(user.slice(user.indexOf('{')))))).toContain(
+      JSON.stringify(content).slice(1, -1),
+    );
+  },
+);

@@ -1,6 +1,6 @@
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { PersonalPolicy } from '../settings.ts';
-import type { BatchSettings, Content, Json, JsonObject } from '../words.ts';
+import { type BatchSettings, type Content, isWithheld, type Json, type JsonObject, type Withheld } from '../words.ts';
 import { maskPersonal } from './personal.ts';
 
 /**
@@ -42,24 +42,15 @@ const masked = (text: string | null): string | null => (text === null ? null : m
 function contentKept(content: Content, policy: 'mask' | 'drop'): Content {
   if (typeof content === 'string') {
     const { text, kinds } = maskPersonal(content);
-    return policy === 'drop' && kinds.length > 0 ? droppedFor(kinds) : text;
+    return policy === 'drop' && kinds.length > 0 ? withheldFor(kinds) : text;
   }
+  if (isWithheld(content)) return content;
   const parts = content.map((part) =>
     part.type === 'text' ? { part, ...maskPersonal(part.text) } : { part, text: '', kinds: [] },
   );
   const kinds = parts.flatMap((one) => one.kinds);
-  if (policy === 'drop' && kinds.length > 0) return droppedFor(kinds);
+  if (policy === 'drop' && kinds.length > 0) return withheldFor(kinds);
   return parts.map(({ part, text }) => (part.type === 'text' ? { ...part, text } : part));
 }
 
-/** What stands in the place of a message that was not stored, with the reason. */
-const droppedFor = (kinds: readonly string[]): string => `[dropped: ${[...new Set(kinds)].join(', ')}]`;
-
-/** Why nothing of a message was stored; null: it was. */
-export function droppedReason(content: Content): string | null {
-  const [, kinds] = typeof content === 'string' ? (DROPPED.exec(content) ?? []) : [];
-  return kinds === undefined ? null : `not stored, it held personal data: ${kinds}`;
-}
-
-const KIND = '(?:email|phone|card number|IBAN|ID number|IP address)';
-const DROPPED = new RegExp(`^\\[dropped: (${KIND}(?:, ${KIND}){0,5})\\]$`, 'u');
+const withheldFor = (kinds: readonly string[]): Withheld => ({ withheld: 'personal_data', kinds: [...new Set(kinds)] });

@@ -1,12 +1,11 @@
-import { droppedReason } from '../masking/policy.ts';
 import { maskSecrets, type SecretKind } from '../masking/secrets.ts';
-import { REMOVED } from '../ports/ledger/retention.ts';
 import { cleanText } from '../text/normalise.ts';
-import type { Content, Message } from '../words.ts';
+import { type Content, isWithheld, type Message } from '../words.ts';
 
 /** The text of a message, parts joined by line breaks; an image by its description, or by a sign that it was there. */
 export const textOfContent = (content: Content, description: string | null = null): string => {
   if (typeof content === 'string') return content;
+  if (isWithheld(content)) return '';
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const shown = description === null ? imagesOf(content).map(() => '[image]') : [`[image: ${description}]`];
   return [...texts, ...shown].join('\n');
@@ -14,11 +13,12 @@ export const textOfContent = (content: Content, description: string | null = nul
 
 /** The addresses of the images in a message. */
 export const imagesOf = (content: Content): readonly string[] =>
-  typeof content === 'string' ? [] : content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
+  typeof content === 'string' || isWithheld(content)
+    ? []
+    : content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 
-/** Empty messages make models invent, and what stands where nothing was kept was said by nobody. */
-export const isWorthReading = ({ content }: Pick<Message, 'content'>): boolean =>
-  content !== REMOVED && droppedReason(content) === null && textOfContent(content).trim() !== '';
+/** Empty messages make models invent. */
+export const isWorthReading = ({ content }: Pick<Message, 'content'>): boolean => textOfContent(content).trim() !== '';
 
 /** A message as it is read: images described, secrets masked, nothing unprintable. */
 export interface Spoken {
@@ -29,7 +29,6 @@ export interface Spoken {
 }
 
 export function spokenOf(message: Message, description: string | null = null): Spoken {
-  if (droppedReason(message.content) !== null) return { message, text: '', secrets: [] };
   const { text, kinds } = maskSecrets(cleanText(textOfContent(message.content, description)).trim());
   return { message, text, secrets: kinds };
 }

@@ -1,6 +1,6 @@
 import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { REMOVED } from '../ports/ledger/retention.ts';
+import { NOT_KEPT } from '../ports/ledger/retention.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
 import { millisOf } from '../text/iso.ts';
 import type { MemoryVersion, Message } from '../words.ts';
@@ -9,8 +9,8 @@ import { contextOf, contextOfMessage } from './found-by.ts';
 const DAY = millisOf('2023-05-07T10:00:00Z') ?? 0;
 const HOUR = 3_600_000;
 
-const message = (content: string, given: Partial<Message> = {}): Message => ({
-  ...{ id: content, batchId: 'bat', clientId: null, role: 'user', content, name: null, resent: false },
+const message = (content: Message['content'], given: Partial<Message> = {}): Message => ({
+  ...{ id: String(content), batchId: 'bat', clientId: null, role: 'user', content, name: null, resent: false },
   saidAt: { at: DAY, seq: 2 },
   ...given,
 });
@@ -44,7 +44,7 @@ describe('what a memory came from', () => {
 
   it('is not found by what was said long before, nor by what retention has removed', () => {
     const long = message('Therapists', { saidAt: { at: DAY - 25 * HOUR, seq: 1 } });
-    const gone = message(REMOVED, { id: 'gone' });
+    const gone = message(NOT_KEPT, { id: 'gone' });
     const { contextTerms } = contextWith([said(message('Crowds'), long), said(gone, gone)]);
     expect(contextTerms).toContain('crowd');
     expect(contextTerms).not.toContain('therapist');

@@ -1,10 +1,9 @@
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
-import { REMOVED } from '../ports/ledger/retention.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
 import { dayText, dayTextHan } from '../text/day.ts';
 import { cut } from '../text/shorten.ts';
 import { terms } from '../text/terms.ts';
-import type { MemoryVersion, Message, Millis } from '../words.ts';
+import { isWithheld, type MemoryVersion, type Message, type Millis } from '../words.ts';
 
 /** Messages by their ids, as far as the ledger has them. */
 export type SaidById = ReadonlyMap<string, SaidMessage>;
@@ -44,7 +43,7 @@ export const saysLess = (one: SaidById, other: SaidById): boolean => wordsIn(one
 const wordsIn = (said: SaidById): number =>
   [...said.values()]
     .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
-    .filter(({ content }) => content !== REMOVED).length;
+    .filter(({ content }) => !isWithheld(content)).length;
 
 const priorOf = ({ message, before }: SaidMessage): Message[] =>
   before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];

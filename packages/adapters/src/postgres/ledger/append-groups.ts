@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Appended, type Content, EngineError, type NewBatch } from '@slowwave/engine';
+import { type Appended, type Content, EngineError, isWithheld, type NewBatch } from '@slowwave/engine';
 import type { Append } from './append.ts';
 
 /** So many appends share a transaction at most, … */
@@ -83,7 +83,9 @@ function sizeOfNext(waiting: readonly Waiting[]): number {
 const charsOf = ({ messages }: NewBatch): number =>
   messages.reduce((chars, { content }) => chars + lengthOf(content), 0);
 
-const lengthOf = (content: Content): number =>
-  typeof content === 'string'
+function lengthOf(content: Content): number {
+  if (isWithheld(content)) return 0;
+  return typeof content === 'string'
     ? content.length
     : content.reduce((chars, part) => chars + (part.type === 'text' ? part.text : part.image_url.url).length, 0);
+}

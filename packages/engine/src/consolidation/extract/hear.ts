@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
-import { droppedReason } from '../../masking/policy.ts';
 import { imagesOf, type Spoken, spokenOf, textOfContent } from '../../messages/messages.ts';
 import { ask } from '../../models/ask.ts';
 import { textUnderKeys } from '../../models/parse/text-answer.ts';
@@ -8,7 +7,7 @@ import { promptUse } from '../../models/prompt-use.ts';
 import { DESCRIBE_IMAGE, type DescribeInput } from '../../models/prompts/describe-image.ts';
 import type { Discard, PromptUse } from '../../plan.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import type { JsonObject, Message } from '../../words.ts';
+import { isWithheld, type JsonObject, type Message } from '../../words.ts';
 import type { GatheredTurn } from '../values.ts';
 
 /** The new messages as they will be read. */
@@ -33,7 +32,10 @@ export async function hear(deps: EngineDeps, gathered: GatheredTurn, cancel: Can
   };
 }
 
-const whyEmpty = ({ content }: Message): string => droppedReason(content) ?? 'empty message';
+function whyEmpty({ content }: Message): string {
+  if (!isWithheld(content)) return 'empty message';
+  return content.kinds === undefined ? 'not kept' : `not stored, it held personal data: ${content.kinds.join(', ')}`;
+}
 
 interface Pictured {
   readonly gathered: GatheredTurn;

@@ -1,7 +1,9 @@
-import type { LaneId, Memory, MemoryEvent, Millis, TenantId } from '../../words.ts';
+import type { LaneId, Memory, MemoryEvent, Millis, TenantId, Withheld } from '../../words.ts';
 
-/** What stands where the content of a message was. */
+/** What is shown where the text of a memory was. */
 export const REMOVED = '[removed by retention]';
+/** What stands where the content of a message was. */
+export const NOT_KEPT: Withheld = { withheld: 'retention' };
 
 /** What is not kept for ever, found and removed in slices. What still has to be consolidated is never part of it. */
 export interface RetentionStore {
@@ -12,7 +14,7 @@ export interface RetentionStore {
   /** Ended batches that were accepted before, and have their messages. */
   countMessages(tenant: TenantId, before: Millis): Promise<number>;
   /**
-   * The content of their messages gives way to REMOVED; ids, roles and times stay. The index is to be told of the batches,
+   * The content of their messages gives way to NOT_KEPT; ids, roles and times stay. The index is to be told of the batches,
    * and of the memories that are found by what they said. Answers with how many batches.
    */
   removeMessages(tenant: TenantId, before: Millis, how: RemovalSlice): Promise<number>;

@@ -4,10 +4,10 @@ import { DEFAULT_TENANT } from '@slowwave/engine';
 import { batchesOf, engineBench, perfectChat, play, world } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NEAR_HASHED } from '../src/assemble/models.ts';
+import { NEAR_HASHED } from '../src/assemble/settings.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
-import { o200kTokenizer } from '../src/tokens/index.ts';
+import { o200kTokenizer } from '../src/tokens.ts';
 
 describe('G2: a large world on the embedded stores', () => {
   let folder: TempDir;

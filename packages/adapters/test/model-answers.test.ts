@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { ChatCall, Log } from '@slowwave/engine';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openaiChat, openaiEmbedder } from '../src/openai/index.ts';
-import { endpointReranker } from '../src/rerank/index.ts';
+import { endpointReranker } from '../src/rerank.ts';
 
 const CALL: ChatCall = { name: 'extract_facts', system: 'Find.', user: '{}', schema: { type: 'object' } };
 const NEVER = new AbortController().signal;

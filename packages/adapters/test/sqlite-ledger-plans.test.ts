@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describeLedger } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
-import { addFilterFunctions } from '../src/filter-sql/index.ts';
+import { addFilterFunctions } from '../src/filter-sql/sqlite.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { ledgerOf } from '../src/sqlite/ledger/open.ts';
 import { connectToRead, connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';

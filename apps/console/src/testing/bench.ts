@@ -1,6 +1,6 @@
+import { auditLog } from '@slowwave/adapters/audit-log';
 import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
-import { auditLog } from '@slowwave/adapters/trail';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import {
   DEFAULT_TENANT,

@@ -3,14 +3,12 @@ import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bull
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
-import { o200kTokenizer } from '../tokens/index.ts';
-import { webhookSender } from '../webhooks/index.ts';
-import { type Limits, openLimits } from './limits.ts';
-import { openChat, openEmbedder, openImageModel, otherChats } from './models.ts';
+import { o200kTokenizer } from '../tokens.ts';
+import { webhookSender } from '../webhooks.ts';
+import { type Limits, openChat, openEmbedder, openImageModel, openLimits, otherChats } from './models.ts';
 import type { Observer } from './observer.ts';
-import { openAll, openOn } from './open-all.ts';
 import { engineSettings } from './settings.ts';
-import { openIndex, openLedger, openQueue } from './stores.ts';
+import { openAll, openIndex, openLedger, openOn, openQueue } from './stores.ts';
 
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {

@@ -1,19 +1,19 @@
 import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
-import type { ChatModel, Embedder, Log, NearThresholds, Reranker } from '@slowwave/engine';
+import type { Breaker, ChatModel, Embedder, Limiter, Log, Reranker } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
-import { meteredEmbedder } from '../metrics/index.ts';
-import { endpointReranker, meteredReranker } from '../rerank/index.ts';
+import {
+  type BreakingChat,
+  breakingChat,
+  limitedChat,
+  memoryLimiter,
+  postgresLimiter,
+  redisLimiter,
+} from '../limits/index.ts';
+import { countWaits, measureBreakers, meteredEmbedder } from '../metrics.ts';
+import { endpointReranker, meteredReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
-import type { Limits } from './limits.ts';
 import type { Observer } from './observer.ts';
-
-/**
- * Hashed vectors know words, not meanings: what shares next to no word may still be about the same thing. Of changes told
- * in other words none was below 0.17; of texts that have nothing to do with each other seven in ten are below 0.12.
- */
-export const NEAR_HASHED: NearThresholds = { vector: 0.12, keyword: 0.2, overlap: 0.1 };
-/** Real embeddings of unrelated facts about one person seldom fall below this. */
-const NEAR_EMBEDDED: NearThresholds = { vector: 0.3, keyword: 0.5, overlap: 0.1 };
+import { connectionShares } from './stores.ts';
 
 /** Loaded only where a server is asked: it is a tenth of all that a process would load. */
 const servers = () => import('../openai/index.ts');
@@ -71,5 +71,45 @@ async function embedderOf(config: Config, log: Log): Promise<Embedder> {
   return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
 }
 
-export const nearOf = ({ embeddingModel }: Config): NearThresholds =>
-  embeddingModel === null ? NEAR_HASHED : NEAR_EMBEDDED;
+/** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */
+const TOKENS_SHARE = 0.95;
+
+/** Holds what is asked of models to what their providers allow and bear. */
+export interface Limits {
+  /** The model, held so. */
+  of(chat: ChatModel): ChatModel;
+  /** How each model's breaker stands, by the model's name. */
+  breakers(): Readonly<Record<string, Breaker['kind']>>;
+  close(): Promise<void>;
+}
+
+/** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
+export function openLimits(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Limits {
+  const limiter = countWaits(limiterOf(config, log), registry);
+  const models: BreakingChat[] = [];
+  const breakers = () => Object.fromEntries(models.map((model) => [model.name, model.breaker()]));
+  measureBreakers(registry, { breakers });
+  return {
+    of: (chat) => {
+      const model = breakingChat(limitedChat(chat, { limiter, log }), { log });
+      models.push(model);
+      return model;
+    },
+    breakers,
+    close: () => limiter.close(),
+  };
+}
+
+function limiterOf(config: Config, log: Log): Limiter {
+  const { redisUrl, databaseUrl, limits } = config;
+  const { requestsPerMinute, tokensPerMinute } = limits;
+  const held = {
+    requestsPerMinute,
+    tokensPerMinute: tokensPerMinute === null ? null : Math.floor(tokensPerMinute * TOKENS_SHARE),
+  };
+  if (redisUrl !== null) return redisLimiter(redisUrl, held);
+  if (databaseUrl !== null) {
+    return postgresLimiter({ url: databaseUrl, log, connections: connectionShares(config).limits }, held);
+  }
+  return memoryLimiter(held);
+}

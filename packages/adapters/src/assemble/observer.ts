@@ -1,8 +1,10 @@
-import type { Acknowledged, Log, Meter } from '@slowwave/engine';
+import type { Acknowledged, Ledger, Log, Meter, Tools } from '@slowwave/engine';
 import { Registry } from 'prom-client';
+import { type AuditLog, auditLog } from '../audit-log.ts';
 import type { Config } from '../config/index.ts';
-import { engineMetrics, ingestMetrics } from '../metrics/index.ts';
-import { openExporter, traceEngine, traceIngest } from '../traces/index.ts';
+import { auditMetrics, engineMetrics, ingestMetrics } from '../metrics.ts';
+import { openExporter } from '../traces/exporter.ts';
+import { traceEngine, traceIngest } from '../traces/spans.ts';
 
 /** What a program tells of itself: metrics always, traces where a collector is configured. */
 export interface Observer {
@@ -53,3 +55,24 @@ const both = (one: Meter, other: Meter): Meter => ({
     other.searchable(waited);
   },
 });
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+  readonly log: Log;
+  readonly observer: Pick<Observer, 'registry'>;
+}
+
+export interface Audit {
+  /** null: nothing is recorded. */
+  readonly sink: AuditLog | null;
+  /** To be closed after the routes, and before the ledger. */
+  close(): Promise<void>;
+}
+
+/** The audit log of the configuration. */
+export function openAudit({ audit: what }: Config, { ledger, tools, log, observer }: Parts): Audit {
+  if (what === 'off') return { sink: null, close: async () => {} };
+  const sink = auditLog({ what, ledger, tools, log, counted: auditMetrics(observer.registry) });
+  return { sink, close: sink.close };
+}

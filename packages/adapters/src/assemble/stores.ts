@@ -1,14 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Embedder, Ledger, Log, SearchIndex, VectorCache } from '@slowwave/engine';
+import {
+  type Embedder,
+  type IndexBuild,
+  type Ledger,
+  type Log,
+  type Rebuilding,
+  type Rebuilt,
+  rebuildIndex,
+  type SearchIndex,
+  type VectorCache,
+} from '@slowwave/engine';
 import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
-import { countCommits } from '../metrics/index.ts';
-import { type Shares, sharesOf } from '../postgres/shares.ts';
-import { redisVectors } from '../query-cache/index.ts';
-import { openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
+import { countCommits } from '../metrics.ts';
+import { redisVectors } from '../redis-vectors.ts';
+import { openSqliteBuild, openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
+import { engineSettings } from './settings.ts';
 
 /** The ledger of the configuration. A server that is configured and not there is an error, never a file instead. */
 export async function openLedger(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Promise<Ledger> {
@@ -61,3 +71,91 @@ export const connectionShares = ({ databaseConnections, redisUrl }: Config): Sha
 /** Vectors of questions that processes share; null: each has its own alone. */
 export const openVectorCache = ({ redisUrl }: Config, log: Log): VectorCache | null =>
   redisUrl === null ? null : redisVectors(redisUrl, log);
+
+interface Parts {
+  readonly ledger: Ledger;
+  readonly embedder: Embedder;
+  readonly log: Log;
+}
+
+/** `keepOld`: a collection on Qdrant that was used before stays until somebody deletes it. */
+type Wishes = Rebuilding & { readonly keepOld: boolean };
+
+/**
+ * Builds the index of the configuration anew from the ledger, beside the one in use. To change the embedder without a
+ * gap: rebuild with the new settings, then restart all processes with them. Stopped and started again, it goes on.
+ */
+export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wishes): Promise<Rebuilt> {
+  const build = await openBuild(config, parts, wishes);
+  try {
+    return await rebuildIndex({ ...parts, tools: systemTools, settings: engineSettings(config) }, build, wishes);
+  } finally {
+    await build.close();
+  }
+}
+
+async function openBuild(
+  { qdrant, dataDir }: Config,
+  { embedder, log }: Parts,
+  { keepOld }: Wishes,
+): Promise<IndexBuild & { close(): Promise<void> }> {
+  const { fingerprint, dimensions } = embedder;
+  if (qdrant === null) return openSqliteBuild({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+  const { openQdrantBuild } = await import('../qdrant/index.ts');
+  return openQdrantBuild({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log, keepOld });
+}
+
+/** What is open until it is closed. */
+interface Open {
+  close(): Promise<unknown>;
+}
+
+/** Waits for things that are opened at the same time: all of them are open then, or, when one cannot be, none. */
+export async function openAll<const O extends readonly Promise<Open>[]>(
+  opening: O,
+): Promise<{ -readonly [I in keyof O]: Awaited<O[I]> }> {
+  try {
+    return await Promise.all(opening);
+  } catch (error) {
+    await Promise.all(
+      opening.map((one) =>
+        one.then(
+          (open) => open.close().catch(() => {}), // what is wrong is told already
+          () => {},
+        ),
+      ),
+    );
+    throw error;
+  }
+}
+
+/** Waits for something that needs what is open already, which is closed when it cannot be opened. */
+export async function openOn<T>(opened: readonly Open[], opening: Promise<T>): Promise<T> {
+  try {
+    return await opening;
+  } catch (error) {
+    for (const one of opened) await one.close().catch(() => {});
+    throw error;
+  }
+}
+
+/** How many connections each part of a process may hold at most; together no more than the process. */
+interface Shares {
+  readonly ledger: number;
+  readonly queue: number;
+  readonly limits: number;
+}
+
+/** A step of the limiter takes a millisecond: more would only wait for each other's locks. */
+const LIMITS_MAX = 4;
+const LIMITS_PART = 6;
+/** Four workers listen on one each, for as long as they run; the others ask. */
+const QUEUE_MIN = 7;
+
+/** With a queue elsewhere all of them are the ledger's. */
+export function sharesOf(connections: number, queueIsHere: boolean): Shares {
+  if (!queueIsHere) return { ledger: connections, queue: 0, limits: 0 };
+  const limits = Math.min(LIMITS_MAX, Math.floor(connections / LIMITS_PART));
+  const queue = Math.max(QUEUE_MIN, Math.floor((connections - limits) / 2));
+  return { ledger: connections - limits - queue, queue, limits };
+}

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { lockFolder } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
-import { type Manifest, type OnBytes, PRIVATE_FOLDER, readManifest } from './manifest.ts';
+import { type Manifest, type OnBytes, PRIVATE_FOLDER, readManifest, refused } from './manifest.ts';
 import { backUpPostgres, restorePostgres } from './postgres.ts';
-import { refused } from './refused.ts';
 import { backUpSqlite, restoreSqlite } from './sqlite.ts';
 
 export type { Manifest } from './manifest.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EngineError } from '@slowwave/engine';
 import { z } from 'zod';
-import { refused } from './refused.ts';
 
 /** Goes up with every change of what a backup is made of. */
 const FORMAT = 1;
@@ -106,3 +106,11 @@ export async function synced(path: string): Promise<void> {
     await handle.close();
   }
 }
+
+/** Nothing was changed, and trying again changes nothing: somebody has to do what the message says. */
+export const refused = (message: string, cause?: unknown): EngineError =>
+  new EngineError(message, { code: 'ledger_unavailable', retryable: false, cause });
+
+/** Somebody else has the ledger; when they let go of it, it works. */
+export const held = (message: string): EngineError =>
+  new EngineError(message, { code: 'ledger_unavailable', retryable: true });

@@ -8,8 +8,7 @@ import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
 import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
 import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
-import { COUNTED, type Counts, type Manifest, PRIVATE_FILE, writeManifest } from './manifest.ts';
-import { held, refused } from './refused.ts';
+import { COUNTED, type Counts, held, type Manifest, PRIVATE_FILE, refused, writeManifest } from './manifest.ts';
 import { requireCounts } from './sqlite.ts';
 
 const FILE = 'ledger.dump';

@@ -4,8 +4,17 @@ import { isoOf, type Tools } from '@slowwave/engine';
 import Database from 'better-sqlite3';
 import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
 import { MIGRATIONS } from '../sqlite/index.ts';
-import { COUNTED, type Counts, type Manifest, type OnBytes, PRIVATE_FILE, synced, writeManifest } from './manifest.ts';
-import { held, refused } from './refused.ts';
+import {
+  COUNTED,
+  type Counts,
+  held,
+  type Manifest,
+  type OnBytes,
+  PRIVATE_FILE,
+  refused,
+  synced,
+  writeManifest,
+} from './manifest.ts';
 
 const FILE = 'ledger.db';
 /** Copied between two looks at whether to stop: some milliseconds. */

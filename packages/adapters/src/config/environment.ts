@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRange } from '../net/address.ts';
+import { isRange } from '../net/url-policy.ts';
 
 const Count = (min: number, max: number) =>
   z.coerce

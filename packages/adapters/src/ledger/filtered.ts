@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Filter, FilteredStore, Memory, Scope, TenantId } from '@slowwave/engine';
-import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/index.ts';
+import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/translate.ts';
 import { type Access, asRead } from './access.ts';
 import { pageOf, readCursor, type SortKey } from './cursor.ts';
 import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';

@@ -11,7 +11,7 @@ import {
   FencedError,
   type Log,
 } from '@slowwave/engine';
-import { steadyNow } from './account.ts';
+import { steadyNow } from './memory-limiter.ts';
 
 const POLICY: BreakerPolicy = {
   // Several times the tries one batch has: a batch that its provider cannot bear parks alone and stops nobody else.

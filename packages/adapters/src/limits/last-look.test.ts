@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, EngineError, takeTurn } from '@slowwave/engine';
 import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { breakingChat } from './breaking-chat.ts';
-import { limitedChat } from './limited-chat.ts';
+import { limitedChat } from './limited.ts';
 import { memoryLimiter } from './memory-limiter.ts';
 import { slots, slottedChat } from './slots.ts';
 

@@ -1,5 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cancellation, EngineError, type Limiter, type Log } from '@slowwave/engine';
+import {
+  type Cancellation,
+  type ChatCall,
+  type ChatModel,
+  type Embedder,
+  EngineError,
+  estimateTokens,
+  type Limiter,
+  type Log,
+} from '@slowwave/engine';
+
+/** Tokens an answer is thought to take before it is known. */
+const ANSWER_TOKENS = 400;
+/** What an image is thought to take: providers count from a hundred to two thousand. */
+const IMAGE_TOKENS = 1_000;
+
+/** A chat model that all workers together ask no more often than its provider allows. */
+export const limitedChat = (chat: ChatModel, { limiter, log }: { limiter: Limiter; log: Log }): ChatModel => ({
+  name: chat.name,
+  ask: (call, cancel) =>
+    limited(
+      { model: chat.name, limiter, log },
+      {
+        tokens: estimateOf(call),
+        cancel,
+        lastLook: call.lastLook,
+        ask: () => chat.ask(call, cancel),
+        used: ({ usage }) => usage.promptTokens + usage.completionTokens,
+      },
+    ),
+});
+
+const estimateOf = ({ system, user, schema, images = [] }: ChatCall): number =>
+  [system, user, JSON.stringify(schema)].reduce((sum, text) => sum + estimateTokens(text), 0) +
+  images.length * IMAGE_TOKENS +
+  ANSWER_TOKENS;
+
+/** An embedder that is left alone for as long as its provider asks for. */
+export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter: Limiter; log: Log }): Embedder => ({
+  fingerprint: embedder.fingerprint,
+  dimensions: embedder.dimensions,
+  embed: (texts, cancel) =>
+    limited(
+      { model: embedder.fingerprint, limiter, log },
+      {
+        tokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+        cancel,
+        ask: () => embedder.embed(texts, cancel),
+        used: ({ usage }) => usage.promptTokens,
+      },
+    ),
+});
 
 /** A shorter wait is slept through where the work stands; a longer one gives the worker's place to others. */
 const SLEEP_MAX_MS = 1_500;
@@ -8,13 +59,13 @@ const PAUSE_MS = 5_000;
 /** A provider that names a later time is asked then: it may be another account by now. */
 const PAUSE_MAX_MS = 3_600_000;
 
-export interface Limited {
+interface Limited {
   readonly model: string;
   readonly limiter: Limiter;
   readonly log: Log;
 }
 
-export interface LimitedCall<T> {
+interface LimitedCall<T> {
   /** What the call is thought to take. */
   readonly tokens: number;
   readonly cancel: Cancellation;
@@ -26,7 +77,7 @@ export interface LimitedCall<T> {
 }
 
 /** Asks when there is room. A provider that says "too many" says it to everybody who shares the limiter. */
-export async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>): Promise<T> {
+async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>): Promise<T> {
   /** What is told to the limiter after a call changes nothing about the call: its answer is not lost for it. */
   const told = async (telling: Promise<void>): Promise<void> => {
     await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'a call could not be counted'));

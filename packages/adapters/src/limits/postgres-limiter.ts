@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EngineError, type Limiter, type Log, type ModelLimits } from '@slowwave/engine';
 import type { Pool, PoolClient } from 'pg';
 import { openPool } from '../postgres/index.ts';
-import { type Account, NEW_ACCOUNT, pauseIn, reserveIn, settleIn } from './account.ts';
+import { type Account, NEW_ACCOUNT, pauseIn, reserveIn, settleIn } from './memory-limiter.ts';
 
 const SCHEMA = 'slowwave_limits';
 /** Transactions take a few milliseconds, and those of one model wait for each other anyway. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EngineError, type Limiter, type ModelLimits, type Reservation, SECONDS_COUNTED } from '@slowwave/engine';
 import { Redis } from 'ioredis';
-import { reservationId, reservedIn } from './reservation-id.ts';
+import { reservationId, reservedIn } from './memory-limiter.ts';
 
 interface Script {
   readonly text: string;

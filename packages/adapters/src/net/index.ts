@@ -1,5 +1,9 @@
-export { isRange } from './address.ts';
-export { guardedImages } from './guarded-images.ts';
-export { guardedLookup, type Resolve } from './guarded-lookup.ts';
-export { type GuardedAnswer, type GuardedRequest, guardedRequest } from './guarded-request.ts';
-export { type UrlPolicy, urlPolicy } from './url-policy.ts';
+export {
+  type GuardedAnswer,
+  type GuardedRequest,
+  guardedImages,
+  guardedLookup,
+  guardedRequest,
+  type Resolve,
+} from './guarded.ts';
+export { isRange, type UrlPolicy, urlPolicy } from './url-policy.ts';

@@ -1,10 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isPublicAddress, isRange } from './address.ts';
-import type { Resolve } from './guarded-lookup.ts';
-import { guardedRequest } from './guarded-request.ts';
-import { urlPolicy } from './url-policy.ts';
+import { guardedRequest, type Resolve } from './guarded.ts';
+import { isPublicAddress, isRange, urlPolicy } from './url-policy.ts';
 
 const PRIVATE = [
   ...['0.0.0.0', '0.1.2.3', '10.1.2.3', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.0.1', '169.254.169.254'],

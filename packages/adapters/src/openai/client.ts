@@ -1,6 +1,8 @@
-import { EngineError, type Log } from '@slowwave/engine';
-import OpenAI from 'openai';
-import { fetchWithPlainErrors } from './plain-errors.ts';
+import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
+import OpenAI, { APIConnectionTimeoutError } from 'openai';
+import { patientFetch } from '../system/patient-fetch.ts';
+import { type Complaint, complaintIn, complaintOf } from './complaint.ts';
+import { breakdown, cancelled, timedOut, unreadable } from './failure.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
 const NO_KEY = 'none'; // the library insists on a key; servers that need none ignore it
@@ -62,4 +64,101 @@ function notAKey(): EngineError {
   const message =
     "expected the model's API key to be one word of ASCII characters, got others in it; correct OPENAI_API_KEY";
   return new EngineError(message, { code: 'model_misconfigured', retryable: false });
+}
+
+/** What came back: a body, or what the server says instead of one. */
+type Outcome = { readonly body: object } | { readonly complaint: Complaint };
+
+interface Turn {
+  readonly place: Place;
+  readonly cancel: Cancellation;
+}
+
+/**
+ * One request, ended by its answer, its timeout or its cancellation, whichever is first. Throws EngineError when the
+ * server did not answer at all.
+ */
+export async function exchange(
+  { place, cancel }: Turn,
+  send: (signal: AbortSignal) => Promise<unknown>,
+): Promise<Outcome> {
+  if (cancel.aborted) throw cancelled();
+  const abort = new AbortController();
+  const hangUp = (): void => abort.abort();
+  // The library's own timeout ends with the headers of an error; this one covers every byte.
+  const timer = setTimeout(hangUp, place.timeoutMs);
+  cancel.addEventListener('abort', hangUp, { once: true });
+  try {
+    return outcomeOf(await send(abort.signal), place);
+  } catch (thrown) {
+    if (cancel.aborted) throw cancelled(thrown);
+    if (abort.signal.aborted || thrown instanceof APIConnectionTimeoutError) throw timedOut(place, thrown);
+    const complaint = complaintOf(thrown);
+    if (complaint === null) throw breakdown(thrown, place);
+    return { complaint };
+  } finally {
+    clearTimeout(timer);
+    cancel.removeEventListener('abort', hangUp);
+  }
+}
+
+function outcomeOf(body: unknown, place: Place): Outcome {
+  if (typeof body !== 'object' || body === null) {
+    throw unreadable(typeof body === 'string' ? 'text that is not JSON' : 'an empty body', place);
+  }
+  const complaint = complaintIn(body);
+  return complaint === null ? { body } : { complaint };
+}
+
+/**
+ * fetch of at most so many bytes, but every refusal carries its explanation where OpenAI puts it. Other servers send `{message}`, `{detail}` or
+ * plain text, of which the library would keep nothing.
+ */
+export const fetchWithPlainErrors =
+  (bytesMax?: number): typeof fetch =>
+  async (url, init) => {
+    const response = await patientFetch(url, init, bytesMax);
+    if (response.ok) return response;
+    const { status, headers } = response;
+    return new Response(JSON.stringify({ error: errorIn(await beginningOf(response)) }), {
+      status,
+      headers: plain(headers),
+    });
+  };
+
+/** An explanation is a sentence; what is longer is a page, of which the beginning says as much. */
+const EXPLANATION_BYTES_MAX = 64 * 1024;
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= EXPLANATION_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function errorIn(text: string): unknown {
+  const body = parsed(text);
+  if (typeof body !== 'object' || body === null) return { message: text };
+  if ('error' in body) return typeof body.error === 'string' ? { message: body.error } : body.error;
+  return 'detail' in body ? { message: body.detail } : body;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The headers without those that described the body as it was sent. */
+function plain(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name);
+  kept.set('content-type', 'application/json');
+  return kept;
 }

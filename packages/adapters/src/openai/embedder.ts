@@ -1,19 +1,16 @@
-import { type Cancellation, type Embedded, type Embedder, EngineError, estimateTokens } from '@slowwave/engine';
-import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
-import { type Connection, connect, type OpenaiOptions } from './client.ts';
-import { checkDimensions, type RawVectors, readVectors, unitVector } from './embedding-answer.ts';
 import {
-  acceptable,
-  embeddingRequest,
-  inBatches,
-  type Manners,
-  TEXT_TOKENS_MAX,
-  withoutRefused,
-} from './embedding-request.ts';
-import { exchange } from './exchange.ts';
-import { MISCONFIGURED, rejection } from './failure.ts';
-import { fetchWithPlainErrors } from './plain-errors.ts';
-import { unquoted } from './unquoted.ts';
+  type Cancellation,
+  type Embedded,
+  type Embedder,
+  EngineError,
+  estimateTokens,
+  type TokenUse,
+} from '@slowwave/engine';
+import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
+import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
+import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
+import { type Complaint, complainsAbout, unquoted } from './complaint.ts';
+import { MISCONFIGURED, rejection, unreadable } from './failure.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';
@@ -152,4 +149,117 @@ async function requestInputs(server: Server, inputs: readonly string[], cancel: 
       'the embedding model refuses a setting; going on without it',
     );
   }
+}
+
+/**
+ * OpenAI's models take 8,191 tokens per text and refuse the whole request for one text that is longer. What a text is
+ * about stands in its first pages, so the rest is left out of the vector rather than the text out of the index.
+ */
+const TEXT_TOKENS_MAX = 8_000;
+const BATCH_TEXTS_MAX = 256; // some servers stop at 256, OpenAI at 2,048
+const BATCH_TOKENS_MAX = 100_000; // a third of what OpenAI takes: ours is an estimate
+
+/** What a server is known to take beside the texts. */
+interface Manners {
+  readonly dimensions: number | null;
+  /** Vectors in base64, a quarter of the size. */
+  readonly base64: boolean;
+}
+
+/** The same manners without what the server complains about; null when that is something else. */
+function withoutRefused(manners: Manners, complaint: Complaint): Manners | null {
+  if (manners.dimensions !== null && complainsAbout(complaint, /dimension|matryoshka/iu))
+    return { ...manners, dimensions: null };
+  if (manners.base64 && complainsAbout(complaint, /encoding.?format|base64/iu)) return { ...manners, base64: false };
+  return null;
+}
+
+function embeddingRequest(model: string, texts: readonly string[], manners: Manners): EmbeddingCreateParams {
+  return {
+    model,
+    input: [...texts],
+    ...(manners.dimensions === null ? {} : { dimensions: manners.dimensions }),
+    // Left out, the library asks for base64 and decodes it.
+    ...(manners.base64 ? {} : { encoding_format: 'float' as const }),
+  };
+}
+
+/** Texts in groups that a server takes at once, in order. */
+function inBatches(texts: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  let room = 0;
+  for (const text of texts) {
+    const tokens = Math.min(estimateTokens(text), TEXT_TOKENS_MAX);
+    const last = batches.at(-1);
+    if (last === undefined || last.length === BATCH_TEXTS_MAX || tokens > room) {
+      batches.push([text]);
+      room = BATCH_TOKENS_MAX - tokens;
+    } else {
+      last.push(text);
+      room -= tokens;
+    }
+  }
+  return batches;
+}
+
+/** A text as a server takes it: never empty, never too long, no half characters. */
+function acceptable(text: string, tokensMax: number): string {
+  return text.trim() === '' ? ' ' : firstTokens(text, tokensMax).toWellFormed();
+}
+
+/** The beginning of a text, up to about so many tokens. */
+function firstTokens(text: string, limit: number): string {
+  if (text.length <= limit || estimateTokens(text) <= limit) return text; // no character costs more than a token
+  let fits = limit;
+  let tooLong = text.length;
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (estimateTokens(text.slice(0, middle)) <= limit) fits = middle;
+    else tooLong = middle;
+  }
+  return text.slice(0, fits);
+}
+
+interface EmbeddingList {
+  readonly data?: readonly { readonly index?: number; readonly embedding?: ArrayLike<number> }[] | null;
+  readonly usage?: { readonly prompt_tokens?: number } | null;
+}
+
+interface RawVectors {
+  /** null: this text is refused for good. */
+  readonly vectors: readonly (ArrayLike<number> | null)[];
+  readonly usage: TokenUse;
+}
+
+/** Reads one vector per text, in the order of the texts. */
+function readVectors(body: object, texts: readonly string[], place: Place): RawVectors {
+  const { data, usage } = body as EmbeddingList;
+  const sorted = [...(data ?? [])].sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
+  const vectors = sorted.flatMap(({ embedding }) => (isVector(embedding) ? [embedding] : []));
+  if (vectors.length !== texts.length) {
+    throw unreadable(`${vectors.length} usable vectors for ${texts.length} texts`, place);
+  }
+  const promptTokens = usage?.prompt_tokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  return { vectors, usage: { promptTokens, completionTokens: 0 } };
+}
+
+/** The vector at unit length. All zeros stay: they are near nothing. */
+function unitVector(raw: ArrayLike<number>): Float32Array {
+  const vector = Float64Array.from(raw);
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return Float32Array.from(vector, (value) => (length === 0 ? 0 : value / length));
+}
+
+/** Vectors of another length than the index was made for can never be compared with its own. */
+function checkDimensions({ vectors }: RawVectors, dimensions: number, place: Place): void {
+  const wrong = vectors.find((vector) => vector !== null && vector.length !== dimensions);
+  if (wrong === undefined || wrong === null) return;
+  const expected = `vectors of ${dimensions} dimensions from ${place.baseUrl} (model ${place.model})`;
+  const advice = `set SLOWWAVE_EMBEDDING_DIMENSIONS to ${wrong.length}, or use a model with ${dimensions}; the index is then built anew`;
+  throw new EngineError(`expected ${expected}, got ${wrong.length}; ${advice}`, MISCONFIGURED);
+}
+
+function isVector(value: unknown): value is ArrayLike<number> {
+  const list = Array.isArray(value) || value instanceof Float32Array ? value : [];
+  return list.length > 0 && list.every((item) => Number.isFinite(item));
 }

@@ -1,8 +1,7 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError } from 'openai';
 import type { Place } from './client.ts';
-import { type Complaint, isRedirect } from './complaint.ts';
-import { unquoted } from './unquoted.ts';
+import { type Complaint, isRedirect, unquoted } from './complaint.ts';
 
 const TOO_LONG =
   /context.?length|context.?(window|size)|maximum (context|input|sequence)|too many tokens|(prompt|input) (is )?too (long|large)|reduce the length/iu;

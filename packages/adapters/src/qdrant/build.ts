@@ -1,5 +1,5 @@
 import { type BuildNote, EngineError, type IndexBuild, type IndexPoint, type LaneId } from '@slowwave/engine';
-import { checkVector } from '../vectors/check-vector.ts';
+import { checkVector } from '../check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, type Keeping } from './collections.ts';
 import { forgetIn } from './forget-lane.ts';

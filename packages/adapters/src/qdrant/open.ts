@@ -1,5 +1,5 @@
 import type { IndexQuery, Log, SearchIndex } from '@slowwave/engine';
-import { checkVector } from '../vectors/check-vector.ts';
+import { checkVector } from '../check-vector.ts';
 import { collectionBehind, pointAlias } from './alias.ts';
 import { createCollection, dropCollection, fitCollection, isOfSpace, type Keeping } from './collections.ts';
 import { tenantFilter } from './filters.ts';

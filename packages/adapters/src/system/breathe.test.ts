@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breathe } from './breathe.ts';
+import { breathe } from './tools.ts';
 
 const PIECES = 20;
 const PIECE_MS = 5;

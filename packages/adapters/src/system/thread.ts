@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import { reviveError, type ThreadMessage, type ThreadRequest } from './thread-protocol.ts';
+import { reviveError, type ThreadMessage, type ThreadRequest } from './thread-host.ts';
 
 /** A worker thread that answers calls: how blocking libraries are kept off the event loop. */
 export interface Thread {

@@ -1,5 +1,4 @@
 import type { Log } from '@slowwave/engine';
-import { exportBody, type Span } from './span.ts';
 
 /** Sends spans in the background. Nobody waits for it, and nothing fails with it. */
 export interface SpanExporter {
@@ -8,7 +7,7 @@ export interface SpanExporter {
   close(): Promise<void>;
 }
 
-export interface ExporterOptions {
+interface ExporterOptions {
   /** Where the collector listens, e.g. http://127.0.0.1:4318; spans go to /v1/traces below it. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -98,3 +97,58 @@ function complaints(log: Log, url: string): (problem: string) => void {
     log.warn({ collector: new URL(url).host, problem }, 'traces could not be sent; the work goes on without them');
   };
 }
+
+/** Something that took time in the way of a batch: ids, counts and times, never contents. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly kind: keyof typeof KINDS;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly links: readonly SpanLink[];
+  readonly failed: boolean;
+}
+
+export interface SpanLink {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Numbers of the OpenTelemetry protocol. */
+const KINDS = { internal: 1, server: 2, client: 3, consumer: 5 } as const;
+const STATUS_UNSET = 0;
+const STATUS_ERROR = 2;
+
+/** The body of an export, as OTLP/HTTP has it in JSON. */
+export const exportBody = (service: string, spans: readonly Span[]): string =>
+  JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: attributesOf({ 'service.name': service }) },
+        scopeSpans: [{ scope: { name: 'slowwave' }, spans: spans.map(encoded) }],
+      },
+    ],
+  });
+
+const encoded = ({ parentId, startedAt, endedAt, failed, ...span }: Span) => ({
+  ...span,
+  ...(parentId === null ? {} : { parentSpanId: parentId }),
+  kind: KINDS[span.kind],
+  startTimeUnixNano: nanosOf(startedAt),
+  endTimeUnixNano: nanosOf(Math.max(startedAt, endedAt)),
+  attributes: attributesOf(span.attributes),
+  status: { code: failed ? STATUS_ERROR : STATUS_UNSET },
+});
+
+const attributesOf = (attributes: Span['attributes']) =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === 'string' ? { stringValue: value } : { intValue: String(Math.round(value)) },
+  }));
+
+/** Nanoseconds need more digits than a number has. */
+const nanosOf = (ms: number): string => (BigInt(Math.round(ms * 1_000)) * 1_000n).toString();

@@ -1,8 +1,8 @@
 import type { LaneId, MeasuredTurn, TurnIds } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { postSpanOf, traceIdOf, turnSpanOf } from './ids.ts';
-import { traceEngine, traceIngest } from './index.ts';
-import { exportBody, type Span } from './span.ts';
+import { exportBody, type Span } from './exporter.ts';
+
+import { postSpanOf, traceEngine, traceIdOf, traceIngest, turnSpanOf } from './spans.ts';
 
 const times = { startedAt: 1_000, endedAt: 1_250 };
 const ended: MeasuredTurn = { ...times, outcome: 'applied', reason: null };

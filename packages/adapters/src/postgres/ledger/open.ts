@@ -1,6 +1,6 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
 import type { Pool } from 'pg';
-import { postgresDialect } from '../../filter-sql/index.ts';
+import { postgresDialect } from '../../filter-sql/postgres.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundAtOnce } from '../../ledger/graph/around.ts';
 import { proveWritable, storesOf } from '../../ledger/stores.ts';

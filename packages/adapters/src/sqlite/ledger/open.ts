@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
-import { sqliteDialect } from '../../filter-sql/index.ts';
+import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import type { Access } from '../../ledger/access.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundEach } from '../../ledger/graph/around.ts';
 import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
-import { sameFile } from '../same-file.ts';
+import { sameFile } from '../file.ts';
 import { accessOf } from './access.ts';
 import type { Append } from './append.ts';
 import { openAuditor } from './auditor.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { addFilterFunctions } from '../../filter-sql/index.ts';
+import { addFilterFunctions } from '../../filter-sql/sqlite.ts';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;

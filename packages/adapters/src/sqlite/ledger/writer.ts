@@ -1,8 +1,7 @@
-import { scriptNamed } from '../../ledger/access.ts';
 import '../../ledger/stores.ts';
+import { scriptNamed } from '../../ledger/access.ts';
 import type { ThreadCall, ThreadHost } from '../../system/thread-host.ts';
-import { compactFile } from '../compact.ts';
-import { sameFile } from '../same-file.ts';
+import { compactFile, sameFile } from '../file.ts';
 import { append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';

@@ -1,5 +1,5 @@
 import type { BuildNote, IndexMarker, IndexPoint } from '@slowwave/engine';
-import { checkVector } from '../../vectors/check-vector.ts';
+import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
 import { metaOf, setMeta, spaceText } from './format.ts';

@@ -1,6 +1,6 @@
 import type { IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
-import { checkVector } from '../../vectors/check-vector.ts';
+import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { answerOf } from './answer.ts';
 import { foreignMarker, isOfSpace, markerOf, requireSpace } from './format.ts';

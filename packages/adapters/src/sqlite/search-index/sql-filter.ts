@@ -1,5 +1,6 @@
 import type { Filter, IndexQuery } from '@slowwave/engine';
-import { sqliteDialect, translate } from '../../filter-sql/index.ts';
+import { sqliteDialect } from '../../filter-sql/sqlite.ts';
+import { translate } from '../../filter-sql/translate.ts';
 import type { Sql } from '../ledger/sql.ts';
 import type { OwnerRow } from './owner-table.ts';
 import type { Narrowed } from './seen.ts';

@@ -1,7 +1,7 @@
 import type { IndexMarker } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
-import { checkVector } from '../../vectors/check-vector.ts';
-import { compactFile } from '../compact.ts';
+import { checkVector } from '../../check-vector.ts';
+import { compactFile } from '../file.ts';
 import { BUSY_TIMEOUT_MS, type Sql } from '../ledger/sql.ts';
 import { forgetLane } from './forget-lane.ts';
 import { markerOf, renew, requireSpace, setMeta } from './format.ts';

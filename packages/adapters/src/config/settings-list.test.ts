@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { ENVIRONMENT } from './environment.ts';
+import { between, composeEnvironment, envExample, settingsTables } from './settings-list.ts';
+
+/**
+ * Files that list the settings are compared with the settings. After a change of these, update them with
+ * node_modules/.bin/node node_modules/vitest/vitest.mjs run --project unit packages/adapters/src/config -u
+ */
+const ROOT = resolve(import.meta.dirname, '../../../..');
+const pathOf = (name: string): string => resolve(ROOT, name);
+
+test('.env.example has every setting with its default', async () => {
+  await expect(envExample()).toMatchFileSnapshot(pathOf('.env.example'));
+});
+
+test('.env.example names no setting that does not exist, and sets none', async () => {
+  const lines = (await readFile(pathOf('.env.example'), 'utf8')).split('\n');
+  const named = lines.flatMap((line) => /^# ([A-Z][A-Z0-9_]+)=/.exec(line)?.[1] ?? []);
+  expect(named).toEqual(Object.keys(ENVIRONMENT.shape));
+  expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+});
+
+const WRITTEN: readonly [string, readonly [string, string], () => string][] = [
+  ['docs/settings.md', ['<!-- settings -->', '<!-- /settings -->'], () => `\n${settingsTables()}\n`],
+  ['docker-compose.yml', ['  # Every other setting of the programs:', '  # End of the settings.'], composeEnvironment],
+];
+
+test.each(WRITTEN)('%s has every setting', async (name, lines, content) => {
+  const text = await readFile(pathOf(name), 'utf8');
+  await expect(between(text, lines, content())).toMatchFileSnapshot(pathOf(name));
+});

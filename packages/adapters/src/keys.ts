@@ -1,0 +1,137 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ApiKey, KeyStore, Log, Millis, Tools } from '@slowwave/engine';
+
+/** What is read is believed so long: a revocation is effective everywhere within it. */
+const BELIEVED_MS = 3_000;
+
+/** Keys that are kept at hand, about 5 MB; with more in use some are read again. */
+const KEPT_MAX = 10_000;
+
+/** How exactly the last use of a key is known: each note of it is a write. */
+const USE_NOTED_MS = 3_600_000;
+
+export interface KeyCheckOptions {
+  readonly keys: KeyStore;
+  readonly tools: Pick<Tools, 'now'>;
+  readonly log: Log;
+  /** A clock that nobody sets, in ms: what is at hand must not stay there because the time was changed. */
+  readonly monotonic?: () => Millis;
+}
+
+/** Tells what keys stand for, by the ledger. What it knows already costs one digest. */
+export function keyCheck({ keys, tools, log, monotonic = () => performance.now() }: KeyCheckOptions) {
+  const known = atHand(keys, monotonic);
+  const noteUse = (key: ApiKey, now: Millis): void => {
+    if (key.lastUsedAt !== null && now - key.lastUsedAt < USE_NOTED_MS) return;
+    known.put({ ...key, lastUsedAt: now });
+    keys.used(key.id, now).catch((err: unknown) => log.warn({ err, key: key.id }, 'the use of a key was not noted'));
+  };
+  return {
+    check: async (text: string) => {
+      const id = keyIdIn(text);
+      const key = id === null ? null : await known.get(id);
+      if (key === null) return refused('unknown');
+      const now = tools.now();
+      const reason = refusalOf(key, digestOf(text), now);
+      if (reason !== null) return refused(reason, key);
+      noteUse(key, now);
+      return { kind: 'taken' as const, principal: principalOf(key) };
+    },
+    any: anyOf(keys, monotonic),
+  };
+}
+
+type Reason = 'unknown' | 'replaced' | 'expired' | 'revoked';
+
+/** The key is named only where its secret was sent. */
+const refused = (reason: Reason, key?: ApiKey) => ({
+  kind: 'refused' as const,
+  reason,
+  ...(key !== undefined && reason !== 'unknown' && { key: { id: key.id, tenant: key.tenant } }),
+});
+
+/** Only who has the secret is told what became of the key. */
+function refusalOf({ hash, previous, revokedAt, expiresAt }: ApiKey, digest: Buffer, now: Millis): Reason | null {
+  if (!isSame(digest, hash)) {
+    if (previous === null || !isSame(digest, previous.hash)) return 'unknown';
+    if (now >= previous.until) return 'replaced';
+  }
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && now >= expiresAt ? 'expired' : null;
+}
+
+const principalOf = ({ id, tenant, scopes, userId, appId }: ApiKey) => ({ keyId: id, tenant, scopes, userId, appId });
+
+/** Keys as the ledger has them, or had a moment ago. Ids it does not know are not kept: anybody can send those. */
+function atHand(keys: KeyStore, monotonic: () => Millis) {
+  const kept = new Map<string, { readonly key: ApiKey; readonly readAt: Millis }>();
+  const keep = (key: ApiKey, readAt: Millis): void => {
+    kept.delete(key.id);
+    kept.set(key.id, { key, readAt });
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
+  };
+  return {
+    get: async (id: string): Promise<ApiKey | null> => {
+      const found = kept.get(id);
+      // Before it is asked for: what changes while the answer is on its way counts from then on.
+      const askedAt = monotonic();
+      if (found !== undefined && askedAt - found.readAt < BELIEVED_MS) return found.key;
+      const key = await keys.find(id);
+      if (key === null) kept.delete(id);
+      else keep(key, askedAt);
+      return key;
+    },
+    /** Changes what is at hand, and not how long it is believed. */
+    put: (key: ApiKey): void => {
+      const found = kept.get(key.id);
+      if (found !== undefined) kept.set(key.id, { ...found, key });
+    },
+  };
+}
+
+/** Whether there has ever been a key. Once seen it stays so, whatever becomes of the ledger. */
+function anyOf(keys: KeyStore, monotonic: () => Millis): () => Promise<boolean> {
+  let seen = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = monotonic();
+    if (seen || now - askedAt < BELIEVED_MS) return seen;
+    seen = await keys.any();
+    askedAt = now;
+    return seen;
+  };
+}
+
+/** 256 bits: nobody finds them by trying. */
+const RANDOM_BYTES = 32;
+
+/** The longest id of a key, with room. */
+const FORM = /^sw_(key_[0-9a-z]{1,40})_[\w-]{43}$/;
+
+/** What is given to a caller once, and what is kept of it. */
+interface NewSecret {
+  readonly secret: string;
+  readonly hash: string;
+}
+
+/** A secret for a key. It names the key, so that the key is found without comparing it with all of them. */
+export function newSecret(id: string): NewSecret {
+  const secret = `sw_${id}_${randomBytes(RANDOM_BYTES).toString('base64url')}`;
+  return { secret, hash: digestOf(secret).toString('hex') };
+}
+
+/** The id of the key a text may be a secret of; null: of none. */
+const keyIdIn = (text: string): string | null => FORM.exec(text)?.[1] ?? null;
+
+/**
+ * A fast digest is enough. Slow ones are for secrets that people choose and that can be guessed; here there are 256
+ * random bits to guess, whatever a guess costs, and every request would pay for it.
+ */
+const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** In the same time, whatever the digests are. */
+function isSame(digest: Buffer, hash: string): boolean {
+  const known = Buffer.from(hash, 'hex');
+  return known.length === digest.length && timingSafeEqual(digest, known);
+}

@@ -1,2 +1,0 @@
-export { type KeyCheckOptions, keyCheck } from './check.ts';
-export { newSecret } from './secret.ts';

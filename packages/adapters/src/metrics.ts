@@ -1,0 +1,244 @@
+import {
+  type Acknowledged,
+  type Embedder,
+  EngineError,
+  type Limiter,
+  type MeasuredCall,
+  type Meter,
+  type Tools,
+} from '@slowwave/engine';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+const SECOND_MS = 1_000;
+/** From a read of a local ledger to a model that thinks for a minute, in seconds. */
+const WORK_BUCKETS_S = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+/** From a flush without a model to the next day's budget, in seconds. */
+const WAIT_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
+
+/** What the engine does, for Prometheus. Labels are kinds and models: never ids, of which there is no end. */
+export function engineMetrics(registry: Registry): Meter {
+  const registers = [registry];
+  const steps = new Histogram({
+    name: 'slowwave_step_duration_seconds',
+    help: 'Time of each step of a consolidation',
+    labelNames: ['step', 'outcome'] as const,
+    buckets: WORK_BUCKETS_S,
+    registers,
+  });
+  const searchable = new Histogram({
+    name: 'slowwave_searchable_delay_seconds',
+    help: 'From the acceptance of a batch to its memories in the index; batches that changed no memory are left out',
+    buckets: WAIT_BUCKETS_S,
+    registers,
+  });
+  const consolidations = new Counter({
+    name: 'slowwave_consolidations_total',
+    help: 'Tries to consolidate by how they ended; waits: only too early, with what they wait for',
+    labelNames: ['outcome', 'reason'] as const,
+    registers,
+  });
+  const facts = new Counter({
+    name: 'slowwave_facts_total',
+    help: 'Facts of applied plans by outcome',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const call = callMetrics(registry);
+  return {
+    step: (_turn, { step, failed, ...times }) =>
+      steps.observe({ step, outcome: failed ? 'failed' : 'done' }, secondsOf(times)),
+    call: (_turn, measured) => call(measured),
+    turn: (_turn, { outcome, reason }) => consolidations.inc({ outcome, reason: reason ?? 'none' }),
+    facts: (outcomes) => {
+      for (const { outcome } of outcomes) facts.inc({ outcome });
+    },
+    searchable: (waited) => {
+      for (const ms of waited) searchable.observe(Math.max(0, ms) / SECOND_MS);
+    },
+  };
+}
+
+function callMetrics(registry: Registry): (call: MeasuredCall) => void {
+  const registers = [registry];
+  const duration = new Histogram({
+    name: 'slowwave_model_call_duration_seconds',
+    help: 'Time of calls of models, answered or not, with waits for the provider that were short enough to sit out',
+    labelNames: ['kind', 'model'] as const,
+    buckets: WORK_BUCKETS_S,
+    registers,
+  });
+  const calls = new Counter({
+    name: 'slowwave_model_calls_total',
+    help: 'Calls of models by outcome: answered, or the code of the failure',
+    labelNames: ['kind', 'model', 'outcome'] as const,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'slowwave_model_tokens_total',
+    help: 'Tokens of models, those of failed calls as far as they are known',
+    labelNames: ['kind', 'model', 'direction'] as const,
+    registers,
+  });
+  const cost = new Counter({
+    name: 'slowwave_model_cost_total',
+    help: "Known cost of models in the currency of the tenant's prices: US dollars at list prices",
+    labelNames: ['kind', 'model'] as const,
+    registers,
+  });
+  return ({ kind, model, failure, usage, cost: spent, ...times }) => {
+    const labels = { kind, model };
+    duration.observe(labels, secondsOf(times));
+    calls.inc({ ...labels, outcome: failure ?? 'answered' });
+    tokens.inc({ ...labels, direction: 'prompt' }, amountOf(usage.promptTokens));
+    tokens.inc({ ...labels, direction: 'completion' }, amountOf(usage.completionTokens));
+    cost.inc(labels, amountOf(spent));
+  };
+}
+
+/** What a server says it used must not break a counter. */
+const amountOf = (said: number): number => (Number.isFinite(said) && said > 0 ? said : 0);
+
+/** A clock that was set back in between must not break a histogram. */
+const secondsOf = ({ startedAt, endedAt }: { startedAt: number; endedAt: number }): number =>
+  Math.max(0, endedAt - startedAt) / SECOND_MS;
+
+interface Metering {
+  readonly meter: Pick<Meter, 'call'>;
+  readonly tools: Pick<Tools, 'now'>;
+}
+
+/** An embedder whose calls are counted like those of chat models. */
+export function meteredEmbedder(embedder: Embedder, { meter, tools }: Metering): Embedder {
+  const { fingerprint: model, dimensions } = embedder;
+  return {
+    fingerprint: model,
+    dimensions,
+    embed: async (texts, cancel) => {
+      const startedAt = tools.now();
+      const tell = (ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
+        meter.call(null, { ...ended, kind: 'embed', model, cost: 0, startedAt, endedAt: tools.now() });
+      try {
+        const embedded = await embedder.embed(texts, cancel);
+        tell({ failure: null, usage: embedded.usage });
+        return embedded;
+      } catch (error) {
+        const failure = error instanceof EngineError ? error.code : 'unknown';
+        if (failure !== 'cancelled') tell({ failure, usage: { promptTokens: 0, completionTokens: 0 } });
+        throw error;
+      }
+    },
+  };
+}
+
+/** From an idle disk (under 1 ms) to a ledger that is nearly away, in seconds. */
+const ACKNOWLEDGE_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+
+export function ingestMetrics(registry: Registry): (acknowledged: Acknowledged) => void {
+  const duration = new Histogram({
+    name: 'slowwave_acknowledge_duration_seconds',
+    help: 'From a request to the moment its batch is durable',
+    labelNames: ['repeated'] as const,
+    buckets: ACKNOWLEDGE_BUCKETS_S,
+    registers: [registry],
+  });
+  const ahead = new Counter({
+    name: 'slowwave_future_timestamps_total',
+    help: 'Messages with a timestamp more than a minute after they were accepted: often local time that is sent as UTC',
+    registers: [registry],
+  });
+  return ({ startedAt, endedAt, repeated, fromTheFuture }) => {
+    duration.observe({ repeated: String(repeated) }, Math.max(0, endedAt - startedAt) / SECOND_MS);
+    if (!repeated) ahead.inc(fromTheFuture);
+  };
+}
+
+/** Entries of the audit log that this process has written, and those that it could not. */
+export function auditMetrics(registry: Registry): (outcome: 'written' | 'lost', count: number) => void {
+  const entries = new Counter({
+    name: 'slowwave_audit_entries_total',
+    help: 'Entries of the audit log, by what became of them: written, lost',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  return (outcome, count) => entries.inc({ outcome }, count);
+}
+
+/** Where the vector of a question came from: this process, the cache that all share, or the model. */
+export type VectorSource = 'memory' | 'shared' | 'model';
+
+export function countQueryVectors(registry: Registry): (source: VectorSource) => void {
+  const counter = new Counter({
+    name: 'slowwave_query_vectors_total',
+    help: 'Questions by where their vector came from: memory and shared are caches, model was asked',
+    labelNames: ['source'] as const,
+    registers: [registry],
+  });
+  return (source) => counter.inc({ source });
+}
+
+/** A limiter that counts how often, and for how long, calls of a model had to wait for its provider. */
+export function countWaits(limiter: Limiter, registry: Registry): Limiter {
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['model'] as const, registers: [registry] });
+  const waits = counter('slowwave_rate_limit_waits_total', 'Times a call of a model was told to wait for its limits');
+  const seconds = counter('slowwave_rate_limit_wait_seconds_total', 'Time calls of a model were told to wait');
+  const pauses = counter('slowwave_rate_limit_pauses_total', 'Times a provider refused, and all workers paused');
+  return {
+    reserve: async (model, tokens) => {
+      const answer = await limiter.reserve(model, tokens);
+      if (answer.kind === 'wait') {
+        waits.inc({ model });
+        seconds.inc({ model }, answer.ms / SECOND_MS);
+      }
+      return answer;
+    },
+    settle: (model, id, tokens) => limiter.settle(model, id, tokens),
+    pause: (model, ms) => {
+      pauses.inc({ model });
+      return limiter.pause(model, ms);
+    },
+    close: () => limiter.close(),
+  };
+}
+
+/** What knows how the breaker of each model stands. */
+interface Breaking {
+  breakers(): Readonly<Record<string, string>>;
+}
+
+/** Which models this process leaves alone because they keep failing; asked for when metrics are. */
+export function measureBreakers(registry: Registry, { breakers }: Breaking): void {
+  new Gauge({
+    name: 'slowwave_breaker_open',
+    help: '1 while this process leaves the model alone, or only probes it; 0 while it asks',
+    labelNames: ['model'] as const,
+    registers: [registry],
+    collect() {
+      for (const [model, kind] of Object.entries(breakers())) this.set({ model }, kind === 'closed' ? 0 : 1);
+    },
+  });
+}
+
+/** A ledger that lets several writes share one commit. */
+interface Grouping {
+  committed(): Promise<{ readonly commits: number; readonly calls: number }>;
+}
+
+/** How many writes shared how many commits; asked for when metrics are. */
+export function countCommits(registry: Registry, ledger: Grouping): void {
+  const registers = [registry];
+  const counted = (name: string, help: string, of: 'commits' | 'calls'): void => {
+    new Counter({
+      name,
+      help,
+      registers,
+      async collect() {
+        const total = (await ledger.committed())[of];
+        this.reset();
+        this.inc(total);
+      },
+    });
+  };
+  counted('slowwave_ledger_group_commits_total', 'Commits of grouped writes by this process', 'commits');
+  counted('slowwave_ledger_grouped_writes_total', 'Writes by this process that shared those commits', 'calls');
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { chatRequest, FULL_MANNERS } from './chat.ts';
+
+const CALL = {
+  name: 'describe_image',
+  system: 'describe_image\nSay what you see.',
+  user: 'Describe.\n{"images":2}',
+  schema: {},
+};
+
+test('a question without images is plain text', () => {
+  expect(chatRequest('m', CALL, FULL_MANNERS).messages[1]).toEqual({ role: 'user', content: CALL.user });
+});
+
+test('images stand before the text, which ends with the input', () => {
+  const images = ['https://pictures.example/a.png', 'data:image/png;base64,AAAA'];
+  expect(chatRequest('m', { ...CALL, images }, FULL_MANNERS).messages[1]).toEqual({
+    role: 'user',
+    content: [
+      { type: 'image_url', image_url: { url: images[0] } },
+      { type: 'image_url', image_url: { url: images[1] } },
+      { type: 'text', text: CALL.user },
+    ],
+  });
+});

@@ -1,1 +1,0 @@
-export { createLog, type LogLevel, type LogOptions } from './log.ts';

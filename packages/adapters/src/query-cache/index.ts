@@ -1,1 +1,0 @@
-export { redisVectors } from './redis-vectors.ts';

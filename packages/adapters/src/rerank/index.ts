@@ -1,2 +1,0 @@
-export { endpointReranker } from './endpoint.ts';
-export { meteredReranker } from './metered.ts';

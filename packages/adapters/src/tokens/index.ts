@@ -1,1 +1,0 @@
-export { o200kTokenizer } from './o200k.ts';

@@ -1,1 +1,0 @@
-export { type AuditLog, auditLog } from './audit-log.ts';

@@ -1,2 +1,0 @@
-export { newWebhookSecret } from './secret.ts';
-export { webhookSender } from './sender.ts';

@@ -62,16 +62,46 @@ test.each([
   expect((await post(body)).got).toEqual(JSON.parse(body));
 });
 
-test('levels are counted before anything is parsed, and as many as are allowed are read', async () => {
+test('levels are counted before a schema sees them, and as many as are allowed are read', async () => {
   const { post, asked } = await start();
   const within = nested(LEVELS - 1);
   expect((await post(`{"a":${within},"b":${within}}`)).got).toEqual({ a: JSON.parse(within), b: JSON.parse(within) });
   asked.times = 0;
-  // Neither is JSON: nobody came far enough to see it.
-  for (const body of [`{"a":${nested(LEVELS)}}`, '['.repeat(4_000_000), '{"a":'.repeat(1_000_000)]) {
+  const objects = `${'{"a":'.repeat(LEVELS + 1)}1${'}'.repeat(LEVELS + 1)}`;
+  for (const body of [`{"a":${nested(LEVELS)}}`, `{"a":[1,{"b":${nested(LEVELS)}}]}`, objects, nested(VALUES - 1)]) {
     expect((await post(body)).detail).toContain('at most 64 levels');
   }
   expect(asked.times).toBe(0);
+});
+
+test('very many levels are refused before they are parsed', async () => {
+  const { post } = await start();
+  // Neither is JSON: nobody came far enough to see it.
+  for (const body of ['['.repeat(4_000_000), '{"a":'.repeat(1_000_000)]) {
+    expect((await post(body)).detail).toContain('at most 100000 fields and items');
+  }
+});
+
+test.each([
+  '{"__proto__":{}}',
+  '{"a":[{"__proto__":1}]}',
+  '{"\\u005f_proto__":{}}',
+  '{"constructor":{"prototype":{}}}',
+  '{"a":{"constr\\u0075ctor":{"prototype":1}}}',
+  `{${fields(100)},"a":${nested(LEVELS - 1)},"__proto__":{}}`,
+])('%s could reach a prototype and is refused', async (body) => {
+  const { post, asked } = await start();
+  expect(await post(body)).toMatchObject({ status: 400, code: 'invalid_json' });
+  expect(asked.times).toBe(0);
+});
+
+test.each([
+  '{"constructor":"a builder","prototype":{"a":1}}',
+  '{"a":"__proto__","b":["constructor"],"c":{"constructor":{"name":"prototype"}}}',
+  '\ufeff{"a":"behind a byte order mark"}',
+])('%s reaches none and is read', async (body) => {
+  const { post } = await start();
+  expect((await post(body)).got).toEqual(JSON.parse(body.replace('\ufeff', '')));
 });
 
 test.each(['{"a":"', '{"a":"\\', '{"a":"\\"', '"', '}', ']]]]', ',', '{"a":1', 'nothing'])(

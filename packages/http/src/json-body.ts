@@ -6,39 +6,39 @@ import type { App } from './types.ts';
 const DEPTH_MAX = 64;
 /** Fields and items of a JSON body, all together: several times those of a batch of 2,000 messages. */
 const VALUES_MAX = 100_000;
+/** Each value takes two bytes at least: itself and a comma, or the brackets around others. */
+const VALUE_BYTES_MIN = 2;
 
-/**
- * JSON is the only body there is. It is weighed before it is parsed: objects of very many fields take longer than anything
- * else of their size, here and in all that looks at them later. An empty one is left to the route's schema, which says what
- * it expects.
- */
+/** JSON is the only body there is. An empty one is left to the route's schema, which says what it expects. */
 export function readOnlyJson(app: App): void {
-  const parseWithCare = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const refusal = refusalOf(body);
-    if (refusal !== null) return done(refusal, undefined);
-    if (body.length === 0) return done(null, undefined);
-    if (needsCare(body)) return void parseWithCare(request, body.toString(), done);
-    try {
-      done(null, JSON.parse(body.toString()));
-    } catch {
-      done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY(), undefined);
-    }
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body.length === 0 ? undefined : read(body));
   });
 }
 
-/** Names that reach the prototype of an object. */
-const CAREFUL = ['__proto__', 'constructor'];
-/** The first byte of a byte order mark. */
-const MARK = 0xef;
-
 /**
- * Whether something could reach a prototype: where neither name stands and none can be written with escapes, nothing does,
- * which is found out in a moment.
+ * The values of a large body are counted before it is parsed: objects of very many fields take longer than anything else
+ * of their size, here and in all that looks at them later. Their depth is seen in what was parsed, which takes half the time.
  */
-const needsCare = (body: Buffer): boolean =>
-  body[0] === MARK || body.includes(BACKSLASH) || CAREFUL.some((name) => body.includes(name));
+function read(body: Buffer): unknown {
+  if (hasTooMany(body)) throw tooMany();
+  const value = parsed(body);
+  if (isObject(value) && needsCare(body)) lookThrough(value, DEPTH_MAX);
+  return value;
+}
+
+/** A byte order mark is no part of the JSON behind it. */
+const MARK = 0xfeff;
+
+function parsed(body: Buffer): unknown {
+  const text = body.toString();
+  try {
+    return JSON.parse(text.charCodeAt(0) === MARK ? text.slice(1) : text);
+  } catch {
+    throw noJson();
+  }
+}
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -49,14 +49,37 @@ const BRACE_END = 0x7d;
 /** Spaces, and what else may stand between two parts. */
 const SPACE_MAX = 0x20;
 
+/** Names that reach the prototype of an object. */
+const PROTO = '__proto__';
+const CONSTRUCTOR = 'constructor';
+
+/** Most large bodies have too few brackets to be deep, and neither of the names nor an escape to write them with. */
+const needsCare = (body: Buffer): boolean =>
+  countUpTo(DEPTH_MAX, body, BRACKET) + countUpTo(DEPTH_MAX, body, BRACE) > DEPTH_MAX ||
+  body.includes(BACKSLASH) ||
+  body.includes(PROTO) ||
+  body.includes(CONSTRUCTOR);
+
+/** Refuses what is too deep, and what could reach a prototype. */
+function lookThrough(value: object, levels: number): void {
+  if (levels === 0) throw tooDeep();
+  if (Array.isArray(value)) {
+    for (const item of value) if (isObject(item)) lookThrough(item, levels - 1);
+    return;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name in fields) {
+    const inside = fields[name];
+    if (name === PROTO || (name === CONSTRUCTOR && isObject(inside) && Object.hasOwn(inside, 'prototype')))
+      throw noJson();
+    if (isObject(inside)) lookThrough(inside, levels - 1);
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** So many bytes or fewer are sought one by one: each that is found takes longer than a look at a hundred bytes. */
 const SOUGHT_MAX = 500;
-
-/** Most large bodies have too few commas and brackets, wherever they are, to be looked at more closely. */
-function mayBeRefused(body: Buffer): boolean {
-  const opening = countUpTo(DEPTH_MAX, body, BRACKET) + countUpTo(DEPTH_MAX, body, BRACE);
-  return opening > DEPTH_MAX || countUpTo(SOUGHT_MAX, body, COMMA) > SOUGHT_MAX;
-}
 
 function countUpTo(most: number, body: Buffer, sought: number): number {
   let count = 0;
@@ -64,48 +87,27 @@ function countUpTo(most: number, body: Buffer, sought: number): number {
   return count;
 }
 
-function refusalOf(body: Buffer): ProblemError | null {
-  if (!mayBeRefused(body)) return null;
-  const { depth, values } = weighed(body);
-  if (depth > DEPTH_MAX) return tooDeep();
-  return values > VALUES_MAX ? tooMany() : null;
-}
+/** Most large bodies have too few commas and brackets, wherever they are, to be looked at more closely. */
+const mayHaveMany = (body: Buffer): boolean =>
+  body.length > VALUE_BYTES_MIN * VALUES_MAX &&
+  [COMMA, BRACE, BRACKET].some((sought) => countUpTo(SOUGHT_MAX, body, sought) > SOUGHT_MAX);
 
-/** Bytes that are weighed before it is asked whether it is too much already: asking at each would take as long again. */
-const STRETCH = 4_096;
-
-/** As much of a body as shows that it is too much. What is no JSON at all is left to the parser, which says so. */
-function weighed(body: Buffer): Weight {
-  const weight: Weight = { at: 0, depth: 0, values: 0 };
-  while (weight.at < body.length && weight.depth <= DEPTH_MAX && weight.values <= VALUES_MAX) weigh(body, weight);
-  return weight;
-}
-
-interface Weight {
-  at: number;
-  depth: number;
-  values: number;
-}
-
-/** One look at each byte of a stretch: all that matters here is ASCII. */
-function weigh(body: Buffer, weight: Weight): void {
-  const end = Math.min(body.length, weight.at + STRETCH);
-  let { at, depth, values } = weight;
-  while (at < end && depth <= DEPTH_MAX) {
+/**
+ * One look at each byte, as far as it takes to see that there are too many: all that matters here is ASCII. What is no JSON
+ * at all is left to the parser, which says so.
+ */
+function hasTooMany(body: Buffer): boolean {
+  if (!mayHaveMany(body)) return false;
+  let values = 0;
+  for (let at = 0; at < body.length && values <= VALUES_MAX; ) {
     const code = body[at] ?? 0;
     at += 1;
     if (code === QUOTE) at = behindText(body, at);
     else if (code === COMMA) values += 1;
-    else if (code >= BRACKET) {
-      // Brackets and braces differ by one bit.
-      const brace = code | 0x20;
-      if (brace === BRACE) {
-        depth += 1;
-        values += firstIn(body, at);
-      } else if (brace === BRACE_END) depth -= 1;
-    }
+    // Brackets and braces differ by one bit.
+    else if (code >= BRACKET && (code | 0x20) === BRACE) values += firstIn(body, at);
   }
-  Object.assign(weight, { at, depth, values });
+  return values > VALUES_MAX;
 }
 
 /** 1 where something stands in what opens here: it is counted there, all others with the comma before them. */
@@ -140,6 +142,8 @@ function isEscaped(body: Buffer, at: number, from: number): boolean {
   while (first > from && body[first - 1] === BACKSLASH) first -= 1;
   return (at - first) % 2 === 1;
 }
+
+const noJson = (): Error => new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY();
 
 const tooDeep = (): ProblemError =>
   problem('invalid_request', `expected the body to be nested at most ${DEPTH_MAX} levels deep, got more; flatten it`);

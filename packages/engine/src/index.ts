@@ -3,7 +3,7 @@ export { guard, type Verdicts } from './consolidation/guard/guard.ts';
 export { holdsAt } from './consolidation/guard/holds-at.ts';
 export { preview } from './consolidation/preview.ts';
 export { repeatsOf } from './consolidation/recall/repeats.ts';
-export { assembleContext } from './context/assemble.ts';
+export { assembleContext, queryOf } from './context/assemble.ts';
 export {
   type AssembledContext,
   type ContextAsk,
@@ -14,7 +14,6 @@ export {
   type SectionName,
 } from './context/parts.ts';
 export { profileRank } from './context/profile-rank.ts';
-export { queryOf } from './context/query-of.ts';
 export type * from './deps.ts';
 export { oldestUntold } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
@@ -49,8 +48,7 @@ export type { Reader } from './inquiry/ask-reading.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
 export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
-export { maskPersonal } from './masking/personal.ts';
-export { metadataKept, withPolicy } from './masking/policy.ts';
+export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './memories/evolve.ts';
 export { historyFrom, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
@@ -68,11 +66,14 @@ export {
   CLOSED_BREAKER,
   callFailed,
   callUndecided,
-} from './models/breaker.ts';
-export { DAY_MS, dayOf } from './models/budget.ts';
-export { recent, SECONDS_COUNTED, type SecondUse, secondOf, waitFor } from './models/minute-window.ts';
+  recent,
+  SECONDS_COUNTED,
+  type SecondUse,
+  secondOf,
+  waitFor,
+} from './models/pacing.ts';
 export type { RawOperation } from './models/parse/operations.ts';
-export { type CustomCall, promptMistake } from './models/prompts/custom.ts';
+export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/erasing.ts';
 export type * from './ports/graph-writer.ts';
@@ -152,18 +153,14 @@ export { sweepReplays } from './replays/sweep.ts';
 export { discardSpace } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
+export { FilterError } from './search/filter/fields.ts';
 export type * from './search/filter/filter.ts';
+export { type Filterable, filterableOf, matches, scopeFromFilter } from './search/filter/filter.ts';
 export { fold, sameFolded } from './search/filter/fold.ts';
-export { scopeFromFilter } from './search/filter/lifted-scope.ts';
-export { type Filterable, filterableOf, matches } from './search/filter/matches.ts';
-export { FilterError } from './search/filter/mistake.ts';
 export { readFilter } from './search/filter/read.ts';
 export { compareIds, type FusedHit, fuse, type SearchMode } from './search/fuse.ts';
-export type { RankQuestion } from './search/rank/question.ts';
-export { type RankedHit, rank } from './search/rank/rank.ts';
-export { mergeShelves, type Shelves } from './search/rank/shelves.ts';
-export { scan } from './search/scan.ts';
-export { type Sighted, saysAt, visible } from './search/visible.ts';
+export { mergeShelves, type RankedHit, type RankQuestion, rank, type Shelves } from './search/rank.ts';
+export { type Sighted, saysAt, scan, visible } from './search/visible.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -177,22 +174,28 @@ export {
 } from './settings.ts';
 export { atOnce } from './slices.ts';
 export { refreshSummary } from './summaries/summarize.ts';
-export { best, type Scored } from './text/best.ts';
-export { bm25, type KeywordTable, keywordTable } from './text/bm25.ts';
+export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
-export { isoOf, localIsoOf, millisOf, shownIsoOf } from './text/iso.ts';
-export { cleanText, normaliseText } from './text/normalise.ts';
-export { type Comparable, containment, overlap, termSet } from './text/similarity.ts';
-export { TERMS_VERSION, terms } from './text/terms.ts';
+export { canonical, cleanText, normaliseText } from './text/normalise.ts';
+export {
+  best,
+  bm25,
+  cosine,
+  cosineOf,
+  dot,
+  type KeywordTable,
+  keywordTable,
+  lengthOf,
+  type Scored,
+} from './text/scoring.ts';
+export { type Comparable, containment, overlap } from './text/similarity.ts';
+export { TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
-export { cosine, cosineOf, dot, lengthOf } from './text/vectors.ts';
-export { writtenOffset, zoneClock } from './text/zone.ts';
 export { type QueueRebuilt, rebuildQueue } from './turns/rebuild-queue.ts';
 export { replayPriority } from './turns/replay-priority.ts';
 export { laneSweep } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undoer.ts';
-export { canonical } from './views/canonical.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
 export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
 export { memoryView } from './views/memory.ts';

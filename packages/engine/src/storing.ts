@@ -1,8 +1,3 @@
-/**
- * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
- * this file instead of the whole engine, which would cost each of them more time than all of its own code.
- */
-
 export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/forget-subject.ts';
 export { EngineError } from './errors.ts';
@@ -17,7 +12,6 @@ export { historyFrom } from './memories/former.ts';
 export { foundVersions } from './memories/standing.ts';
 export { UNDONE_NOTE } from './memories/undone.ts';
 export { saidWhen } from './messages/said-when.ts';
-export { DAY_MS, dayOf } from './models/budget.ts';
 export { FAILURES_KEPT } from './ports/ledger/batches.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
@@ -30,10 +24,15 @@ export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/fold.ts';
 export { visible } from './search/visible.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
-export { bm25 } from './text/bm25.ts';
+export { DAY_MS, dayOf } from './text/dates.ts';
 export { normaliseText } from './text/normalise.ts';
+export { bm25, cosineOf, dot, lengthOf } from './text/scoring.ts';
 export { TERMS_VERSION } from './text/terms.ts';
-export { cosineOf, dot, lengthOf } from './text/vectors.ts';
 export { replayPriority } from './turns/replay-priority.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export { compareSaid, ownerOf } from './words.ts';
+
+/**
+ * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
+ * this file instead of the whole engine, which would cost each of them more time than all of its own code.
+ */

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
-import { afford } from '../models/afford.ts';
+import { afford } from '../models/budget.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';

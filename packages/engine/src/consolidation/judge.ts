@@ -3,7 +3,7 @@ import { spokenOf } from '../messages/messages.ts';
 import { clockText, isFromTheFuture } from '../messages/said-when.ts';
 import type { Fact, Remark } from '../plan.ts';
 import { inSlices } from '../slices.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { JsonObject, Message } from '../words.ts';
 import { isOwnWish } from './extract/own-wish.ts';
 import { guarding } from './guard/guard.ts';

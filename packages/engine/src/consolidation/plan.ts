@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
 import { isStudied } from '../graph/study/is-studied.ts';
-import { costOf, usesOf } from '../models/prices.ts';
+import { costOf, usesOf } from '../models/budget.ts';
 import type { Plan } from '../plan.ts';
 import type { Guarded, Planned } from './values.ts';
 

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { saidWhen } from '../messages/said-when.ts';
-import { accountOf, afford } from '../models/afford.ts';
+import { accountOf, afford } from '../models/budget.ts';
 import type { Plan } from '../plan.ts';
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';

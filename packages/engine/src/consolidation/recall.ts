@@ -15,7 +15,7 @@ import { vectorTextsOfMessages } from '../projection/message-points.ts';
 import { markerOf, sameMarker } from '../projection/own-index.ts';
 import { spaceIn } from '../replays/space.ts';
 import { fuse } from '../search/fuse.ts';
-import { scan } from '../search/scan.ts';
+import { scan } from '../search/visible.ts';
 import { askedInSlices, inSlices } from '../slices.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';

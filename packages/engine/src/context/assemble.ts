@@ -1,6 +1,7 @@
 import type { Tokenizer } from '../ports/tokenizer.ts';
+import { terms } from '../text/terms.ts';
 import { compareSaid } from '../words.ts';
-import { allot, type Wish } from './allot.ts';
+import { turnsOf } from './inert.ts';
 import {
   factItems,
   markedLine,
@@ -10,6 +11,7 @@ import {
   summaryItems,
   summaryLine,
   TURN_TOKENS,
+  tellTheSame,
   worthTelling,
 } from './items.ts';
 import {
@@ -24,8 +26,32 @@ import {
   type SectionName,
   type Turn,
 } from './parts.ts';
-import { tellTheSame } from './same-fact.ts';
-import { turnsOf } from './turns.ts';
+
+/** Fewer terms ("yes, that one") say too little by themselves: what was said before helps. */
+const TERMS_ENOUGH = 6;
+/** What was said longer ago leads away from what is asked now. */
+const MESSAGES_MAX = 3;
+/** Of each message its end: there people ask. */
+const CHARACTERS_MAX = 2_000;
+
+/**
+ * What the last turns of a conversation ask for: the last message of the user; where it is short, with those before it.
+ * null: nobody but the system said anything.
+ */
+export function queryOf(turns: readonly { readonly role: string; readonly text: string }[]): string | null {
+  const said = turns.filter(({ role, text }) => role !== 'system' && text.trim() !== '');
+  const users = said.filter(({ role }) => role === 'user');
+  const heard = (users.length > 0 ? users : said).slice(-MESSAGES_MAX).reverse();
+  const query: string[] = [];
+  let found = 0;
+  for (const { text } of heard) {
+    const end = text.trim().slice(-CHARACTERS_MAX).toWellFormed();
+    query.unshift(end);
+    found += terms(end).length;
+    if (found >= TERMS_ENOUGH) break;
+  }
+  return query.length === 0 ? null : query.join('\n');
+}
 
 /*
  * Parts of the room. Memories are what was asked for. A profile is short or not worth its place in every prompt. What was
@@ -144,4 +170,49 @@ function countSections(parts: ContextParts, taken: readonly ContextItem[]): Asse
     relations: count('relations', parts.relations.length),
     pending: count('pending', parts.pending.length),
   };
+}
+
+/** Something that takes room in a block. */
+export interface Item {
+  readonly tokens: number;
+}
+
+/** What wants room: the items in the order in which they matter. */
+interface Wish<T extends Item> {
+  readonly items: readonly T[];
+  /** Of its heading, once there is anything under it. */
+  readonly heading: number;
+  /** Its part of the room, as long as others want theirs. */
+  readonly share: number;
+  /** Nothing behind an item that does not fit is taken: there are no gaps in what was said. */
+  readonly unbroken: boolean;
+}
+
+/**
+ * Shares the room out. Each wish is given its share first; then what is left over goes to the wishes from the last to
+ * the first. `isKnown` says that an item need not be told beside what is taken already.
+ */
+function allot<T extends Item>(
+  wishes: readonly Wish<T>[],
+  room: number,
+  isKnown: (item: T, taken: readonly T[]) => boolean,
+): readonly T[] {
+  const wanted = wishes.filter(({ items }) => items.length > 0).reduce((sum, { share }) => sum + share, 0);
+  const taken = new Set<T>();
+  let left = room;
+  const take = (wish: Wish<T>, atMost: number): void => {
+    let space = Math.min(atMost, left);
+    for (const item of wish.items.filter((one) => !taken.has(one))) {
+      if (isKnown(item, [...taken])) continue;
+      const cost = item.tokens + (wish.items.some((one) => taken.has(one)) ? 0 : wish.heading);
+      if (cost <= space) {
+        taken.add(item);
+        space -= cost;
+        left -= cost;
+      } else if (wish.unbroken) return;
+    }
+  };
+  for (const wish of wishes) take(wish, Math.floor((room * wish.share) / wanted));
+  for (const wish of wishes.toReversed()) take(wish, left);
+  return [...taken];
 }

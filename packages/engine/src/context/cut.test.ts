@@ -1,6 +1,6 @@
 import { estimatingTokenizer } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { cutAtWord } from './cut.ts';
+import { cutAtWord } from './items.ts';
 
 const cut = (text: string, maxTokens: number) => cutAtWord(estimatingTokenizer, text, maxTokens);
 

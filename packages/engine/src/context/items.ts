@@ -2,9 +2,9 @@ import { isWorthReading, textOfContent } from '../messages/messages.ts';
 import { clockText } from '../messages/said-when.ts';
 import type { PendingMessage } from '../ports/ledger/present.ts';
 import type { Tokenizer } from '../ports/tokenizer.ts';
-import { dateTextOf } from '../text/iso.ts';
+import { dateTextOf } from '../text/dates.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
-import { cutAtWord } from './cut.ts';
+import { overlap } from '../text/similarity.ts';
 import { onOneLine, quoted } from './inert.ts';
 import type {
   ContextAsk,
@@ -16,7 +16,6 @@ import type {
   RelationItem,
   SummaryItem,
 } from './parts.ts';
-import { toldOf } from './same-fact.ts';
 
 /** No single memory or message takes more than this part of the room: the others would have none. */
 const ITEM_PART = 1 / 4;
@@ -123,4 +122,78 @@ function whileRoom<From, To extends { tokens: number }>(
     tokens += item.tokens;
   }
   return made;
+}
+
+const ELLIPSIS = '…';
+/** Prose has four characters to a token, rarely eight: what is longer is cut before it is counted, which takes time. */
+const CHARACTERS_PER_TOKEN_MAX = 8;
+
+const words = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/**
+ * A text of at most so many tokens: as it is, or its beginning up to the end of a word, with an ellipsis. null where not
+ * even its first word fits.
+ */
+export function cutAtWord(tokenizer: Tokenizer, text: string, maxTokens: number): string | null {
+  const beginning = text.slice(0, Math.max(0, maxTokens) * CHARACTERS_PER_TOKEN_MAX);
+  if (beginning.length === text.length && tokenizer.count(text) <= maxTokens) return text;
+  const ends = endsOfWords(beginning);
+  const partTo = (end: number): string => beginning.slice(0, end).trimEnd() + ELLIPSIS;
+  let fits = -1;
+  let tooLong = ends.length;
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (tokenizer.count(partTo(ends[middle] ?? 0)) <= maxTokens) fits = middle;
+    else tooLong = middle;
+  }
+  return fits === -1 ? null : partTo(ends[fits] ?? 0);
+}
+
+/** Where words end that are whole for certain: the last one may go on behind the beginning that is looked at. */
+function endsOfWords(beginning: string): number[] {
+  const ends: number[] = [];
+  for (const { index, segment, isWordLike } of words.segment(beginning)) {
+    if (isWordLike === true) ends.push(index + segment.length);
+  }
+  return ends.filter((end) => end < beginning.length);
+}
+
+/** Shared words among all words, from which on two texts that are worded in the same order tell the same. */
+const NEAR = 0.8;
+
+/** A text, prepared for being compared with many. */
+export interface Told {
+  readonly normal: string;
+  /** As they are spelled, for a quick look: the decisions of a consolidation have compared the texts with more care. */
+  readonly words: readonly string[];
+  readonly wordSet: ReadonlySet<string>;
+  /** What makes another fact of the same words: numbers and negations. */
+  readonly turns: string;
+}
+
+export function toldOf(text: string): Told {
+  const normal = normaliseText(text);
+  const words = normal.match(WORDS) ?? [];
+  return { normal, words, wordSet: new Set(words), turns: (normal.match(TURNS) ?? []).join(' ') };
+}
+
+/**
+ * Whether it is enough to tell one of two facts: the same words, or nearly, in the same order ("Ann loves Bob" is not
+ * "Bob loves Ann"), with the same numbers, denied as often. In doubt both are told.
+ */
+export function tellTheSame(a: Told, b: Told): boolean {
+  if (a.normal === b.normal) return true;
+  if (a.turns !== b.turns || a.words.length === 0 || overlap(a.wordSet, b.wordSet) < NEAR) return false;
+  return a.words.length <= b.words.length ? isWithin(a.words, b.words) : isWithin(b.words, a.words);
+}
+
+const WORDS = /\p{Script=Han}|[\p{L}\p{M}\p{N}]+/gu;
+
+const TURNS =
+  /\p{N}+|\b(?:not?|never|nor|none|cannot|without|longer|stopped|former|formerly)\b|n['’]t|[不没無无别非未勿]/gu;
+
+function isWithin(part: readonly string[], whole: readonly string[]): boolean {
+  let found = 0;
+  for (const word of whole) if (word === part[found]) found += 1;
+  return found === part.length;
 }

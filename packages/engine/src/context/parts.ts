@@ -1,7 +1,7 @@
 import type { PendingMessage } from '../ports/ledger/present.ts';
 import type { Millis, UtcOffset } from '../words.ts';
-import type { Item } from './allot.ts';
-import type { Told } from './same-fact.ts';
+import type { Item } from './assemble.ts';
+import type { Told } from './items.ts';
 
 export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
 /** In the order in which a prompt is told them: from what changes least to what was said last. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queryOf } from './query-of.ts';
+import { queryOf } from './assemble.ts';
 
 const user = (text: string) => ({ role: 'user', text });
 const assistant = (text: string) => ({ role: 'assistant', text });

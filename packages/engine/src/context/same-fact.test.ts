@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellTheSame, toldOf } from './same-fact.ts';
+import { tellTheSame, toldOf } from './items.ts';
 
 const same = (a: string, b: string) => tellTheSame(toldOf(a), toldOf(b));
 

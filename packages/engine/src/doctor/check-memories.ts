@@ -3,7 +3,7 @@ import { inEffect } from '../memories/in-effect.ts';
 import { blockedHash } from '../memories/tombstone.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
-import { canonical } from '../views/canonical.ts';
+import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
 

@@ -4,7 +4,7 @@ import type { IndexPoint, ShownPoint } from '../ports/search-index.ts';
 import { heard } from '../projection/heard.ts';
 import { pointsOfBatch } from '../projection/message-points.ts';
 import { shownPart } from '../projection/shown-part.ts';
-import { canonical } from '../views/canonical.ts';
+import { canonical } from '../text/normalise.ts';
 import type { Memory } from '../words.ts';
 import { expectedOfGraph } from './expected-graph.ts';
 import type { DoctorDeps } from './findings.ts';

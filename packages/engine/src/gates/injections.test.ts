@@ -9,10 +9,10 @@ import {
   INJECTIONS,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { asData } from '../models/prompts/as-data.ts';
 import { DECIDE } from '../models/prompts/decide.ts';
 import { EXTRACT } from '../models/prompts/extract.ts';
 import { PROCEDURE } from '../models/prompts/procedure.ts';
+import { asData } from '../models/prompts/prompt.ts';
 import type { JsonObject } from '../words.ts';
 
 const contentsOf = (data: JsonObject): readonly string[] =>

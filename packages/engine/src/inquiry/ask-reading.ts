@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
-import { accountOf, afford, type Purse } from '../models/afford.ts';
 import { callOf, type Question, repairCall } from '../models/ask.ts';
+import { accountOf, afford, type Purse } from '../models/budget.ts';
 import { callModel, unanswered } from '../models/call-model.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import type { Account } from '../ports/ledger/summaries.ts';

@@ -1,4 +1,4 @@
-import { millisOf } from '../text/iso.ts';
+import { millisOf } from '../text/dates.ts';
 import { estimateTokens } from '../text/tokens.ts';
 
 /** A memory or message that can be read and cited. */

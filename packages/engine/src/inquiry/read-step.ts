@@ -1,4 +1,4 @@
-import { isObject, textOfString, wordsUnder } from '../models/parse/shapes.ts';
+import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import type { Json } from '../words.ts';
 
 /** More than this of one step is left out. */

@@ -1,8 +1,8 @@
-import { isObject, listUnder } from '../models/parse/shapes.ts';
+import { isObject, listUnder } from '../models/parse/listed.ts';
 import { RERANK, type RerankInput } from '../models/prompts/rerank.ts';
 import type { Relevance, Reranker } from '../ports/reranker.ts';
 import { cleanText } from '../text/normalise.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/tokens.ts';
 import type { Json, JsonObject } from '../words.ts';
 import { askReading, type Reader } from './ask-reading.ts';
 

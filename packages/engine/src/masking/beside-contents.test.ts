@@ -4,7 +4,7 @@ import { pendingItems, worthTelling } from '../context/items.ts';
 import { pointsOfBatch } from '../projection/message-points.ts';
 import { toSummarize } from '../summaries/to-summarize.ts';
 import type { Message } from '../words.ts';
-import { withPolicy } from './policy.ts';
+import { withPolicy } from './personal.ts';
 
 const bench = await engineBench({ chat: fakeChat({}) });
 const MAIL = 'ann@example.com';

@@ -1,6 +1,6 @@
 import { engineBench, fakeChat, newBatch, newMessage } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { withPolicy } from './policy.ts';
+import { withPolicy } from './personal.ts';
 
 const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [] }) }) });
 const PARTS = [

@@ -1,15 +1,12 @@
 import { cardNumbersIn } from './card-numbers.ts';
-import { CALLED_BEFORE, type KeyForm, LONG_KEYS, OTHER_KEYS } from './key-forms.ts';
-import { aroundLongWords } from './long-words.ts';
-import { passwordsIn } from './passwords.ts';
-import { type Place, replaced } from './replaced.ts';
+import { aroundLongWords, CALLED_BEFORE, type KeyForm, LONG_KEYS, OTHER_KEYS } from './keys.ts';
 
 export type SecretKind = 'private key' | 'API key' | 'JWT' | 'card number' | 'password' | 'PIN';
 
 /** Where in a text a secret stands. */
 export type Secret = Place<SecretKind>;
 
-export interface Masked {
+interface Masked {
   readonly text: string;
   /** One entry per secret that was found, in order. */
   readonly kinds: readonly SecretKind[];
@@ -62,3 +59,112 @@ const foundBy = ({ kind, form }: KeyForm, part: string, offset: number): Secret[
     const start = offset + match.index + match[0].lastIndexOf(value);
     return { kind, start, end: start + value.length };
   });
+
+/** Passwords and PINs that are told as such: "my password is …", "PIN: …", "密码是…". */
+function passwordsIn(text: string): Secret[] {
+  const named = HINTS.some((hint) => hint.test(text));
+  return [
+    ...(named ? [...text.matchAll(TOLD), ...text.matchAll(CHANGED_TO)].flatMap((match) => toldPassword(match)) : []),
+    ...(UNSPACED.test(text) ? [...text.matchAll(TOLD_UNSPACED)].map((match) => secretOf('password', match)) : []),
+    ...(named ? [...text.matchAll(PIN)].map((match) => secretOf('PIN', match)) : []),
+  ];
+}
+
+const USUAL_WORDS = 'pass(?:word|code|phrase|wd)s?|pwd';
+const OTHER_WORDS = 'login code|passwort|kennwort|contraseña|mot de passe|senha|пароль|wachtwoord|hasło|lösenord';
+const WORDS = `${USUAL_WORDS}|${OTHER_WORDS}`;
+/** What is about passwords, not one. */
+const COMPOUNDS = 'manager|polic(?:y|ies)|generator|protect\\w*|reset|hint|prompt|hygiene|field|app|length|rules?';
+const CHANGED = '(?:chang(?:ed|ing|e)|reset(?:ting)?|set(?:ting)?|updat(?:ed|ing|e)|switch(?:ed|ing)?)';
+const VERBS = `(?:(?:is|was|are|es|est|ist|é|это)(?: now| still)?(?: ${CHANGED} to)?|${CHANGED} to)`;
+
+/** One of these where no word goes on. They are sought first: to see whether a letter stands before takes longer. */
+const beginning = (words: string): string => `(?=${words})(?<![\\p{L}\\p{N}])(?:${words})`;
+
+const KEYWORD = `${beginning(WORDS)}(?![\\p{L}\\p{N}])(?!\\s+(?:${COMPOUNDS})(?![\\p{L}\\p{N}]))\\\\?["'\`]?`;
+const GAP = '[^.,;!?\\n"，。；]{0,40}?';
+/** The value ends with white space, or where JSON would end it. */
+const VALUE = '\\\\?["\'`“‘«]?(?<value>[^\\s"\\\\`”’»]{3,128})(?<rest>[^.,;!?\\n"\\\\]{0,80})';
+
+const TOLD = new RegExp(
+  `${KEYWORD}${GAP}(?<link>\\s{1,3}${VERBS}\\s{1,3}|\\s{0,3}(?:->|=>?|:|：)\\s{0,3})${VALUE}`,
+  'giu',
+);
+const CHANGED_TO = new RegExp(`${beginning(CHANGED)}\\s${GAP}${KEYWORD}${GAP}(?<link>\\sto\\s{1,3})${VALUE}`, 'giu');
+
+/** Chinese and Japanese put no spaces: a value is told from the words around it by being spelt in Latin letters and digits. */
+const UNSPACED_WORDS = '密码|密碼|口令|パスワード|비밀번호';
+const UNSPACED = new RegExp(UNSPACED_WORDS, 'u');
+const TOLD_UNSPACED = new RegExp(
+  `(?:${UNSPACED_WORDS})[^。！？\\n"\\]]{0,12}?(?:是|为|為|：|:|=|は|는|은|改成|设为|設為)了?\\s{0,3}[「“']?(?<value>[!-~]{3,128}?)(?=[\\s"\\\\，。！？」”'\\u3000-\\uffff]|$)`,
+  'gu',
+);
+
+const PINS = 'pin|cvv2?|cvc2?|(?:security|access|door|gate|alarm|verification|one-time|unlock) code|otp|验证码|锁屏码';
+const NUMBERED =
+  "(?![a-z])(?: code| number)?(?: (?:for|of|to) [\\p{L}' -]{1,30}?)?\\s{0,3}(?:is|was|:|：|=|是|为)?\\s{0,3}";
+const PIN = new RegExp(`${beginning(PINS)}${NUMBERED}(?<value>\\d{3,8})(?![\\p{L}\\p{N}-])`, 'giu');
+
+/**
+ * What every password but those of TOLD_UNSPACED has, and every PIN: sought first, in most texts in vain. Few words at a
+ * time are found faster than all of them.
+ */
+const HINTS = [
+  new RegExp(`${USUAL_WORDS}|(?:pin|cvv2?|cvc2?|code|otp|验证码|锁屏码)${NUMBERED}\\d{3}`, 'iu'),
+  new RegExp(OTHER_WORDS, 'iu'),
+];
+
+/** What follows "password is" when no password follows. */
+const ORDINARY = new Set(
+  (
+    'a an the my your his her our their its this that not no too very so quite always never often now still already also ' +
+    'about at by for from in on to with weak strong old new expired hard easy long short secure insecure safe unsafe ' +
+    'required needed necessary wrong incorrect correct right invalid valid lost forgotten secret same different unique ' +
+    'stored saved kept written hidden hashed encrypted reset changed updated managed protected unknown known being ' +
+    'used reused shared working broken something anything nothing important complicated simple complex what why how ' +
+    'muy lange kurz alt neu nicht sehr zu'
+  ).split(' '),
+);
+
+/** After a colon anything is a password; after "is" it must not be an ordinary word, and one of letters may go on as a phrase. */
+function toldPassword(match: RegExpExecArray): Secret[] {
+  const { link = '', value = '', rest = '' } = match.groups ?? {};
+  const bare = value.replace(/[.,;:!?)\]}>。，'*]+$/u, '');
+  if (bare.length < 3) return [];
+  const byVerb = /\p{L}/u.test(link);
+  if (byVerb && ORDINARY.has(bare.toLowerCase())) return [];
+  const start = match.index + match[0].length - rest.length - value.length;
+  const isPhrase = byVerb && /^\p{L}+$/u.test(value);
+  return [{ kind: 'password', start, end: start + (isPhrase ? value.length + rest.trimEnd().length : bare.length) }];
+}
+
+function secretOf(kind: SecretKind, match: RegExpExecArray): Secret {
+  const value = match.groups?.value ?? match[0];
+  const end = match.index + match[0].length;
+  return { kind, start: end - value.length, end };
+}
+
+/** Something found in a text. */
+export interface Place<K extends string> {
+  readonly kind: K;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text with another in place of each; of two that overlap the one that begins first counts, of those the longer. */
+export function replaced<K extends string>(
+  text: string,
+  places: readonly Place<K>[],
+  by: (kind: K) => string,
+): { readonly text: string; readonly found: readonly K[] } {
+  const found: K[] = [];
+  let done = '';
+  let from = 0;
+  for (const { kind, start, end } of places.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start < from) continue;
+    done += text.slice(from, start) + by(kind);
+    from = end;
+    found.push(kind);
+  }
+  return { text: done + text.slice(from), found };
+}

@@ -1,5 +1,4 @@
-import { fingerprint } from '../text/fingerprint.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { fingerprint, normaliseText } from '../text/normalise.ts';
 import {
   compareSaid,
   type LaneId,

@@ -1,8 +1,6 @@
 import { REMOVED } from '../ports/ledger/retention.ts';
 import type { Tools } from '../ports/tools.ts';
-import { fingerprint } from '../text/fingerprint.ts';
-import { normaliseText } from '../text/normalise.ts';
-import { canonical } from '../views/canonical.ts';
+import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Mark, type Memory, type MemoryEvent, type Millis, type VersionDetails } from '../words.ts';
 import type { Life } from './dependents.ts';
 import { evolve, holdingMarks } from './evolve.ts';

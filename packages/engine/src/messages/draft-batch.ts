@@ -1,10 +1,9 @@
 import { type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { Tools } from '../ports/tools.ts';
-import { millisOf } from '../text/iso.ts';
+import { millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
+import { canonical } from '../text/normalise.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { writtenOffset, zoneClock } from '../text/zone.ts';
-import { canonical } from '../views/canonical.ts';
 import { scopeOf } from '../views/scope.ts';
 import type { BatchSettings, JsonObject, Millis, TenantId } from '../words.ts';
 import { type SaidWhen, timeGiven } from './said-when.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isoOf, millisOf } from '../text/iso.ts';
-import { zoneClock } from '../text/zone.ts';
+import { isoOf, millisOf, zoneClock } from '../text/dates.ts';
 import { beginOf, clockText, saidWhen, timeGiven } from './said-when.ts';
 
 const at = (iso: string): number => millisOf(iso) ?? Number.NaN;

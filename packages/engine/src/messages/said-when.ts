@@ -1,5 +1,5 @@
 import type { NewBatch } from '../ports/ledger/batches.ts';
-import { isDay, localIsoOf, millisOf } from '../text/iso.ts';
+import { isDay, localIsoOf, millisOf } from '../text/dates.ts';
 import { compareSaid, type Message, type Millis, type SpeakersClock, type UtcOffset } from '../words.ts';
 
 /** Clocks of callers and servers differ by so much without anybody having set one wrong. */

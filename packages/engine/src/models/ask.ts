@@ -7,9 +7,9 @@ import type { Cancellation } from '../ports/tools.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { JsonObject } from '../words.ts';
 import { callModel, unanswered } from './call-model.ts';
+import { isLastTry } from './doubt.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
-import { type Prompt, userMessage } from './prompts/prompt.ts';
-import { type RepairInput, repairOf } from './prompts/repair.ts';
+import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
 
 /** One question of a consolidation. */
 export interface Question<T> {
@@ -27,7 +27,7 @@ export interface Question<T> {
 const BROKEN_SHOWN = 8_000;
 
 /** An answer broke off, and so did its repair: asked about less at once, the same model may come to an end. */
-export class BrokenOffError extends EngineError {}
+class BrokenOffError extends EngineError {}
 
 /**
  * The answer to a question, asked at most once: a stored answer is taken as it is. An answer that cannot be used, or
@@ -148,3 +148,37 @@ function unusable({ prompt }: Question<unknown>, tries: readonly Answered<unknow
   const facts = { code: 'model_output_unusable', retryable: true } as const;
   return brokeOff ? new BrokenOffError(message, facts) : new EngineError(message, facts);
 }
+
+/** A question about much at once, and how it is asked about less. */
+interface Halving<Part, Got> {
+  ask(part: Part, step: string): Promise<Got>;
+  /** null: it can be no smaller. */
+  halve(part: Part): Promise<readonly Part[] | null>;
+  /** Whether nothing else is left before what is asked about is parked. */
+  isLast(): Promise<boolean>;
+}
+
+/**
+ * What is answered to a question, or to its halves: where all would be parked because the answer breaks off, it is asked
+ * about less at once first, and the answers are shorter.
+ */
+export async function inHalves<Part, Got>(
+  halving: Halving<Part, Got>,
+  part: Part,
+  step: string,
+): Promise<readonly Got[]> {
+  try {
+    return [await halving.ask(part, step)];
+  } catch (error) {
+    if (!(error instanceof BrokenOffError) || !(await halving.isLast())) throw error;
+    const halves = await halving.halve(part);
+    if (halves === null) throw error;
+    const got: Got[] = [];
+    for (const [i, half] of halves.entries()) got.push(...(await inHalves(halving, half, `${step}/${i + 1}`)));
+    return got;
+  }
+}
+
+/** Of a consolidation: before that its window is halved until a batch is alone. */
+export const isLastOfTurn = async (deps: EngineDeps, turn: Turn): Promise<boolean> =>
+  turn.batchIds.length === 1 && (await isLastTry(deps, turn));

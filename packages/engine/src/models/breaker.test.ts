@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admitCall, type Breaker, CLOSED_BREAKER, callFailed, callUndecided } from './breaker.ts';
+import { admitCall, type Breaker, CLOSED_BREAKER, callFailed, callUndecided } from './pacing.ts';
 
 const POLICY = { failures: 3, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 15_000 };
 const fail = (breaker: Breaker, now: number, probe = false): Breaker => callFailed(breaker, { probe, now }, POLICY);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { budgetWait, dayOf, hasBudget, usedUp } from './budget.ts';
+import { dayOf } from '../text/dates.ts';
+import { budgetWait, hasBudget, usedUp } from './budget.ts';
 
 const HOUR = 3_600_000;
 const MIDNIGHT = Date.UTC(2026, 2, 2);

@@ -1,15 +1,17 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
+import type { PromptUse } from '../plan.ts';
 import type { ModelCall } from '../ports/ledger/thoughts.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
-import type { Cancellation } from '../ports/tools.ts';
+import type { Cancellation, Tools } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { knownCost } from './prices.ts';
+import { knownCost } from './budget.ts';
+import type { Prompt } from './prompts/prompt.ts';
 
 /** Who calls a model. */
-export interface Caller {
+interface Caller {
   readonly deps: Pick<EngineDeps, 'chat' | 'meter' | 'tools'>;
   /** null: outside of a consolidation. */
   readonly turn: TurnIds | null;
@@ -67,3 +69,10 @@ export function unanswered(
   const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
   return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
 }
+
+/** Which prompt was used, as a plan tells it. */
+export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({
+  name: prompt.name,
+  version: prompt.version,
+  hash: tools.hash(prompt.system),
+});

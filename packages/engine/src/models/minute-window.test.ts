@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recent, type SecondUse, secondOf, waitFor } from './minute-window.ts';
+import { recent, type SecondUse, secondOf, waitFor } from './pacing.ts';
 
 const MINUTE = 60_000;
 /** Calls that were granted apart may arrive this much closer together. */

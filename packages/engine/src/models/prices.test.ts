@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, usesOf } from './prices.ts';
+import { costOf, usesOf } from './budget.ts';
 
 const answer = (model: string, promptTokens: number, completionTokens: number) => ({
   model,

@@ -1,8 +1,8 @@
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
-import { dayText, dayTextHan } from '../text/day.ts';
-import { cut } from '../text/shorten.ts';
+import { dayText, dayTextHan } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';
+import { cut } from '../text/tokens.ts';
 import { isWithheld, type MemoryVersion, type Message, type Millis } from '../words.ts';
 
 /** Messages by their ids, as far as the ledger has them. */

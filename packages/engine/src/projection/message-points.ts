@@ -1,8 +1,8 @@
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import type { SaidMessage, SpokenBatch } from '../ports/ledger/speech.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
-import { cut } from '../text/shorten.ts';
 import { terms } from '../text/terms.ts';
+import { cut } from '../text/tokens.ts';
 import type { Message } from '../words.ts';
 import { contextOfMessage } from './found-by.ts';
 

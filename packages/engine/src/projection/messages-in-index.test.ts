@@ -16,10 +16,10 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MessagesInIndex } from '../deps.ts';
 import { EngineError } from '../errors.ts';
-import { DAY_MS } from '../models/budget.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { sweepRetention } from '../retention/retain.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';
 import { undoer } from '../undo/undoer.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Replay, ReplayFilter } from '../ports/ledger/replays.ts';
 import type { Nudge } from '../ports/schedule.ts';
-import { canonical } from '../views/canonical.ts';
+import { canonical } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import { storedChanges, type WhatIfChanges } from './changes.ts';
 import { putBack } from './live.ts';

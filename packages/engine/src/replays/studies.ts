@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { STEP } from '../graph/study/steps.ts';
-import { costOf, usesOf } from '../models/prices.ts';
+import { costOf, usesOf } from '../models/budget.ts';
 import { pages } from '../pages.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
 import type { TenantId } from '../words.ts';

@@ -1,7 +1,7 @@
 import { liveVersion } from '../memories/evolve.ts';
 import { isPinned } from '../memories/pinned.ts';
-import { DAY_MS } from '../models/budget.ts';
 import type { ForgettingPolicy } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
 import type { Memory, Millis } from '../words.ts';
 
 /** Why a policy forgets a memory. */

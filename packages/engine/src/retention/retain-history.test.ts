@@ -1,10 +1,10 @@
 import { done, expectTrue, NEVER, type UndoBench, undoBench, updated } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
-import { DAY_MS } from '../models/budget.ts';
 import { REMOVED } from '../ports/ledger/retention.ts';
 import { project } from '../projection/project.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { previewRetention, sweepRetention } from './retain.ts';

@@ -11,8 +11,8 @@ import {
 } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
-import { DAY_MS } from '../models/budget.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { previewRetention, sweepRetention } from './retain.ts';
 

@@ -1,10 +1,10 @@
 import type { EngineDeps } from '../deps.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
-import { DAY_MS } from '../models/budget.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ProjectDeps } from '../projection/project.ts';
 import { spaceIn } from '../replays/space.ts';
 import type { TenantSettings } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
 import { type Forgettable, type ForgettingCause, forgettable } from './forgettable.ts';
 import { countHistories, removeHistories } from './retain-history.ts';

@@ -41,7 +41,8 @@ function scoring(hits: readonly IndexHit[], mode: SearchMode): (hit: IndexHit) =
   return (hit) => KEYWORD_SHARE * keyword(hit) + VECTOR_SHARE * vector(hit);
 }
 
-const highest = (scores: readonly (number | null)[]): number =>
+/** 0 where none is above it. */
+export const highest = (scores: readonly (number | null)[]): number =>
   scores.reduce<number>((top, score) => Math.max(top, score ?? 0), 0);
 
 /** What is opposite (a negative cosine) is as far away as what was not found. */

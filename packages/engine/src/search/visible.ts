@@ -1,5 +1,9 @@
-import type { IndexPoint, IndexQuery, Visibility } from '../ports/search-index.ts';
+import type { IndexHit, IndexPoint, IndexQuery, Visibility } from '../ports/search-index.ts';
+import { shownPart } from '../projection/shown-part.ts';
+import { best, bm25, cosine, keywordTable, type Scored } from '../text/scoring.ts';
 import { type Millis, type SaidAt, saidBefore } from '../words.ts';
+import { matches } from './filter/filter.ts';
+import { compareIds } from './fuse.ts';
 
 /** What decides whether a query sees a point. */
 export type Sighted = Pick<
@@ -47,4 +51,36 @@ function passes(scope: IndexPoint['scope'], filter: IndexQuery['filter']): boole
     (filter.runId === undefined || filter.runId === scope.runId) &&
     (filter.appId === undefined || filter.appId === scope.appId)
   );
+}
+
+/** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
+export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit[] {
+  const seen = points
+    .filter((point) => isInLane(point, query) && visible(point, query) && fits(point, query))
+    .sort(compareIds);
+  const vector = new Map(best(vectorScores(seen, query), query.limit));
+  const keyword = new Map(best(keywordScores(seen, query), query.limit));
+  return seen.flatMap((point, i) => {
+    if (!vector.has(i) && !keyword.has(i)) return [];
+    return [{ point: shownPart(point), vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
+  });
+}
+
+function isInLane(point: IndexPoint, { tenant, owner, lane, shelf }: IndexQuery): boolean {
+  const { kind, id } = point.owner;
+  return (
+    point.tenant === tenant && kind === owner.kind && id === owner.id && point.lane === lane && point.shelf === shelf
+  );
+}
+
+const fits = (point: IndexPoint, { where }: IndexQuery): boolean => where === null || matches(where, point);
+
+function vectorScores(seen: readonly IndexPoint[], { vector }: IndexQuery): Scored[] {
+  return vector === null ? [] : seen.map((point, i) => [i, cosine(point.vector, vector)]);
+}
+
+function keywordScores(seen: readonly IndexPoint[], { terms, wide }: IndexQuery): Iterable<Scored> {
+  if (terms === null) return [];
+  const texts = seen.map((point) => (wide ? [...point.terms, ...point.contextTerms] : point.terms));
+  return bm25(keywordTable(texts), terms, () => true);
 }

@@ -1,11 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { afford, type Purse } from '../models/afford.ts';
 import { callOf, repairCall } from '../models/ask.ts';
+import { afford, type Purse } from '../models/budget.ts';
 import { callModel, unanswered } from '../models/call-model.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
-import { isObject, textOfString } from '../models/parse/shapes.ts';
+import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { SummaryCall } from '../ports/ledger/summaries.ts';
@@ -13,7 +13,7 @@ import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/tokens.ts';
 import { hasFacts, type Json, type JsonObject } from '../words.ts';
 import { toSummarize } from './to-summarize.ts';
 

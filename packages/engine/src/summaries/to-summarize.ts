@@ -3,8 +3,7 @@ import { isWorthReading, textOfContent } from '../messages/messages.ts';
 import { clockText } from '../messages/said-when.ts';
 import type { SummarizeInput } from '../models/prompts/summarize.ts';
 import { cleanText } from '../text/normalise.ts';
-import { shorten } from '../text/shorten.ts';
-import { estimateTokens } from '../text/tokens.ts';
+import { estimateTokens, shorten } from '../text/tokens.ts';
 import type { Message } from '../words.ts';
 
 /** Of one message: a paragraph or three. Who sends more sends a document, whose beginning says what it is. */

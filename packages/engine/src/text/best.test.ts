@@ -1,6 +1,6 @@
 import { array, assert as check, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { best, type Scored } from './best.ts';
+import { best, type Scored } from './scoring.ts';
 
 describe('best', () => {
   test('it is the beginning of the sorted list, equal scores by position', async () => {

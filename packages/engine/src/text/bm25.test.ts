@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bm25, keywordTable } from './bm25.ts';
+import { bm25, keywordTable } from './scoring.ts';
 
 const all = (): boolean => true;
 const table = keywordTable([['tea', 'green'], ['tea', 'tea', 'black', 'cup'], ['coffee'], []]);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayText, dayTextHan } from './day.ts';
-import { millisOf } from './iso.ts';
+import { dayText, dayTextHan, millisOf } from './dates.ts';
 
 const at = (text: string): number => millisOf(text) ?? Number.NaN;
 

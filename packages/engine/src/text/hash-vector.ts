@@ -1,8 +1,6 @@
 import { normaliseText } from './normalise.ts';
 import { porterStem } from './porter.ts';
-import { STOP_WORDS } from './stop-words.ts';
-import { charactersAndPairs } from './terms.ts';
-import { type Word, wordsOf } from './words-of.ts';
+import { charactersAndPairs, STOP_WORDS, type Word, wordsOf } from './terms.ts';
 
 /** Goes up whenever the same text gives another vector: part of the fingerprint of a vector space. */
 export const HASH_VECTOR_VERSION = 1;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shorten } from './shorten.ts';
-import { estimateTokens } from './tokens.ts';
+import { estimateTokens, shorten } from './tokens.ts';
 
 describe('a text that is too long', () => {
   it.each([

@@ -1,10 +1,8 @@
 import { normaliseText } from './normalise.ts';
-import { terms } from './terms.ts';
+import { termSet } from './terms.ts';
 
 /** A text, or its terms for who compares it often. */
 export type Comparable = string | ReadonlySet<string>;
-
-export const termSet = (text: string): ReadonlySet<string> => new Set(terms(text));
 
 /** How much two texts speak of the same: shared terms among all their terms (Jaccard), 0…1. */
 export function overlap(a: Comparable, b: Comparable): number {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { termSet } from './term-set.ts';
-import { terms } from './terms.ts';
+import { termSet, terms } from './terms.ts';
 
 test('a text has the same terms each time, however many others were asked for in between', () => {
   const text = 'Ana runs along the river; she ran yesterday, too. 她住在北京';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cosine, dot } from './vectors.ts';
+import { cosine, dot } from './scoring.ts';
 
 const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
 

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
 import { doubt } from '../models/doubt.ts';
-import { retryDelay } from '../models/retry-delay.ts';
+import { retryDelay } from '../models/pacing.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';

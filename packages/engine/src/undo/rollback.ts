@@ -1,7 +1,7 @@
 import type { Life } from '../memories/dependents.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { UndoResult } from '../ports/undoer.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
 import { type Decision, livesOf, takenBack } from './decision.ts';
 

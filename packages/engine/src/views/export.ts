@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { graphParts } from '../graph/export-graph.ts';
 import { newestOrNull } from '../memories/evolve.ts';
 import { PAGE, pages } from '../pages.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
 import { memoryView } from './memory.ts';
 import { failureView, isoOrNull } from './moments.ts';

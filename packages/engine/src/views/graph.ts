@@ -1,7 +1,7 @@
 import type { EntityView, RelationView, StatementView } from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/seen.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { Owner } from '../words.ts';
 import { isoOrNull } from './moments.ts';
 

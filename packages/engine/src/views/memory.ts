@@ -1,7 +1,7 @@
 import type { MemoryView } from '@slowwave/contracts';
 import { newest } from '../memories/evolve.ts';
 import { isPinned } from '../memories/pinned.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { Memory, MemoryVersion } from '../words.ts';
 import { isoOrNull } from './moments.ts';
 import { scopeView } from './scope.ts';

@@ -1,4 +1,4 @@
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import type { Failure, Millis } from '../words.ts';
 import { failureOf } from './without-places.ts';
 

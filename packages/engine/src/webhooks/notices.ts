@@ -2,7 +2,7 @@ import { liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
-import { isoOf } from '../text/iso.ts';
+import { isoOf } from '../text/dates.ts';
 import { withoutPlaces } from '../views/without-places.ts';
 import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
 

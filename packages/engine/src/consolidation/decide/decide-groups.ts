@@ -1,6 +1,7 @@
 import type { Candidate, Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
-import { overlap, termSet } from '../../text/similarity.ts';
+import { overlap } from '../../text/similarity.ts';
+import { termSet } from '../../text/terms.ts';
 import { surelyFits } from './surely-fits.ts';
 
 /** What one decide call is asked: some facts, the memories near them, and facts decided on before that may be meant. */

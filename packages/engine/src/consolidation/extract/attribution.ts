@@ -1,7 +1,7 @@
 import type { Spoken } from '../../messages/messages.ts';
 import { atOnce, type Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { termSet } from '../../text/similarity.ts';
+import { termSet } from '../../text/terms.ts';
 import { compareSaid } from '../../words.ts';
 
 /** What is known of where a fact came from. */

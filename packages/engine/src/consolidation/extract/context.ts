@@ -3,10 +3,9 @@ import { type Spoken, spokenOf } from '../../messages/messages.ts';
 import { clockText, lastSaid } from '../../messages/said-when.ts';
 import type { ExtractInput } from '../../models/prompts/extract.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { isoOf } from '../../text/iso.ts';
+import { isoOf } from '../../text/dates.ts';
 import { cleanText } from '../../text/normalise.ts';
-import { shorten } from '../../text/shorten.ts';
-import { estimateTokens } from '../../text/tokens.ts';
+import { estimateTokens, shorten } from '../../text/tokens.ts';
 import type { BatchSettings, Message } from '../../words.ts';
 import type { GatheredTurn } from '../values.ts';
 

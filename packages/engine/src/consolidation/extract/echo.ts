@@ -1,5 +1,6 @@
 import { normaliseText } from '../../text/normalise.ts';
-import { containment, termSet } from '../../text/similarity.ts';
+import { containment } from '../../text/similarity.ts';
+import { termSet } from '../../text/terms.ts';
 
 /** What a fact may have been taken from. */
 export interface Window {

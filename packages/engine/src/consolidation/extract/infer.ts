@@ -1,13 +1,11 @@
 import type { EngineDeps } from '../../deps.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import { clockText } from '../../messages/said-when.ts';
-import { type Asking, ask } from '../../models/ask.ts';
-import { inHalves, isLastOfTurn } from '../../models/in-halves.ts';
+import { type Asking, ask, inHalves, isLastOfTurn } from '../../models/ask.ts';
+import { promptUse } from '../../models/call-model.ts';
 import { factsIn } from '../../models/parse/facts.ts';
-import { promptUse } from '../../models/prompt-use.ts';
-import { customPrompt } from '../../models/prompts/custom.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
-import type { Prompt } from '../../models/prompts/prompt.ts';
+import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import type { TenantSettings } from '../../settings.ts';
 import { inSlices } from '../../slices.ts';

@@ -1,7 +1,7 @@
 import { secretIn } from '../../masking/secrets.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/facts.ts';
-import { millisOf } from '../../text/iso.ts';
+import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { isChatter, isQuestion } from './chatter.ts';
 import { echoesSystem, type Window } from './echo.ts';

@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../../deps.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import { ask } from '../../models/ask.ts';
-import { textUnderKeys } from '../../models/parse/text-answer.ts';
-import { promptUse } from '../../models/prompt-use.ts';
+import { promptUse } from '../../models/call-model.ts';
+import { textUnderKeys } from '../../models/parse/answer.ts';
 import { PROCEDURE, type ProcedureInput } from '../../models/prompts/procedure.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { inSlices } from '../../slices.ts';

@@ -1,8 +1,9 @@
 import type { NearThresholds } from '../../deps.ts';
 import type { Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
-import { overlap, termSet } from '../../text/similarity.ts';
-import { cosine } from '../../text/vectors.ts';
+import { cosine } from '../../text/scoring.ts';
+import { overlap } from '../../text/similarity.ts';
+import { termSet } from '../../text/terms.ts';
 
 /** Close enough on either leg that only a decision can tell what the fact does to the memory. */
 export const isNear = (

@@ -1,4 +1,4 @@
-import { isoOf } from '../../text/iso.ts';
+import { isoOf } from '../../text/dates.ts';
 import type { Millis } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 

@@ -10,7 +10,7 @@ import {
   studyBench,
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { millisOf } from '../../text/iso.ts';
+import { millisOf } from '../../text/dates.ts';
 
 const NOON_MS = 12 * 3_600_000;
 const at = (day: string): number => (millisOf(day) ?? 0) + NOON_MS;

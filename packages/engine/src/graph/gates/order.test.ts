@@ -7,7 +7,7 @@ import {
   studyBench,
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { millisOf } from '../../text/iso.ts';
+import { millisOf } from '../../text/dates.ts';
 
 const TALK: readonly GraphTurn[] = [
   {

@@ -1,7 +1,7 @@
 import { indexPoint as point } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { shownPart } from '../../projection/shown-part.ts';
-import type { RankedHit } from '../../search/rank/rank.ts';
+import type { RankedHit } from '../../search/rank.ts';
 import { boostRelated } from './boost.ts';
 import type { FoundRelation } from './seen.ts';
 

@@ -1,4 +1,4 @@
-import type { RankedHit } from '../../search/rank/rank.ts';
+import type { RankedHit } from '../../search/rank.ts';
 import type { FoundRelation } from './seen.ts';
 
 /** The most that belonging to a relation of the question can add: as much as the words that the best hits share. */

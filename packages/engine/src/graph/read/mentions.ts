@@ -1,5 +1,5 @@
 import { normaliseText } from '../../text/normalise.ts';
-import { STOP_WORDS } from '../../text/stop-words.ts';
+import { STOP_WORDS } from '../../text/terms.ts';
 
 /** Characters of a question in which names are looked for: in a longer one somebody has pasted a document. */
 const READ = 1_000;

@@ -1,7 +1,7 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, Visibility } from '../../ports/search-index.ts';
-import type { RankQuestion } from '../../search/rank/question.ts';
+import type { RankQuestion } from '../../search/rank.ts';
 import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import { type Wording, wantedOf, wordingFor } from './coverage.ts';
 import { fuseRelations } from './fuse-relations.ts';

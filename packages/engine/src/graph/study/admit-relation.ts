@@ -2,7 +2,7 @@ import { maskSecrets } from '../../masking/secrets.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import { beginOf, lastSaid } from '../../messages/said-when.ts';
 import type { RawRelation } from '../../models/parse/graph.ts';
-import { millisOf } from '../../text/iso.ts';
+import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { Role } from '../../words.ts';
 import { arityOf, relationshipOf } from '../relationships.ts';

@@ -1,9 +1,8 @@
 import { lastSaid } from '../../messages/said-when.ts';
-import { type Asking, ask } from '../../models/ask.ts';
-import { inHalves } from '../../models/in-halves.ts';
+import { type Asking, ask, inHalves } from '../../models/ask.ts';
 import { decisionsIn, type RawDecisions } from '../../models/parse/graph.ts';
 import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../models/prompts/decide-graph.ts';
-import { localIsoOf, shownIsoOf } from '../../text/iso.ts';
+import { localIsoOf, shownIsoOf } from '../../text/dates.ts';
 import type { JsonObject, UtcOffset } from '../../words.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 import type { Compared } from './conflicts.ts';

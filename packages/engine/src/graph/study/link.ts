@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { embedTexts } from '../../models/embed.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import { cosine } from '../../text/vectors.ts';
+import { cosine } from '../../text/scoring.ts';
 import { mayBeOneKind } from '../entity-kinds.ts';
 import { likenessOf, MERGE_FROM, PROPOSE_FROM, spelledAlike } from '../likeness.ts';
 import { aliasKey, nameKey } from '../names.ts';

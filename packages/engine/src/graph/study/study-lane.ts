@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError } from '../../errors.ts';
 import { isDoubtful } from '../../models/doubt.ts';
-import { retryDelay } from '../../models/retry-delay.ts';
+import { retryDelay } from '../../models/pacing.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';

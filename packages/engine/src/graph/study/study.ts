@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
 import { FencedError } from '../../errors.ts';
-import { afford } from '../../models/afford.ts';
+import { afford } from '../../models/budget.ts';
 import { modelsAway } from '../../models/doubt.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Cancellation } from '../../ports/tools.ts';

@@ -1,9 +1,7 @@
 import { cleanText } from '../../text/normalise.ts';
 import type { Json } from '../../words.ts';
-import { type Loose, readLoose } from './loose-json.ts';
-import { isObject } from './shapes.ts';
-import { readSound } from './sound-json.ts';
-import { endsThinking, withoutThinking } from './thinking.ts';
+import { type Loose, readLoose, readSound } from './json.ts';
+import { isObject, textUnder } from './listed.ts';
 
 /** What could be read from a model's answer. */
 export interface Reading<T> {
@@ -197,3 +195,32 @@ function innerOf(value: Json): readonly Inner[] {
     typeof one === 'object' && one !== null ? [{ value: one, keyed: { [key]: one } }] : [],
   );
 }
+
+/** What is wanted of an answer that is one text, under the first of these keys. */
+export const textUnderKeys =
+  (...keys: readonly string[]) =>
+  (value: Json): string | null =>
+    isObject(value) ? textUnder(value, keys) : null;
+
+const TAG = /<(\/?)(?:think|thinking|reasoning|thought)>/giu;
+
+/**
+ * The text without what a model thought aloud. A thinking tag may never have been opened, or never closed: then all
+ * before, or all after it, is thinking. In one pass: text from outside may hold any number of tags.
+ */
+function withoutThinking(text: string): string {
+  let said = '';
+  let from = 0;
+  let isThinking = false;
+  for (const tag of text.matchAll(TAG)) {
+    const isClosing = tag[1] === '/';
+    if (isClosing && !isThinking) said = '';
+    if (!isClosing && !isThinking) said += `${text.slice(from, tag.index)} `;
+    if (isClosing) from = tag.index + tag[0].length;
+    isThinking = !isClosing;
+  }
+  return isThinking ? said : said + text.slice(from);
+}
+
+/** Whether a text begins inside of thinking that was never opened. */
+const endsThinking = (text: string): boolean => text.match(TAG)?.[0].startsWith('</') === true;

@@ -1,17 +1,18 @@
 import { FACT_MAX, TOO_LONG } from '../../consolidation/extract/junk.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { Json, JsonObject } from '../../words.ts';
-import { type Listed, listed } from './listed.ts';
 import {
   type Item,
   isObject,
+  type Listed,
+  listed,
   listsUnder,
   listUnder,
   textOfString,
   textUnder,
   wordsUnder,
   wordUnder,
-} from './shapes.ts';
+} from './listed.ts';
 
 /** A fact as the model wrote it; nothing in it is believed yet. */
 export interface RawFact {

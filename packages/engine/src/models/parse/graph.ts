@@ -1,7 +1,6 @@
 import type { Discard } from '../../plan.ts';
 import type { Json, JsonObject } from '../../words.ts';
-import { type Listed, listed } from './listed.ts';
-import { isObject, listUnder, textUnder, wordsUnder, wordUnder } from './shapes.ts';
+import { isObject, type Listed, listed, listUnder, textUnder, wordsUnder, wordUnder } from './listed.ts';
 
 /** An entity as the model wrote it; nothing in it is believed yet. */
 export interface RawEntity {

@@ -1,6 +1,5 @@
 import type { EventKind, Json, JsonObject } from '../../words.ts';
-import { type Listed, listed } from './listed.ts';
-import { type Item, isObject, listUnder, textUnder, wordUnder } from './shapes.ts';
+import { type Item, isObject, type Listed, listed, listUnder, textUnder, wordUnder } from './listed.ts';
 
 /** An operation as the model wrote it; nothing in it is believed yet. */
 export interface RawOperation {

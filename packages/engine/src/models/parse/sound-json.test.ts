@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readLoose } from './loose-json.ts';
-import { readSound } from './sound-json.ts';
+import { readLoose, readSound } from './json.ts';
 
 const shown = ({ value, ...rest }: { readonly value: unknown }): string => JSON.stringify([value, rest]);
 const pieces = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', "'", '\\', '1', 'a', '"a"', '"1"', '{"facts":[', ' ');

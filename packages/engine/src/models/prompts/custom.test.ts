@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { customPrompt, promptMistake } from './custom.ts';
 import { DECIDE } from './decide.ts';
+import { customPrompt, promptMistake } from './prompt.ts';
 
 describe('a prompt that a tenant wrote', () => {
   it('takes the place of the product’s text under the same name, so that the call stays known', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../words.ts';
-import { scopeFromFilter } from './lifted-scope.ts';
+import { scopeFromFilter } from './filter.ts';
 import { readFilter } from './read.ts';
 
 const lifted = (json: Json) => scopeFromFilter(readFilter(json));

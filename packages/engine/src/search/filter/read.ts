@@ -1,9 +1,22 @@
-import { type Asked, fieldNamed, isOperator, metadataField, operatorFor, unknownField } from './fields.ts';
-import type { Filter } from './filter.ts';
-import { type Budget, budget, DEPTH_MAX, KEYS_MAX } from './limits.ts';
-import { mistake, shortened } from './mistake.ts';
-import { readTest } from './read-test.ts';
-import { readKey } from './read-values.ts';
+import {
+  type Asked,
+  FilterError,
+  fieldNamed,
+  isOperator,
+  metadataField,
+  mistake,
+  type Operator,
+  operatorFor,
+  readKey,
+  readLimit,
+  readMoment,
+  readPart,
+  readScalar,
+  shortened,
+  unknownField,
+} from './fields.ts';
+import { type Comparison, type Filter, NOTHING, type Test } from './filter.ts';
+import { fold } from './fold.ts';
 
 /** Reads a filter as a caller wrote it; throws a FilterError that names the place of the first mistake. */
 export function readFilter(json: unknown, path = 'filters'): Filter {
@@ -126,3 +139,103 @@ const inside = (place: Place, key: string): Place => ({ ...place, path: `${place
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface Given {
+  readonly operator: Operator;
+  readonly value: unknown;
+}
+
+/** One operator with what it was given. */
+function readTest(asked: Asked, { operator, value }: Given, budget: Budget): Filter {
+  switch (operator) {
+    case 'eq':
+      return equals(asked, [value]);
+    case 'ne':
+      return not(equals(asked, [value]));
+    case 'in':
+      return equals(asked, listed(asked, value, budget));
+    case 'nin':
+      return not(equals(asked, listed(asked, value, budget)));
+    case 'contains':
+      return tested(asked, { kind: 'contains', text: readPart(asked.path, value), folded: false });
+    case 'icontains':
+      return tested(asked, { kind: 'contains', text: fold(readPart(asked.path, value)), folded: true });
+    default:
+      return compares(asked, operator, value);
+  }
+}
+
+const tested = ({ field }: Asked, test: Test): Filter => ({ kind: 'condition', field, test });
+const not = (of: Filter): Filter => ({ kind: 'not', of });
+
+function listed({ path }: Asked, value: unknown, budget: Budget): readonly unknown[] {
+  if (!Array.isArray(value)) throw mistake(path, 'a list of values', value);
+  budget.values(value.length, path);
+  return value;
+}
+
+/** Any of these; null stands for what has no value. */
+function equals(asked: Asked, given: readonly unknown[]): Filter {
+  const some = given.filter((value) => value !== null);
+  const any: Filter[] =
+    asked.kind === 'moment' ? some.map((value) => within(asked, value)) : equalsScalars(asked, some);
+  if (some.length < given.length) any.push(not(tested(asked, { kind: 'present' })));
+  return any.length === 1 ? (any[0] ?? NOTHING) : { kind: 'any', of: any };
+}
+
+function equalsScalars(asked: Asked, given: readonly unknown[]): Filter[] {
+  const isList = given.length > 1;
+  const values = given.map((value, i) =>
+    readScalar({ ...asked, path: isList ? `${asked.path}[${i}]` : asked.path }, value),
+  );
+  return values.length === 0 ? [] : [tested(asked, { kind: 'equals', values })];
+}
+
+function compares(asked: Asked, by: Comparison, value: unknown): Filter {
+  if (asked.kind !== 'moment') return tested(asked, { kind: 'compares', by, to: readLimit(asked, value) });
+  const { from, until } = readMoment(asked.path, value);
+  if (by === 'gt') return above(asked, until);
+  if (by === 'gte') return above(asked, from);
+  return below(asked, by === 'lt' ? from : until);
+}
+
+function within(asked: Asked, value: unknown): Filter {
+  const { from, until } = readMoment(asked.path, value);
+  return { kind: 'all', of: [above(asked, from), below(asked, until)] };
+}
+
+const above = (asked: Asked, to: number): Filter => tested(asked, { kind: 'compares', by: 'gte', to });
+const below = (asked: Asked, to: number): Filter => tested(asked, { kind: 'compares', by: 'lt', to });
+
+/** Levels of AND, OR and NOT inside each other: people write three, programs five. */
+const DEPTH_MAX = 10;
+/** Conditions of one filter: each costs some microseconds per memory that is looked at. */
+const CONDITIONS_MAX = 100;
+/** Values in all lists of one filter together: a page of ids, five times over. */
+const VALUES_MAX = 1_000;
+/** Keys of metadata inside each other. */
+const KEYS_MAX = 10;
+
+/** Counts what one filter is made of, and refuses what goes beyond. */
+interface Budget {
+  condition(path: string): void;
+  values(count: number, path: string): void;
+}
+
+function budget(): Budget {
+  let conditions = 0;
+  let values = 0;
+  return {
+    condition: (path) => {
+      conditions += 1;
+      if (conditions > CONDITIONS_MAX) throw tooMany(path, `at most ${CONDITIONS_MAX} conditions`, conditions);
+    },
+    values: (count, path) => {
+      values += count;
+      if (values > VALUES_MAX) throw tooMany(path, `at most ${VALUES_MAX} values in all lists together`, values);
+    },
+  };
+}
+
+const tooMany = (path: string, expected: string, count: number): FilterError =>
+  new FilterError(path, expected, `${count} up to here`);

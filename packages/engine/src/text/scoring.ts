@@ -72,3 +72,54 @@ function countsOf(terms: readonly string[]): Map<string, number> {
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   return counts;
 }
+
+/** Cosine of two vectors of equal length, −1…1; 0 where one of them is all zeros. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  return cosineOf(dot(a, b), lengthOf(a) * lengthOf(b));
+}
+
+/** The cosine behind a dot product, given the product of the lengths; rounding never takes it out of −1…1. */
+export function cosineOf(product: number, lengths: number): number {
+  return lengths === 0 ? 0 : Math.max(-1, Math.min(1, product / lengths));
+}
+
+export const lengthOf = (vector: Float32Array): number => Math.sqrt(dot(vector, vector));
+
+/** Sum of the products of `b` with the part of `a` that begins at `offset`. */
+export function dot(a: Float32Array, b: Float32Array, offset = 0): number {
+  let sum = 0;
+  for (let i = 0; i < b.length; i += 1) sum += (a[offset + i] ?? 0) * (b[i] ?? 0);
+  return sum;
+}
+
+/** The position of a document in its owner's list, and its score. */
+export type Scored = readonly [document: number, score: number];
+
+/**
+ * The `limit` highest scores, best first; of equal ones those of lower position. Keeps only the best while it reads, for
+ * most of thousands of scores never make it into the list.
+ */
+export function best(scores: Iterable<Scored>, limit: number): Scored[] {
+  const list: Scored[] = [];
+  for (const scored of scores) {
+    const last = list.at(-1);
+    if (list.length >= limit && (last === undefined || compare(scored, last) > 0)) continue;
+    list.splice(placeOf(scored, list), 0, scored);
+    if (list.length > limit) list.pop();
+  }
+  return list;
+}
+
+const compare = (a: Scored, b: Scored): number => b[1] - a[1] || a[0] - b[0];
+
+/** By halving. */
+function placeOf(scored: Scored, list: readonly Scored[]): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = list[middle];
+    if (other !== undefined && compare(other, scored) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canonical } from './canonical.ts';
+import { canonical } from './normalise.ts';
 
 test('equal values in any order of keys give equal texts', () => {
   expect(canonical({ b: [{ d: 1, c: null }], a: 'x' })).toBe(canonical({ a: 'x', b: [{ c: null, d: 1 }] }));

@@ -1,8 +1,7 @@
 import { indexPoint as point } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import { shownPart } from '../../projection/shown-part.ts';
-import type { RankedHit } from './rank.ts';
-import { mergeShelves } from './shelves.ts';
+import { shownPart } from '../projection/shown-part.ts';
+import { mergeShelves, type RankedHit } from './rank.ts';
 
 const on =
   (shelf: 'memories' | 'messages') =>

@@ -1,11 +1,10 @@
 import { NOON, indexPoint as point } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, double, integer, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IndexHit, ShownPoint } from '../../ports/search-index.ts';
-import { shownPart } from '../../projection/shown-part.ts';
-import { terms } from '../../text/terms.ts';
-import type { RankQuestion } from './question.ts';
-import { FACTORS, type FactorName, rank, rankBy } from './rank.ts';
+import type { IndexHit, ShownPoint } from '../ports/search-index.ts';
+import { shownPart } from '../projection/shown-part.ts';
+import { terms } from '../text/terms.ts';
+import { FACTORS, type FactorName, type RankQuestion, rank, rankBy } from './rank.ts';
 
 const DAY = 86_400_000;
 

@@ -1,6 +1,7 @@
-import type { IndexHit } from '../../ports/search-index.ts';
-import { termSet } from '../../text/term-set.ts';
-import { highest, type RankQuestion } from './question.ts';
+import type { IndexHit } from '../ports/search-index.ts';
+import { termSet } from '../text/terms.ts';
+import { highest } from './fuse.ts';
+import type { RankQuestion } from './rank.ts';
 
 /** How much words that the best hits share can add. More of it drifts away from the question. */
 const SHARE = 0.1;

@@ -93,3 +93,69 @@ function dateOf(days: number): { year: number; month: number; day: number } {
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
   return { year, month, day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1 };
 }
+
+export const DAY_MS = 86_400_000;
+
+/** Days are those of UTC, wherever a process runs. */
+export const dayOf = (at: Millis): number => Math.floor(at / DAY_MS);
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+/** From the first day of 1970 on. */
+const WEEKDAYS = 'Thursday Friday Saturday Sunday Monday Tuesday Wednesday'.split(' ');
+const WEEKDAYS_HAN = '四五六日一二三';
+
+/** A day (UTC) in the words that questions name it by: 2023-05-07 7 7th May Sunday. */
+export function dayText(at: Millis): string {
+  const [date, month, day] = partsOf(at);
+  return `${date} ${day} ${day}${ordinalOf(day)} ${MONTHS[month - 1]} ${WEEKDAYS[weekdayOf(at)]}`;
+}
+
+/** The same where what was said is Chinese: 2023年5月7日 星期日. */
+export function dayTextHan(at: Millis): string {
+  const [date, month, day] = partsOf(at);
+  return `${Number(date.slice(0, 4))}年${month}月${day}日 星期${WEEKDAYS_HAN[weekdayOf(at)]}`;
+}
+
+function partsOf(at: Millis): [date: string, month: number, day: number] {
+  const date = isoOf(at).slice(0, 'yyyy-mm-dd'.length);
+  return [date, Number(date.slice(5, 7)), Number(date.slice(8))];
+}
+
+const weekdayOf = (at: Millis): number => ((dayOf(at) % 7) + 7) % 7;
+
+function ordinalOf(day: number): string {
+  if (day >= 11 && day <= 13) return 'th';
+  return ['th', 'st', 'nd', 'rd'][day % 10] ?? 'th';
+}
+
+const OFFSET = /^GMT(?:([+-])(\d{2}):(\d{2})(?::\d{2})?)?$/u;
+
+/** How far the clocks of a zone (Europe/Oslo) are ahead of UTC at a moment, summer time included; null: there is no such zone. */
+export function zoneClock(zone: string): ((at: Millis) => UtcOffset) | null {
+  const format = formatOf(zone);
+  if (format === null) return null;
+  return (at) => {
+    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours, minutes] = OFFSET.exec(name) ?? [];
+    const size = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+    return sign === '-' ? -size : size;
+  };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  } catch {
+    return null;
+  }
+}
+
+const WRITTEN = /T.*([+-])(\d{2}):?(\d{2})$/u;
+
+/** The offset that an ISO 8601 text has; Z, which says nothing about where somebody is, has none. */
+export function writtenOffset(iso: string): UtcOffset | null {
+  const [, sign, hours, minutes] = WRITTEN.exec(iso) ?? [];
+  if (hours === undefined) return null;
+  const size = Number(hours) * 60 + Number(minutes);
+  return sign === '-' ? -size : size;
+}

@@ -1,6 +1,7 @@
-import type { IndexHit } from '../../ports/search-index.ts';
-import { termSet } from '../../text/term-set.ts';
-import { highest, type RankQuestion } from './question.ts';
+import type { IndexHit } from '../ports/search-index.ts';
+import { termSet } from '../text/terms.ts';
+import { highest } from './fuse.ts';
+import type { RankQuestion } from './rank.ts';
 
 /**
  * Weights of a logistic regression on 2,600 questions, half of them asked of somebody else's conversation with the names

@@ -1,3 +1,6 @@
+import type { EngineDeps } from '../deps.ts';
+import type { EngineError } from '../errors.ts';
+import type { ModelLimits } from '../ports/limiter.ts';
 import type { Millis } from '../words.ts';
 
 /**
@@ -24,7 +27,7 @@ export interface BreakerPolicy {
   readonly coolDownMaxMs: Millis;
 }
 
-export type Admission =
+type Admission =
   | { readonly kind: 'ask'; readonly probe: boolean; readonly breaker: Breaker }
   | { readonly kind: 'wait'; readonly ms: Millis };
 
@@ -62,3 +65,58 @@ export function callUndecided(breaker: Breaker, { probe, now }: { probe: boolean
 }
 
 const open = (coolDownMs: Millis, now: Millis): Breaker => ({ kind: 'open', until: now + coolDownMs, coolDownMs });
+
+/** What was granted in one second. */
+export interface SecondUse {
+  readonly second: number;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+const SECOND_MS = 1_000;
+/**
+ * A window of 60 s touches 61 seconds of the clock, and calls take unequal times on their way to the provider, who
+ * counts them when they arrive: one second more keeps apart what was granted a window apart.
+ */
+export const SECONDS_COUNTED = 62;
+
+export const secondOf = (now: Millis): number => Math.floor(now / SECOND_MS);
+
+/** The seconds that still count; those of a clock that was ahead do not. */
+export const recent = (uses: readonly SecondUse[], now: Millis): readonly SecondUse[] =>
+  uses.filter((use) => Math.abs(use.second - secondOf(now)) < SECONDS_COUNTED);
+
+/**
+ * How long to wait until one more call of so many tokens fits; 0: it fits now. A call larger than the whole limit is let
+ * through when nothing else is counted: refusing it for ever would lose what it is for.
+ */
+export function waitFor(
+  uses: readonly SecondUse[],
+  limits: ModelLimits,
+  call: { now: Millis; tokens: number },
+): Millis {
+  const counted = [...recent(uses, call.now)].sort((a, b) => a.second - b.second);
+  const requestsMax = limits.requestsPerMinute ?? Number.POSITIVE_INFINITY;
+  const tokensMax = Math.max(limits.tokensPerMinute ?? Number.POSITIVE_INFINITY, call.tokens);
+  let requests = counted.reduce((sum, use) => sum + use.requests, 0);
+  let tokens = counted.reduce((sum, use) => sum + use.tokens, 0);
+  let freed: number | null = null;
+  for (const use of counted) {
+    if (requests + 1 <= requestsMax && tokens + call.tokens <= tokensMax) break;
+    requests -= use.requests;
+    tokens -= use.tokens;
+    freed = use.second;
+  }
+  return freed === null ? 0 : (freed + SECONDS_COUNTED) * SECOND_MS - call.now;
+}
+
+/** Doubles with every try; lanes that failed together come back apart. What the provider asked for goes first. */
+export function retryDelay(
+  { settings, tools }: Pick<EngineDeps, 'settings' | 'tools'>,
+  attempts: number,
+  { retryAfterMs }: Pick<EngineError, 'retryAfterMs'>,
+): number {
+  const doubled = Math.min(settings.retryDelayMs * 2 ** attempts, settings.retryDelayMaxMs);
+  const spread = Number.parseInt(tools.hash(tools.id('con')).slice(0, 4), 16) / 0xffff;
+  return Math.max(retryAfterMs ?? 0, Math.round(doubled * (0.5 + spread / 2)));
+}

@@ -1,0 +1,122 @@
+import type { IndexHit } from '../ports/search-index.ts';
+import { STOP_WORDS, terms } from '../text/terms.ts';
+import type { Millis } from '../words.ts';
+import type { RankQuestion } from './rank.ts';
+import { saysAt } from './visible.ts';
+
+/**
+ * Taken from what itself asks: it has the words of the question, the answer stands behind it. Gains 1.5 points of R@1 and 1
+ * of R@10 on raw messages; facts do not ask.
+ */
+const ASKS = 0.1;
+
+/** Ends with a question mark of any script, before quotes, brackets, emoji, or the description of an image. */
+const QUESTION_END = /[?？؟](?:["'”’」』)\]\s]|\p{Extended_Pictographic}|\ufe0f)*(?:\n\[image[^\]]*\])?$/u;
+
+export function asking(hits: readonly IndexHit[]): readonly number[] {
+  return hits.map(({ point }) => (QUESTION_END.test(point.text.slice(-TAIL)) ? -ASKS : 0));
+}
+
+/** UTF-16 units that are looked at: an end and an image's description. */
+const TAIL = 300;
+
+/**
+ * The most that being said lately, and again and again, can add: enough to order what fits equally well, too little to put a
+ * worse fit first.
+ */
+const FRESH = 0.01;
+const CONFIRMED = 0.01;
+/** After this long half of the freshness is gone. */
+const HALF_LIFE: Millis = 30 * 24 * 3_600_000;
+/** What a memory once said comes after what it says now, where both are asked for and fit about equally well. */
+const FORMER = -0.05;
+
+export function freshness({ at }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const holding = new Set(hits.flatMap(({ point }) => (saysAt(point, at) ? [point.memoryId] : [])));
+  return hits.map(({ point }) => {
+    const age = Math.max(0, at - point.saidAt.at);
+    const often = 1 - 1 / (1 + Math.max(0, point.confirmations));
+    const former = !saysAt(point, at) && holding.has(point.memoryId) ? FORMER : 0;
+    return FRESH * 0.5 ** (age / HALF_LIFE) + CONFIRMED * often + former;
+  });
+}
+
+/**
+ * What somebody said counts more where the question names them: of two who talk about the same, the other one mentions
+ * the name and this one tells the story. Gains 8 points of R@1 and 4 of R@5 on raw messages.
+ */
+const NAMED_SPEAKER = 0.3;
+
+/** A question that names several people is about all of them, and nobody is put before the other. */
+export function speaker({ terms: asked }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const words = new Set(asked);
+  const names = new Set(hits.flatMap(({ point }) => point.speaker ?? []));
+  const named = [...names].filter((name) => isNamed(name, words));
+  if (named.length !== 1) return hits.map(() => 0);
+  return hits.map(({ point }) => (point.speaker === named[0] ? NAMED_SPEAKER : 0));
+}
+
+/** By all parts of the name, or by the first one, as people do. */
+function isNamed(name: string, words: ReadonlySet<string>): boolean {
+  const parts = terms(name);
+  const [first] = name.trim().split(/\s+/);
+  const short = terms(first ?? '');
+  return parts.length > 0 && (parts.every((part) => words.has(part)) || short.every((part) => words.has(part)));
+}
+
+/**
+ * A fact that begins with whom the question names is about them; one that only mentions them, or begins with somebody of
+ * theirs, is not. Parts near-duplicates: who has the dog, and whose sister has it. There it gains .05 to
+ * .1 of MRR; elsewhere it changes nothing.
+ */
+const NAMED_SUBJECT = 0.15;
+
+const START = /^\s*(?<name>\p{Lu}[\p{L}\p{M}\p{N}-]*)(?:['’]s\s+(?<whose>[\p{L}\p{M}\p{N}]+)|\s+\p{L})/u;
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+/** What follows a name that is only called: Ann, you too? */
+const CALLED = /^[^\p{L}\p{N}]/u;
+/** Between an owner and what is theirs, in Chinese, Japanese and Korean. */
+const OF = /^[的の의]/u;
+/** Shorter is no name where words are not separated; longer is the beginning of a sentence. */
+const NAME_MIN = 2;
+const NAME_MAX = 4;
+
+export function subject({ text }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const question = text.normalize('NFKC').toLowerCase();
+  const words = new Set(question.match(/[\p{L}\p{M}\p{N}-]+/gu) ?? []);
+  return hits.map(({ point }) => (isAbout(point.text, question, words) ? NAMED_SUBJECT : 0));
+}
+
+function isAbout(text: string, question: string, words: ReadonlySet<string>): boolean {
+  if (UNSPACED.test(text)) return beginsAlike(text, question);
+  const { name, whose } = START.exec(text)?.groups ?? {};
+  const first = name?.toLowerCase();
+  if (first === undefined || STOP_WORDS.has(first) || !words.has(first)) return false;
+  return whose === undefined || words.has(whose.toLowerCase());
+}
+
+/** 王小芳养了狗 is about 王小芳; 王小芳的妹妹养了狗 only where the question goes on with 的妹 as well. */
+function beginsAlike(text: string, question: string): boolean {
+  for (let length = NAME_MAX; length >= NAME_MIN; length -= 1) {
+    const place = question.indexOf(text.slice(0, length));
+    if (place === -1) continue;
+    const rest = text.slice(length);
+    if (CALLED.test(rest)) return false;
+    return !OF.test(rest) || question.slice(place + length).startsWith(rest.slice(0, NAME_MIN));
+  }
+  return false;
+}
+
+/** What tells of a time counts more where a time is asked for. Gains half a point of R@1. */
+const TELLS_TIME = 0.05;
+
+const ASKS_TIME =
+  /\b(?:when|how long|how often|what (?:date|day|month|year|time)|which (?:day|month|year))\b|什么时候|何时|哪[一]?[天年月日]|几[点号月]|多久|多长时间|いつ|何[時日年月]|언제/iu;
+
+const TIME =
+  /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|weekend|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|since|recently|morning|afternoon|evening)\b|\d{4}|昨[天日晚]|今[天日年晚]|明[天年]|前[天年]|去年|上[周个]|下[周个]|[年月日号点]|きのう|先[週月]|来[週月]|어제|오늘|내일/iu;
+
+export function time({ text }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  if (!ASKS_TIME.test(text)) return hits.map(() => 0);
+  return hits.map(({ point }) => (TIME.test(point.text) ? TELLS_TIME : 0));
+}

@@ -1,0 +1,170 @@
+import type { IndexHit } from '../ports/search-index.ts';
+import { compareSaid, type Millis } from '../words.ts';
+import { confidence } from './confidence.ts';
+import { asking, freshness, speaker, subject, time } from './factors.ts';
+import { feedback } from './feedback.ts';
+import { compareIds, highest, type SearchMode } from './fuse.ts';
+
+/** What was asked, as far as the order of its answers depends on it. */
+export interface RankQuestion {
+  readonly text: string;
+  /** The terms the keyword leg was asked for. */
+  readonly terms: readonly string[];
+  readonly mode: SearchMode;
+  /** The moment that is asked about: now, or that of as_of. */
+  readonly at: Millis;
+  /** How the vectors were made: by hashing, or by a model that has learnt what is near. */
+  readonly vectors: 'hashed' | 'learnt';
+}
+
+export interface RankedHit {
+  readonly hit: IndexHit;
+  /**
+   * 0…1, falling: how sure it is that the question is answered at all, times how well this hit fits compared with the first.
+   * Of a pure vector search the cosine. What a threshold is held against.
+   */
+  readonly score: number;
+  /** How well the hit fits compared with the first one, 0…1. Orders; says nothing about whether anything answers. */
+  readonly relative: number;
+}
+
+/** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
+export const FACTORS = ['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
+export type FactorName = (typeof FACTORS)[number];
+
+/** The hits of one question in their final order. */
+export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] => rankBy(FACTORS, question, hits);
+
+/** The same with some of the factors, to see what each of them does. */
+export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
+  const found = hits.filter((hit) => isFound(question, hit)).sort(compareHits);
+  const sums = sumsOf(new Set(factors), question, found);
+  const order = orderOf(sums);
+  const top = sums[order[0] ?? 0] ?? 0;
+  const sure = question.mode === 'vector' ? null : confidence(question, found, order);
+  return order.flatMap((i) => {
+    const hit = found[i];
+    if (hit === undefined) return [];
+    const relative = top <= 0 ? 0 : Math.max(0, sums[i] ?? 0) / top;
+    return [{ hit, relative, score: sure === null ? cosineOf(hit) : sure * relative }];
+  });
+}
+
+function isFound({ mode }: RankQuestion, hit: IndexHit): boolean {
+  const keyword = mode !== 'vector' && hit.keywordScore !== null;
+  const vector = mode !== 'keyword' && hit.vectorScore !== null;
+  return keyword || vector;
+}
+
+/** A pure vector search is ordered by its vectors. */
+function sumsOf(
+  factors: ReadonlySet<FactorName>,
+  question: RankQuestion,
+  hits: readonly IndexHit[],
+): readonly number[] {
+  const fused = fusion(question, hits);
+  if (question.mode === 'vector') return fused;
+  const add = (sums: readonly number[], name: FactorName, factor: () => readonly number[]): readonly number[] => {
+    if (!factors.has(name)) return sums;
+    const added = factor();
+    return sums.map((sum, i) => sum + (added[i] ?? 0));
+  };
+  const spoken = add(fused, 'speaker', () => speaker(question, hits));
+  const about = add(spoken, 'subject', () => subject(question, hits));
+  const told = add(about, 'asking', () => asking(hits));
+  const timed = add(told, 'time', () => time(question, hits));
+  const fed = add(timed, 'feedback', () => feedback(question, hits, timed));
+  const near = add(fed, 'sitting', () => sitting(hits, fed));
+  return add(near, 'freshness', () => freshness(question, hits));
+}
+
+/** Highest first; equal ones as they come. */
+const orderOf = (sums: readonly number[]): readonly number[] =>
+  sums.map((_, i) => i).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
+
+/** Of equal ones the newest first; then by id, the same on every machine. */
+const compareHits = (a: IndexHit, b: IndexHit): number =>
+  compareSaid(b.point.saidAt, a.point.saidAt) || compareIds(a.point, b.point);
+
+/** What points away is as far as what was not found. */
+const cosineOf = ({ vectorScore }: IndexHit): number => Math.min(1, Math.max(0, vectorScore ?? 0));
+
+/** How much of the score of what was said beside it a hit gets. More of it lifts whole sessions and costs R@1. */
+const NEIGHBOUR_SHARE = 0.15;
+/** Further apart than this many messages, or this long, is another subject. */
+const MESSAGES_APART = 3;
+const TIME_APART: Millis = 30 * 60_000;
+
+/**
+ * What was said within a few messages of a good hit, in the same sitting, is likely about the same: its words are spread
+ * over several messages. Gains 1 point of R@10. The nearer, the more.
+ */
+function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly number[] {
+  const inOrder = hits.map((_, i) => i).sort((a, b) => saidAt(hits, a).seq - saidAt(hits, b).seq || a - b);
+  const best = hits.map(() => 0);
+  for (const [place, i] of inOrder.entries()) {
+    for (let next = place + 1; next < inOrder.length; next += 1) {
+      const j = inOrder[next] ?? i;
+      const apart = saidAt(hits, j).seq - saidAt(hits, i).seq;
+      if (apart > MESSAGES_APART) break;
+      if (Math.abs(saidAt(hits, j).at - saidAt(hits, i).at) > TIME_APART) continue;
+      const nearness = 1 / Math.max(1, apart);
+      best[i] = Math.max(best[i] ?? 0, (scores[j] ?? 0) * nearness);
+      best[j] = Math.max(best[j] ?? 0, (scores[i] ?? 0) * nearness);
+    }
+  }
+  return best.map((score) => NEIGHBOUR_SHARE * score);
+}
+
+const saidAt = (hits: readonly IndexHit[], i: number) => hits[i]?.point.saidAt ?? { at: 0, seq: 0 };
+
+/**
+ * The keyword leg's share of a hybrid score. Learnt vectors find other wordings, and .6 keeps the best of both. Hashed ones
+ * know little that words do not: with .6 of them R@5 on raw messages falls by 4 points.
+ */
+const KEYWORD_SHARE = { learnt: 0.6, hashed: 0.8 } as const;
+
+/**
+ * Both legs in one score, 0…1. Each is taken relative to its best of the question: BM25 has no upper end, and cosines of
+ * one model stand closer together than those of another. Where one leg found nothing the other has the whole score.
+ */
+function fusion({ mode, vectors }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const keyword = shares(mode === 'vector' ? [] : hits.map((hit) => hit.keywordScore));
+  const vector = shares(mode === 'keyword' ? [] : hits.map((hit) => hit.vectorScore));
+  if (vector === null || keyword === null) return keyword ?? vector ?? hits.map(() => 0);
+  const share = KEYWORD_SHARE[vectors];
+  return keyword.map((score, i) => share * score + (1 - share) * (vector[i] ?? 0));
+}
+
+/** null where none is above zero. What points away from the question is as far as what was not found. */
+function shares(scores: readonly (number | null)[]): readonly number[] | null {
+  const top = highest(scores);
+  return top === 0 ? null : scores.map((score) => Math.max(0, score ?? 0) / top);
+}
+
+/** What a message's score is worth beside a memory's: of two that answer alike the memory is shown first. */
+const MESSAGE_WORTH = 0.8;
+
+export interface Shelves {
+  readonly memories: readonly RankedHit[];
+  readonly messages: readonly RankedHit[];
+}
+
+/**
+ * Memories and raw messages in one list, falling by score. A message that a memory before it came from is left out: it
+ * would say the same again.
+ */
+export function mergeShelves({ memories, messages }: Shelves, limit: number): RankedHit[] {
+  const rest = messages.map((message) => ({ ...message, score: message.score * MESSAGE_WORTH }));
+  const merged: RankedHit[] = [];
+  const told = new Set<string>();
+  const left = { memories: [...memories], messages: rest };
+  while (merged.length < limit && left.memories.length + left.messages.length > 0) {
+    const from = (left.messages[0]?.score ?? -1) > (left.memories[0]?.score ?? -1) ? left.messages : left.memories;
+    const next = from.shift();
+    if (next === undefined || (next.hit.point.shelf === 'messages' && told.has(next.hit.point.memoryId))) continue;
+    if (next.hit.point.shelf === 'memories') for (const id of next.hit.point.sourceIds) told.add(id);
+    merged.push(next);
+  }
+  return merged;
+}

@@ -19,9 +19,7 @@ export { oldestUntold } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
-export { type ErasedOwner, forgetSubject, withoutErased } from './erasure/forget-subject.ts';
-export { ownerHashOf } from './erasure/owner-hash.ts';
-export { requestErasure } from './erasure/request-erasure.ts';
+export { type ErasedOwner, forgetSubject, ownerHashOf, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { dotOf } from './graph/draw/dot.ts';
 export { mermaidOf } from './graph/draw/mermaid.ts';
@@ -44,20 +42,19 @@ export type { Recorded } from './graph/taken-back.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
-export type { Reader } from './inquiry/ask-reading.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
 export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
+export type { Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
-export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull } from './memories/evolve.ts';
+export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull, tombstoneOf } from './memories/evolve.ts';
 export { historyFrom, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
 export { foundVersions, shownVersion } from './memories/standing.ts';
-export { tombstoneOf } from './memories/tombstone.ts';
 export { UNDONE_NOTE, undoneBy, undosInEffect } from './memories/undone.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, type Posted } from './messages/draft-batch.ts';
-export { isWorthReading } from './messages/messages.ts';
+export { isWorthReading } from './messages/reading.ts';
 export { fromTheFuture } from './messages/said-when.ts';
 export {
   admitCall,
@@ -88,7 +85,7 @@ export {
   type Suspects,
 } from './ports/ledger/audit.ts';
 export type * from './ports/ledger/batches.ts';
-export { FAILURES_KEPT } from './ports/ledger/batches.ts';
+export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/contents.ts';
 export type * from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/filtered.ts';
@@ -129,28 +126,27 @@ export type * from './ports/reranker.ts';
 export type * from './ports/reviewer.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
-export { SHELVES } from './ports/search-index.ts';
+export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/undoer.ts';
 export type * from './ports/vector-cache.ts';
 export type * from './ports/writer.ts';
-export { adoptIndex } from './projection/adopt-index.ts';
-export { markerOf, sameMarker } from './projection/own-index.ts';
+export { adoptIndex, markerOf, sameMarker } from './projection/own-index.ts';
 export { project } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
-export { shownPart } from './projection/shown-part.ts';
 export { type SweepDeps, sweepOutbox } from './projection/sweep-outbox.ts';
-export type { WhatIfChanges } from './replays/changes.ts';
-export type { MemoryDifference } from './replays/compare.ts';
-export type { RelationDifference, Time } from './replays/compare-relations.ts';
-export type { RelationsResult } from './replays/relations.ts';
-export type { SideResult, WhatIfResult } from './replays/result.ts';
+export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
+export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
 export { ofNoSpace, payerOf, spaceIn, spaceOf } from './replays/space.ts';
-export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
-export type { StudiesResult } from './replays/studies.ts';
-export { sweepReplays } from './replays/sweep.ts';
-export { discardSpace } from './replays/what-if.ts';
+export {
+  type AskedReplay,
+  type ReplayDeps,
+  type StartedReplay,
+  startReplay,
+  type WhatIfChanges,
+} from './replays/start.ts';
+export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
 export { FilterError } from './search/filter/fields.ts';
@@ -173,7 +169,6 @@ export {
   type TenantSettings,
 } from './settings.ts';
 export { atOnce } from './slices.ts';
-export { refreshSummary } from './summaries/summarize.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, normaliseText } from './text/normalise.ts';
@@ -191,16 +186,14 @@ export {
 export { type Comparable, containment, overlap } from './text/similarity.ts';
 export { TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
-export { type QueueRebuilt, rebuildQueue } from './turns/rebuild-queue.ts';
-export { replayPriority } from './turns/replay-priority.ts';
-export { laneSweep } from './turns/sweep.ts';
+export { refreshSummary } from './turns/summarize.ts';
+export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undoer.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
+export { failuresView, failureView, isoOrNull } from './views/failures.ts';
 export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
-export { memoryView } from './views/memory.ts';
-export { failuresView, failureView, isoOrNull } from './views/moments.ts';
-export { type ScopeIds, scopeOf, scopeView } from './views/scope.ts';
+export { memoryView, type ScopeIds, scopeOf, scopeView } from './views/memory.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';

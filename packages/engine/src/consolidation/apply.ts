@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
-import { evolve } from '../memories/evolve.ts';
-import { tombstoneOf } from '../memories/tombstone.ts';
+import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { duePolicy } from '../settings.ts';

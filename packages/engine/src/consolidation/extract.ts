@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { maskOf } from '../masking/secrets.ts';
-import type { Spoken } from '../messages/messages.ts';
+import type { Spoken } from '../messages/reading.ts';
 import type { Discard } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { hear } from './extract/hear.ts';

@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { spokenOf } from '../messages/messages.ts';
+import { spokenOf } from '../messages/reading.ts';
 import { clockText, isFromTheFuture } from '../messages/said-when.ts';
 import type { Fact, Remark } from '../plan.ts';
 import { inSlices } from '../slices.ts';

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { deletedAt, lastSaidAt, newest, newestOrNull } from '../memories/evolve.ts';
-import { isRemoved } from '../memories/removed.ts';
+import { isRemoved } from '../memories/former.ts';
 import { pointsOf, textsOf } from '../memories/standing.ts';
 import { embedderAnswers, isLastTry } from '../models/doubt.ts';
 import { askedBy, embedTexts } from '../models/embed.ts';
@@ -11,7 +11,7 @@ import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { NOTHING_SAID } from '../projection/found-by.ts';
-import { vectorTextsOfMessages } from '../projection/message-points.ts';
+import { vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/own-index.ts';
 import { spaceIn } from '../replays/space.ts';
 import { fuse } from '../search/fuse.ts';

@@ -1,4 +1,4 @@
-import { isWorthReading, textOfContent } from '../messages/messages.ts';
+import { isWorthReading, textOfContent } from '../messages/reading.ts';
 import { clockText } from '../messages/said-when.ts';
 import type { PendingMessage } from '../ports/ledger/present.ts';
 import type { Tokenizer } from '../ports/tokenizer.ts';

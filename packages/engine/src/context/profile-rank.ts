@@ -1,5 +1,4 @@
-import { liveVersion } from '../memories/evolve.ts';
-import { isPinned } from '../memories/pinned.ts';
+import { isPinned, liveVersion } from '../memories/evolve.ts';
 import type { Memory } from '../words.ts';
 
 /** Somebody said that it must stay, or that no consolidation may change it: nothing is more settled. */

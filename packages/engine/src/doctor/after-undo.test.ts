@@ -1,7 +1,7 @@
 import { done, NEVER, undoBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import { eraseOwner } from '../erasure/erase.ts';
-import { requestErasure } from '../erasure/request-erasure.ts';
+import { requestErasure } from '../erasure/request.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { examine } from './examine.ts';
 

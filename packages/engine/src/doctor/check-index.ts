@@ -1,8 +1,7 @@
 import type { PointPage } from '../ports/search-index.ts';
 import { markerOf, sameMarker } from '../projection/own-index.ts';
 import type { LaneId, TenantId } from '../words.ts';
-import { graphPointsOf } from './expected-graph.ts';
-import { expectedOf, nameOf } from './expected-points.ts';
+import { expectedOf, graphPointsOf, nameOf } from './expected.ts';
 import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
 
 const SAMPLE = 1_000;

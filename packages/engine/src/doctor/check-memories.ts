@@ -1,11 +1,11 @@
-import { deletedAt, evolve } from '../memories/evolve.ts';
+import { blockedHash, deletedAt, evolve } from '../memories/evolve.ts';
 import { inEffect } from '../memories/in-effect.ts';
-import { blockedHash } from '../memories/tombstone.ts';
+import type { Plan } from '../plan.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
-import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
+import { type Checked, EXAMPLES_MAX, type Examining, type Finding, REPORT_IT } from './findings.ts';
 
 const SAMPLE = 500;
 const MEMORIES_PER_PAGE = 200;
@@ -108,3 +108,47 @@ const findingOf = (problem: string, ids: readonly string[]): Finding => ({
   examples: ids.slice(0, EXAMPLES_MAX),
   remedy: 'compare GET /v1/memories/{id}/history with the memory; restore a backup if the ledger was damaged',
 });
+
+const PAGE = 200;
+
+/** In every applied plan each fact ended in exactly one way. Read only where everything is. */
+export async function checkPlans({ deps: { ledger }, depth, cancel }: Examining): Promise<Checked> {
+  const wrong: string[] = [];
+  let looked = 0;
+  if (depth !== 'full') return { looked, findings: [] };
+  for await (const id of appliedOnes(ledger)) {
+    if (cancel.aborted) break;
+    const plan = await ledger.thoughts.plan(id);
+    looked += 1;
+    if (plan !== null && !isWhole(plan)) wrong.push(id);
+  }
+  if (wrong.length === 0) return { looked, findings: [] };
+  const what = `${wrong.length} plans have facts without exactly one outcome`;
+  const examples = wrong.slice(0, EXAMPLES_MAX);
+  return {
+    looked,
+    findings: [{ check: 'plans', severity: 'error', what, count: wrong.length, examples, remedy: REPORT_IT }],
+  };
+}
+
+async function* appliedOnes({ audit, thoughts }: Ledger): AsyncGenerator<string> {
+  for (const tenant of await audit.tenants()) {
+    for (let cursor: string | null = null; ; ) {
+      const page: Awaited<ReturnType<typeof thoughts.list>> = await thoughts.list(
+        tenant,
+        { state: 'applied' },
+        { limit: PAGE, cursor },
+      );
+      yield* page.results.map(({ id }) => id);
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+  }
+}
+
+function isWhole({ facts, outcomes }: Plan): boolean {
+  const ended = outcomes.map(({ fact }) => fact);
+  return (
+    ended.length === facts.length && new Set(ended).size === facts.length && facts.every(({ id }) => ended.includes(id))
+  );
+}

@@ -2,8 +2,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { Millis } from '../words.ts';
 import { checkIndex } from './check-index.ts';
 import { checkBatches, checkLanes, checkOrphans, checkOutbox, checkParked } from './check-ledger.ts';
-import { checkMemories } from './check-memories.ts';
-import { checkPlans } from './check-plans.ts';
+import { checkMemories, checkPlans } from './check-memories.ts';
 import {
   CHECKS,
   type Checked,

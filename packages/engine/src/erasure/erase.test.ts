@@ -22,7 +22,7 @@ import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 import { eraseOwner, sweepErasures } from './erase.ts';
-import { requestErasure } from './request-erasure.ts';
+import { requestErasure } from './request.ts';
 
 const ANN = { kind: 'user', id: 'ann' } as const;
 

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { ErasureHandler, ErasureQueue } from '../ports/erasing.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { forgetInReplays } from '../replays/forget.ts';
+import { forgetInReplays } from '../replays/without-owner.ts';
 import type { Millis } from '../words.ts';
 
 /** Rows of one kind that go in one transaction: a few milliseconds, so that others can write in between. */

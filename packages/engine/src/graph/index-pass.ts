@@ -1,7 +1,7 @@
 import type { IndexBuild } from '../ports/index-build.ts';
 import type { GraphTelling } from '../ports/ledger/graph.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { orByWords, type WalkDeps } from '../projection/or-by-words.ts';
+import { orByWords, type WalkDeps } from '../projection/index-page.ts';
 import type { LaneId } from '../words.ts';
 import type { GraphPoints } from './points.ts';
 import { laneOf, pointsInLane } from './project.ts';

@@ -15,11 +15,11 @@ import {
 } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { examine } from '../doctor/examine.ts';
-import { requestErasure } from '../erasure/request-erasure.ts';
+import { requestErasure } from '../erasure/request.ts';
 import { EngineError } from '../errors.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { adoptIndex } from '../projection/adopt-index.ts';
+import { adoptIndex } from '../projection/own-index.ts';
 import { rebuildIndex } from '../projection/rebuild-index.ts';
 import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';

@@ -3,7 +3,7 @@ import { asEngineError } from '../errors.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphTelling, ToldOfGraph } from '../ports/ledger/graph.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import type { Searchable } from '../projection/project-now.ts';
+import type { Searchable } from '../projection/project.ts';
 import type { LaneId } from '../words.ts';
 import { type GraphPoints, pointsOfGraph, vectorTextsOfGraph } from './points.ts';
 

@@ -1,9 +1,7 @@
 import { asEngineError } from '../errors.ts';
 import type { TokenUse } from '../ports/models.ts';
-import { type Cited, cited } from './cite.ts';
 import { type Note, type Notebook, notebook, type Readable } from './notebook.ts';
-import type { Step } from './read-step.ts';
-import { type Thinking, type Thought, think } from './think.ts';
+import { type Step, type Thinking, type Thought, think } from './think.ts';
 
 /** What is looked into, for one owner: who asks has bound both to that owner, whatever a model says. */
 export interface Library {
@@ -12,7 +10,7 @@ export interface Library {
   around(messageIds: readonly string[]): Promise<readonly Readable[]>;
 }
 
-export interface Inquiry {
+interface Inquiry {
   readonly question: string;
   readonly library: Library;
   /** null: there is no model that could read. */
@@ -131,3 +129,35 @@ function ended({ trail, spent, remarks }: Course, { answer, citations }: Cited, 
     degraded: reason === undefined ? [] : [`${reason}: the answer is the memories that fit best, as they are`],
   };
 }
+
+interface Cited {
+  readonly answer: string | null;
+  readonly citations: readonly Readable[];
+}
+
+interface Citing {
+  readonly notes: Pick<Notebook, 'named'>;
+  readonly remarks: string[];
+}
+
+/** An answer with what it rests on. What was never read cannot be cited: that is left out, and remarked. */
+function cited({ notes, remarks }: Citing, { answer, cites }: Step): Cited {
+  if (answer === null) return { answer: null, citations: [] };
+  const citations = new Map<string, Readable>();
+  const unread: string[] = [];
+  for (const id of cites) {
+    const note = notes.named(bare(id));
+    if (note === null) unread.push(id.slice(0, ID_SHOWN));
+    else citations.set(note.of.key, note.of);
+  }
+  if (unread.length > 0) {
+    remarks.push(`${unread.length} of what the model cites was never read, and is left out: ${unread.join(', ')}`);
+  }
+  if (citations.size === 0) remarks.push('nothing that was read is cited for this answer: it may be made up');
+  return { answer, citations: [...citations.values()] };
+}
+
+const ID_SHOWN = 20;
+
+/** Models like to write [0] for 0. */
+const bare = (id: string): string => id.replace(/^[[(\s]+|[\])\s]+$/gu, '');

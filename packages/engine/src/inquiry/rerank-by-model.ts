@@ -4,7 +4,7 @@ import type { Relevance, Reranker } from '../ports/reranker.ts';
 import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/tokens.ts';
 import type { Json, JsonObject } from '../words.ts';
-import { askReading, type Reader } from './ask-reading.ts';
+import { askReading, type Reader } from './think.ts';
 
 /** Of one memory; what it is about stands in its beginning. */
 const TEXT_TOKENS_MAX = 200;

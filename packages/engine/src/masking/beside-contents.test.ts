@@ -1,8 +1,8 @@
 import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, settings } from '@slowwave/engine-testing';
 import { describe, expect, it, test } from 'vitest';
 import { pendingItems, worthTelling } from '../context/items.ts';
-import { pointsOfBatch } from '../projection/message-points.ts';
-import { toSummarize } from '../summaries/to-summarize.ts';
+import { pointsOfBatch } from '../projection/make-points.ts';
+import { toSummarize } from '../turns/summarize.ts';
 import type { Message } from '../words.ts';
 import { withPolicy } from './personal.ts';
 

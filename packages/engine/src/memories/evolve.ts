@@ -1,3 +1,5 @@
+import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { Tools } from '../ports/tools.ts';
 import { fingerprint, normaliseText } from '../text/normalise.ts';
 import {
   compareSaid,
@@ -204,4 +206,22 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     details: { ...(told === undefined && removed !== undefined ? details : rest), sourceIds },
     recordedAt: giver.recordedAt,
   };
+}
+
+/** Whether the last word on it was that it is pinned: consolidations and corrections of its text have none. */
+export function isPinned({ timeline }: Memory): boolean {
+  const words = inEffect(timeline).flatMap((mark) => (mark.kind === 'said' ? (mark.details.pinned ?? []) : []));
+  return words.at(-1) ?? false;
+}
+
+/** What a deletion leaves behind, so that nothing said before it brings the same back. */
+export function tombstoneOf({ hash }: Pick<Tools, 'hash'>, event: MemoryEvent): Tombstone[] {
+  const textHash = blockedHash({ hash }, event);
+  return textHash === null ? [] : [{ memoryId: event.memoryId, textHash, deletedAt: event.saidAt }];
+}
+
+/** By what a deletion blocks; null where it ended nothing. */
+export function blockedHash({ hash }: Pick<Tools, 'hash'>, event: MemoryEvent): string | null {
+  if (event.kind !== 'DELETE' || event.previous === null) return null;
+  return event.previousHash ?? hash(normaliseText(event.previous));
 }

@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { REMOVED } from '../ports/ledger/retention.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type { LaneId, Memory, MemoryEvent } from '../words.ts';
-import { deletedAt, evolve, inOrder, lastSaidAt, liveVersion } from './evolve.ts';
-import { formerSince, historyFrom, withoutFormer } from './former.ts';
-import { isHollow, isRemoved } from './removed.ts';
+import { deletedAt, evolve, inOrder, lastSaidAt, liveVersion, tombstoneOf } from './evolve.ts';
+import { formerSince, historyFrom, isHollow, isRemoved, withoutFormer } from './former.ts';
 import { foundVersions } from './standing.ts';
-import { tombstoneOf } from './tombstone.ts';
 
 const HOME = home('lane_1' as LaneId);
 const tools = fixedTools();

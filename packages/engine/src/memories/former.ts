@@ -2,15 +2,13 @@ import { REMOVED } from '../ports/ledger/retention.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Mark, type Memory, type MemoryEvent, type Millis, type VersionDetails } from '../words.ts';
-import type { Life } from './dependents.ts';
-import { evolve, holdingMarks } from './evolve.ts';
-import { isRemoved, reads } from './removed.ts';
-import { blockedHash } from './tombstone.ts';
+import { blockedHash, evolve, holdingMarks, liveVersion } from './evolve.ts';
+import type { Life } from './undone.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
 /** A life without the contents of what no longer holds. */
-export interface Emptied {
+interface Emptied {
   /** At the same revision, with the same versions under the same numbers. */
   readonly memory: Memory;
   /** Those that read otherwise than before. */
@@ -131,4 +129,23 @@ function emptyEvent(
     ...(previousHash !== null && { previousHash }),
   };
   return canonical(emptied) === canonical(event) ? [] : [emptied];
+}
+
+/** Something said, or what is left of it. */
+interface Wording {
+  readonly text: string;
+  readonly details: Pick<VersionDetails, 'removed'>;
+}
+
+/** Whether retention has removed what it said. */
+export const isRemoved = ({ details }: Wording): boolean => details.removed !== undefined;
+
+/** Whether this is what it says or, once it was removed, said. `words` are normalised. */
+export const reads = (said: Wording, words: string): boolean =>
+  said.details.removed === undefined ? normaliseText(said.text) === words : said.details.removed === fingerprint(words);
+
+/** Whether it would hold again, but nothing is left of what it says. */
+export function isHollow(memory: Memory): boolean {
+  const live = liveVersion(memory);
+  return live !== null && isRemoved(live);
 }

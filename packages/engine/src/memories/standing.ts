@@ -4,7 +4,7 @@ import { saysAt } from '../search/visible.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion, Millis } from '../words.ts';
 import { deletedAt, inOrder, newest } from './evolve.ts';
-import { isRemoved } from './removed.ts';
+import { isRemoved } from './former.ts';
 
 /** What points are made with beside their memory. */
 export interface Making {

@@ -1,19 +1,17 @@
 import type { EngineDeps } from '../deps.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writer.ts';
-import type { ProjectDeps } from '../projection/project.ts';
-import { projectNow } from '../projection/project-now.ts';
+import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from '../words.ts';
-import { evolve, type Home, lastSaidAt, liveVersion, newest } from './evolve.ts';
+import { evolve, type Home, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
+import { isRemoved } from './former.ts';
 import { inEffect } from './in-effect.ts';
-import { isRemoved } from './removed.ts';
-import { tombstoneOf } from './tombstone.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
-/** Explicit writes are said after every message of their millisecond. */
+/** Explicit writes and undos are said after every message of their millisecond. */
 export const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
 /** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
 const TRIES_MAX = 5;

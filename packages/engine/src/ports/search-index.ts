@@ -84,6 +84,10 @@ export interface IndexQuery extends IndexLane {
 /** A point as it comes back: without what only finds it. */
 export type ShownPoint = Omit<IndexPoint, 'vector' | 'terms' | 'contextTerms'>;
 
+export function shownPart({ vector: _, terms: __, contextTerms: ___, ...shown }: IndexPoint): ShownPoint {
+  return shown;
+}
+
 /** A point that either leg found. A raw score is null where the leg did not have it among its best. */
 export interface IndexHit {
   readonly point: ShownPoint;

@@ -1,4 +1,4 @@
-import { isWorthReading, spokenOf } from '../messages/messages.ts';
+import { isWorthReading, spokenOf } from '../messages/reading.ts';
 import type { SaidMessage } from '../ports/ledger/speech.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';

@@ -1,9 +1,12 @@
+import type { EngineDeps } from '../deps.ts';
+import { asEngineError } from '../errors.ts';
+import { embedderAnswers, isDoubtful } from '../models/doubt.ts';
+import { withoutVectors } from '../models/embed.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';
 import { type Made, type MakingDeps, makePoints, type Telling } from './make-points.ts';
-import { orByWords, type WalkDeps } from './or-by-words.ts';
 
 /** A part of the ledger to be indexed: memories, or batches with their messages, in the order of their ids. */
 export interface IndexPageRequest {
@@ -84,3 +87,34 @@ const pageOf = (looked: readonly { readonly id: string }[], limit: number, made:
 
 /** A confirmation leaves the text as it is, but not what the index tells of it. */
 const changedAt = ({ updatedAt, lastConfirmedAt }: Memory): Millis => Math.max(updatedAt, lastConfirmedAt ?? 0);
+
+/** What walks through all lanes. */
+export type WalkDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
+  /** Lanes that were written by their words alone, to be told once more. Without it such a failure ends the walk. */
+  readonly left?: Set<LaneId>;
+};
+
+interface InLane<Deps, T> {
+  readonly lane: LaneId;
+  readonly make: (deps: Deps) => Promise<T>;
+}
+
+/**
+ * Makes what a walk writes of one lane. Where the embedder fails on some of its texts and answers others, the lane is made of
+ * its words: one owner does not keep all others from a new index. Fails where the embedder, or a store, is away.
+ */
+export async function orByWords<Deps extends WalkDeps, T>(
+  deps: Deps,
+  { lane, make }: InLane<Deps, T>,
+  cancel: Cancellation,
+): Promise<T> {
+  try {
+    return await make(deps);
+  } catch (error) {
+    const failure = asEngineError(error);
+    const isOfModel = failure.countsAsTry && (isDoubtful(failure) || failure.code === 'model_rejected');
+    if (cancel.aborted || deps.left === undefined || !isOfModel || !(await embedderAnswers(deps, cancel))) throw error;
+    deps.left.add(lane);
+    return make(withoutVectors(deps));
+  }
+}

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { askedBy } from '../models/embed.ts';
+import { asEngineError } from '../errors.ts';
+import { askedBy, withoutVectors } from '../models/embed.ts';
 import type { OutboxEntry } from '../ports/ledger/outbox.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -11,7 +12,7 @@ import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
 
 /** Memories and batches that the index is to be told of. */
-export interface Untold {
+interface Untold {
   readonly entries: readonly OutboxEntry[];
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
@@ -29,7 +30,7 @@ export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancell
   return { byWords };
 }
 
-export interface Projected {
+interface Projected {
   /** Some memory is found by its words alone: its text has no vector. */
   readonly byWords: boolean;
 }
@@ -41,7 +42,7 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
   const memories = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
   const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
-  const told = await tell(deps, group, points);
+  const told = await write(deps, group, points);
   const now = tools.now();
   const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
   if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
@@ -61,7 +62,7 @@ async function upsertInSlices(index: ProjectDeps['index'], points: Made['points'
  * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
  * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
  */
-async function tell({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['told']> {
+async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['told']> {
   const { points, withdrawals, told } = made;
   const [first] = [...points, ...withdrawals];
   if (first === undefined) return told;
@@ -90,3 +91,68 @@ function byLane({ entries, batches }: Untold): LaneGroup[] {
     batches: batchesOf.get(lane) ?? [],
   }));
 }
+
+/** Memories told to the index in one go, and consolidations whose messages are. */
+const SLICE = 200;
+const CONSOLIDATIONS = 20;
+const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+
+interface Changed {
+  readonly memoryIds: readonly string[];
+  /** Those whose messages are found, or no more, from now on. */
+  readonly consolidationIds?: readonly string[];
+}
+
+/**
+ * fully   found by words and meaning
+ * words   by its words alone: the embedder refuses the text for good, or does not answer in time; then the sweep embeds it
+ * later   not yet: the outbox has it, and is swept
+ */
+export type Searchable = 'fully' | 'words' | 'later';
+
+type NowDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+
+/**
+ * Tells the index of what somebody changed and waits to find changed. It waits for the embedder no longer than the embedder
+ * of its deps does: without vectors it tells the words. `otherwise` is what is logged where that fails as well.
+ */
+export async function projectNow(deps: NowDeps, changed: Changed, otherwise: string): Promise<Searchable> {
+  try {
+    return (await projectAll(deps, changed)) ? 'words' : 'fully';
+  } catch (error) {
+    const isTold = asEngineError(error).code !== 'index_unavailable' && (await projectedByWords(deps, changed));
+    const searchable = isTold ? 'words' : 'later';
+    deps.log.warn({ error: String(error), searchable }, otherwise);
+    return searchable;
+  }
+}
+
+/** Answers whether some of the memories are found by words alone. */
+async function projectAll(deps: ProjectDeps, { memoryIds, consolidationIds = [] }: Changed): Promise<boolean> {
+  let some = false;
+  for (const ids of slicesOf(memoryIds, SLICE)) {
+    const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
+    some ||= byWords;
+  }
+  for (const ids of slicesOf(consolidationIds, CONSOLIDATIONS))
+    await project(deps, { entries: [], batches: await deps.ledger.speech.untoldOf(ids) }, NEVER);
+  return some;
+}
+
+async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<boolean> {
+  try {
+    await projectAll(byWordsAlone(deps), changed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The outbox keeps it all: the sweep tells it once more, with vectors. */
+function byWordsAlone(deps: ProjectDeps): ProjectDeps {
+  const wordless = withoutVectors(deps);
+  return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...deps.ledger.outbox, clear: async () => [] } } };
+}
+
+const slicesOf = (ids: readonly string[], size: number): (readonly string[])[] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));

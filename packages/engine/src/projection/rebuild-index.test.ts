@@ -14,7 +14,7 @@ import {
   NEVER,
 } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { requestErasure } from '../erasure/request-erasure.ts';
+import { requestErasure } from '../erasure/request.ts';
 import { EngineError } from '../errors.ts';
 import type { IndexBuild } from '../ports/index-build.ts';
 import type { Embedder } from '../ports/models.ts';

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Life } from '../ports/ledger/replays.ts';
-import type { LaneId, MemoryEvent, Millis } from '../words.ts';
+import { type LaneId, type MemoryEvent, type Message, type Millis, ownerOf } from '../words.ts';
 
 /** Memories that are read at a time. */
 const PAGE = 100;
@@ -73,4 +73,14 @@ export function asIfAll(events: readonly MemoryEvent[]): readonly MemoryEvent[] 
     kept.push({ ...event, revision, ...taken });
   }
   return kept;
+}
+
+/** The messages of a batch, as a turn of it alone would gather them. */
+export async function messagesOf({ ledger }: Pick<EngineDeps, 'ledger'>, batch: Batch): Promise<readonly Message[]> {
+  const turn = {
+    ...{ tenant: batch.tenant, lane: batch.lane, owner: ownerOf(batch.scope), scope: batch.scope },
+    ...{ settings: batch.settings, batchIds: [batch.id], consolidationId: batch.consolidationId ?? '' },
+    ...{ generation: 0, epoch: 0, attempts: 0, claimedAt: batch.acceptedAt },
+  };
+  return (await ledger.thoughts.gather(turn, 0)).messages;
 }

@@ -1,21 +1,18 @@
 import type { EngineDeps } from '../deps.ts';
-import { evolve, type Home } from '../memories/evolve.ts';
-import { isHollow } from '../memories/removed.ts';
+import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
+import { isHollow } from '../memories/former.ts';
 import { textsOf } from '../memories/standing.ts';
-import { tombstoneOf } from '../memories/tombstone.ts';
-import { textOfContent } from '../messages/messages.ts';
+import { textOfContent } from '../messages/reading.ts';
 import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { duePolicy } from '../settings.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';
-import { changedBatch, changedRules, changesFrom } from './changes.ts';
-import { asIfAll, type LaneInLife, livesBefore } from './lives.ts';
-import { messagesOf } from './messages-of.ts';
-import { seedGraph } from './seed-graph.ts';
+import { seedGraph } from './graph.ts';
+import { asIfAll, type LaneInLife, livesBefore, messagesOf } from './lives.ts';
 import { copyId, saidBefore, spaceOf } from './space.ts';
-import type { ReplayDeps } from './start.ts';
+import { changedBatch, changedRules, changesFrom, type ReplayDeps } from './start.ts';
 
 export type PrepareDeps = ReplayDeps & Pick<EngineDeps, 'embedder' | 'settings'>;
 

@@ -1,15 +1,36 @@
 import type { EngineDeps } from '../deps.ts';
-import { requestErasure } from '../erasure/request-erasure.ts';
+import { requestErasure } from '../erasure/request.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
 import { type PrepareDeps, prepareLane, prepareRules, RemovedError } from './prepare.ts';
+import { hasStudiesToMake } from './relations.ts';
 import { resultOf } from './result.ts';
 import { spaceOf } from './space.ts';
-import { LEASE_MS, WHAT_IF_MAX } from './start.ts';
-import { hasStudiesToMake } from './studies.ts';
+import { LEASE_MS, WHAT_IF_MAX, workLive } from './start.ts';
+
+/**
+ * Goes on with every replay that is due, one after the other; each belongs to one worker at a time. All of their work can
+ * be done again: what a worker that died has left half done, the next one ends. Answers with how many there were.
+ */
+export async function sweepReplays(deps: WhatIfDeps, cancel: Cancellation): Promise<number> {
+  const { ledger, tools, log } = deps;
+  for (let count = 0; ; count += 1) {
+    const now = tools.now();
+    const replay: Replay | null = cancel.aborted ? null : await ledger.replays.take(now, now + LEASE_MS);
+    if (replay === null) return count;
+    const work = replay.kind === 'live' ? workLive : workWhatIf;
+    await work(deps, replay, cancel).catch((error: unknown) => {
+      if (!cancel.aborted)
+        log.warn(
+          { replay: replay.id, error: String(error) },
+          'a replay stands still; it is gone on with in some seconds',
+        );
+    });
+  }
+}
 
 /** A space that nobody discards goes by itself after a week. */
 const KEPT_MS = 7 * 24 * 60 * 60_000;
@@ -19,10 +40,10 @@ const LOOK_AGAIN_MS = 2_000;
 const SLICE = 50;
 const OWNERS = 100;
 
-export type WhatIfDeps = PrepareDeps & Pick<EngineDeps, 'index'>;
+type WhatIfDeps = PrepareDeps & Pick<EngineDeps, 'index'>;
 
 /** What a worker does with a what-if that is due. */
-export async function workWhatIf(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
+async function workWhatIf(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
   switch (replay.state) {
     case 'preparing':
       return prepare(deps, replay, cancel);

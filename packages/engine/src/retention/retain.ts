@@ -1,12 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
+import { isPinned, liveVersion } from '../memories/evolve.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ProjectDeps } from '../projection/project.ts';
 import { spaceIn } from '../replays/space.ts';
-import type { TenantSettings } from '../settings.ts';
+import type { ForgettingPolicy, TenantSettings } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
-import { type Forgettable, type ForgettingCause, forgettable } from './forgettable.ts';
 import { countHistories, removeHistories } from './retain-history.ts';
 
 /** Rows of one transaction: a few milliseconds. */
@@ -132,3 +132,37 @@ function limits({ retention }: Rules, now: Millis) {
     history: before(retention.historyDays),
   };
 }
+
+/** Why a policy forgets a memory. */
+type ForgettingCause = 'age' | 'unconfirmed' | 'budget';
+
+interface Forgettable {
+  readonly memory: Memory;
+  readonly cause: ForgettingCause;
+}
+
+/** Which memories of one owner a policy forgets now. Pinned ones count for the budget, and are never among them. */
+function forgettable(all: readonly Memory[], policy: ForgettingPolicy, now: Millis): readonly Forgettable[] {
+  const live = all.filter((memory) => liveVersion(memory) !== null);
+  const free = live.filter((memory) => !isPinned(memory));
+  const old = free.flatMap((memory): Forgettable[] => {
+    const cause = outlived(memory, policy, now);
+    return cause === null ? [] : [{ memory, cause }];
+  });
+  const gone = new Set(old.map(({ memory }) => memory));
+  const over = live.length - gone.size - (policy.maxMemories ?? live.length);
+  const weakest = free.filter((memory) => !gone.has(memory)).sort(weakestFirst);
+  const surplus = weakest.slice(0, Math.max(0, over));
+  return [...old, ...surplus.map((memory) => ({ memory, cause: 'budget' }) as const)];
+}
+
+function outlived(memory: Memory, policy: ForgettingPolicy, now: Millis): ForgettingCause | null {
+  const isOver = (since: Millis, days: number | null): boolean => days !== null && now - since > days * DAY_MS;
+  if (isOver(memory.updatedAt, policy.maxAgeDays)) return 'age';
+  return isOver(lastSaid(memory), policy.unconfirmedDays) ? 'unconfirmed' : null;
+}
+
+const lastSaid = ({ updatedAt, lastConfirmedAt }: Memory): Millis => Math.max(updatedAt, lastConfirmedAt ?? 0);
+
+const weakestFirst = (a: Memory, b: Memory): number =>
+  a.confirmations - b.confirmations || lastSaid(a) - lastSaid(b) || (a.id < b.id ? -1 : 1);

@@ -1,6 +1,6 @@
 import { indexPoint as point } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import { shownPart } from '../projection/shown-part.ts';
+import { shownPart } from '../ports/search-index.ts';
 import { mergeShelves, type RankedHit } from './rank.ts';
 
 const on =

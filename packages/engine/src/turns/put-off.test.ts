@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import type { SummaryRefresh, Verdict } from '../ports/schedule.ts';
 import { type Budgets, DEFAULT_SETTINGS } from '../settings.ts';
-import { refreshSummary } from '../summaries/summarize.ts';
 import { DEFAULT_TENANT } from '../words.ts';
+import { refreshSummary } from './summarize.ts';
 import { takeTurn } from './take-turn.ts';
 
 const MINUTE = 60_000;

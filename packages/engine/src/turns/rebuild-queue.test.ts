@@ -1,7 +1,7 @@
 import { echoExtract, engineBench, fakeChat } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import type { Nudge, Schedule, TurnName, TurnState } from '../ports/schedule.ts';
-import { rebuildQueue } from './rebuild-queue.ts';
+import { rebuildQueue } from './sweep.ts';
 
 /** A queue that knows what it was told, and may be told to forget it, or that a turn is over. */
 function listSchedule(): Schedule & { readonly jobs: Map<string, { nudge: Nudge; state: TurnState }> } {

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from '../ports/schedule.ts';
 import type { LaneId, Priority } from '../words.ts';
-import { rebuildQueue } from './rebuild-queue.ts';
-import { laneSweep } from './sweep.ts';
+import { laneSweep, rebuildQueue } from './sweep.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -76,7 +76,7 @@ export function laneSweep(
 }
 
 /** The turns that the queue has no job for, in the generation under which it hears of them. */
-export async function missingTurns(
+async function missingTurns(
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
   schedule: Schedule,
   turns: readonly Nudge[],
@@ -116,4 +116,35 @@ async function hurryOldest(schedule: Schedule, known: readonly Known[], now: num
   const isStuck = ({ turn, state }: Known): boolean =>
     turn.priority === 'backfill' && state === 'scheduled' && turn.dueAt < now - BACKFILL_PATIENCE_MS;
   for (const { turn } of known.filter(isStuck)) if (await schedule.hurry(turn)) return;
+}
+
+export interface QueueRebuilt {
+  /** Lanes with work, due now or later. */
+  readonly lanes: number;
+  /** Turns of theirs that the queue did not have. */
+  readonly scheduled: number;
+}
+
+/** Small enough to be asked for and told in one go. */
+const LANES_PER_PAGE = 500;
+
+/**
+ * Tells the queue every turn that the ledger knows of, due or not. Whatever it has already stays as it is, so that this
+ * may run at any time and again. Workers do the same with lanes that are due; this does not wait for that.
+ */
+export async function rebuildQueue(
+  deps: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+  onProgress: (rebuilt: QueueRebuilt) => void = () => {},
+): Promise<QueueRebuilt> {
+  let rebuilt: QueueRebuilt = { lanes: 0, scheduled: 0 };
+  for (let after: LaneId | null = null; ; ) {
+    const nudges: readonly Nudge[] = await deps.ledger.lanes.withWork(after, LANES_PER_PAGE);
+    const missing = await missingTurns(deps, schedule, nudges);
+    await schedule.nudge(missing);
+    rebuilt = { lanes: rebuilt.lanes + nudges.length, scheduled: rebuilt.scheduled + missing.length };
+    onProgress(rebuilt);
+    if (nudges.length < LANES_PER_PAGE) return rebuilt;
+    after = nudges.at(-1)?.lane ?? null;
+  }
 }

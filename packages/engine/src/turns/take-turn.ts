@@ -8,11 +8,11 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { depsOf } from '../replays/turn-in-space.ts';
+import { depsOf } from '../replays/in-space.ts';
 import { duePolicy } from '../settings.ts';
-import { askForSummary } from '../summaries/summarize.ts';
-import { failureOf } from '../views/without-places.ts';
+import { failureOf } from '../views/failures.ts';
 import type { Millis } from '../words.ts';
+import { askForSummary } from './summarize.ts';
 
 export interface TurnDeps extends EngineDeps {
   readonly followUps: FollowUps;

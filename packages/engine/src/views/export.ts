@@ -1,16 +1,16 @@
 import type { EngineDeps } from '../deps.ts';
-import { graphParts } from '../graph/export-graph.ts';
 import { newestOrNull } from '../memories/evolve.ts';
 import { PAGE, pages } from '../pages.ts';
+import type { Ledger } from '../ports/ledger/ledger.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
-import { memoryView } from './memory.ts';
-import { failureView, isoOrNull } from './moments.ts';
-import { scopeView } from './scope.ts';
+import { failureView, isoOrNull } from './failures.ts';
+import { entityView, relationView, statementView } from './graph.ts';
+import { memoryView, scopeView } from './memory.ts';
 
 type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
-export interface ExportedUser {
+interface ExportedUser {
   readonly tenant: TenantId;
   readonly userId: string;
   readonly lane: LaneId;
@@ -153,5 +153,40 @@ async function* reviews({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
 async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
   for (const { scope, summary } of await ledger.contents.summaries(lane)) {
     yield { type: 'summary', ...scopeView(scope), summary };
+  }
+}
+
+interface Of {
+  readonly tenant: TenantId;
+  readonly userId: string;
+  readonly lane: LaneId;
+}
+
+interface GraphPart {
+  readonly type: 'entity' | 'relation' | 'statement';
+  readonly [key: string]: unknown;
+}
+
+type Deps = { readonly ledger: Pick<Ledger, 'graph'> };
+
+/** The graph of a user: entities, all that was said of them, undone or not, and all relations. */
+async function* graphParts({ ledger }: Deps, { tenant, userId, lane }: Of): AsyncGenerator<GraphPart> {
+  const owner = { kind: 'user', id: userId } as const;
+  const { graph } = ledger;
+  const told = new Set<string>();
+  const isNew = (id: string): boolean => !told.has(id) && told.add(id).has(id);
+  for await (const { id } of pages((page) => graph.listEntities(tenant, owner, {}, page))) {
+    const said = await graph.statements(lane, { entities: [id] });
+    // The ones that were merged into it are listed by nothing else.
+    const merged = said.flatMap(({ statement }) => (statement.kind === 'same' ? [statement.source] : []));
+    for (const entity of await graph.entities(tenant, [id, ...merged])) {
+      if (isNew(entity.id)) yield { type: 'entity', ...entityView(entity) };
+    }
+    for (const { statement, counts } of said) {
+      if (isNew(statement.id)) yield { type: 'statement', ...statementView(statement, counts) };
+    }
+  }
+  for await (const relation of pages((page) => graph.listRelations(tenant, owner, { at: 'ever' }, page))) {
+    yield { type: 'relation', ...relationView(relation) };
   }
 }

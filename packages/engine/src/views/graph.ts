@@ -3,7 +3,7 @@ import type { SeenRelation } from '../graph/read/seen.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isoOf } from '../text/dates.ts';
 import type { Owner } from '../words.ts';
-import { isoOrNull } from './moments.ts';
+import { isoOrNull } from './failures.ts';
 
 /** The ids of an owner in the API's words. */
 const ownerView = ({ kind, id }: Owner) => ({

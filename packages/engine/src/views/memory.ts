@@ -1,10 +1,8 @@
 import type { MemoryView } from '@slowwave/contracts';
-import { newest } from '../memories/evolve.ts';
-import { isPinned } from '../memories/pinned.ts';
+import { isPinned, newest } from '../memories/evolve.ts';
 import { isoOf } from '../text/dates.ts';
-import type { Memory, MemoryVersion } from '../words.ts';
-import { isoOrNull } from './moments.ts';
-import { scopeView } from './scope.ts';
+import type { Memory, MemoryVersion, Scope } from '../words.ts';
+import { isoOrNull } from './failures.ts';
 
 /** A memory as the API shows it: by what was said last, where nothing else is given. */
 export function memoryView(memory: Memory, version: MemoryVersion = newest(memory)): MemoryView {
@@ -28,3 +26,25 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     updated_at: isoOf(memory.updatedAt),
   };
 }
+
+/** The ids of a scope in the API's words. */
+export interface ScopeIds {
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+}
+
+export const scopeOf = (ids: ScopeIds): Scope => ({
+  userId: ids.user_id ?? null,
+  agentId: ids.agent_id ?? null,
+  runId: ids.run_id ?? null,
+  appId: ids.app_id ?? null,
+});
+
+export const scopeView = (scope: Scope) => ({
+  user_id: scope.userId,
+  agent_id: scope.agentId,
+  run_id: scope.runId,
+  app_id: scope.appId,
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf, withoutPlaces } from './without-places.ts';
+import { failureOf, withoutPlaces } from './failures.ts';
 
 test.each([
   [

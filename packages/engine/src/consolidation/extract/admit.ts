@@ -1,5 +1,5 @@
 import { maskOf, maskSecrets, secretIn } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { beginOf, lastSaid } from '../../messages/said-when.ts';
 import type { RawFact } from '../../models/parse/facts.ts';
 import type { Discard, Fact } from '../../plan.ts';

@@ -1,6 +1,6 @@
 import { saidFacts } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { type Spoken, spokenOf } from '../../messages/messages.ts';
+import { type Spoken, spokenOf } from '../../messages/reading.ts';
 import type { Message, Role } from '../../words.ts';
 import { attributing, attribution } from './attribution.ts';
 

@@ -1,4 +1,4 @@
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { atOnce, type Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { termSet } from '../../text/terms.ts';

@@ -1,5 +1,5 @@
 import { maskSecrets } from '../../masking/secrets.ts';
-import { type Spoken, spokenOf } from '../../messages/messages.ts';
+import { type Spoken, spokenOf } from '../../messages/reading.ts';
 import { clockText, lastSaid } from '../../messages/said-when.ts';
 import type { ExtractInput } from '../../models/prompts/extract.ts';
 import type { TenantSettings } from '../../settings.ts';

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
-import { imagesOf, type Spoken, spokenOf, textOfContent } from '../../messages/messages.ts';
+import { imagesOf, type Spoken, spokenOf, textOfContent } from '../../messages/reading.ts';
 import { ask } from '../../models/ask.ts';
 import { promptUse } from '../../models/call-model.ts';
 import { textUnderKeys } from '../../models/parse/answer.ts';

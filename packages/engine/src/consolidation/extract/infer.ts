@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { clockText } from '../../messages/said-when.ts';
 import { type Asking, ask, inHalves, isLastOfTurn } from '../../models/ask.ts';
 import { promptUse } from '../../models/call-model.ts';

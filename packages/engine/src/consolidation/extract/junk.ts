@@ -1,5 +1,5 @@
 import { secretIn } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import type { RawFact } from '../../models/parse/facts.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';

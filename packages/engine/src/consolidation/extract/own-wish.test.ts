@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spokenOf } from '../../messages/messages.ts';
+import { spokenOf } from '../../messages/reading.ts';
 import type { Message } from '../../words.ts';
 import { asksToForget, isOwnWish } from './own-wish.ts';
 

@@ -1,4 +1,4 @@
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { normaliseText } from '../../text/normalise.ts';
 
 /** What a model says a wish to forget rests on. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Spoken, spokenOf } from '../../messages/messages.ts';
+import { type Spoken, spokenOf } from '../../messages/reading.ts';
 import { atOnce } from '../../slices.ts';
 import type { Message } from '../../words.ts';
 import { cutIntoParts } from './parts.ts';

@@ -1,4 +1,4 @@
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import type { Sliced } from '../../slices.ts';
 import { piecesOf } from '../../text/pieces.ts';
 import { surelyFits } from '../decide/surely-fits.ts';

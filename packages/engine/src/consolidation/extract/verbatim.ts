@@ -1,4 +1,4 @@
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { type Admitted, admit } from './admit.ts';
 
 /** Each message as a fact of its own, word for word but for its secrets. */

@@ -1,6 +1,6 @@
 import { lastSaidAt, liveVersion } from '../../memories/evolve.ts';
+import { reads } from '../../memories/former.ts';
 import { inEffect } from '../../memories/in-effect.ts';
-import { reads } from '../../memories/removed.ts';
 import type { Candidate, Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';

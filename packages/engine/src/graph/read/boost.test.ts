@@ -1,6 +1,6 @@
 import { indexPoint as point } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { shownPart } from '../../projection/shown-part.ts';
+import { shownPart } from '../../ports/search-index.ts';
 import type { RankedHit } from '../../search/rank.ts';
 import { boostRelated } from './boost.ts';
 import type { FoundRelation } from './seen.ts';

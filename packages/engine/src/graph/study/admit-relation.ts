@@ -1,5 +1,5 @@
 import { maskSecrets } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import { beginOf, lastSaid } from '../../messages/said-when.ts';
 import type { RawRelation } from '../../models/parse/graph.ts';
 import { millisOf } from '../../text/dates.ts';

@@ -1,4 +1,4 @@
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import type { RawEntity, RawGraph, RawRelation } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';

@@ -2,7 +2,7 @@ import { hear } from '../../consolidation/extract/hear.ts';
 import { gather } from '../../consolidation/gather.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
-import { isWorthReading } from '../../messages/messages.ts';
+import { isWorthReading } from '../../messages/reading.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { Consolidation } from '../../ports/ledger/thoughts.ts';

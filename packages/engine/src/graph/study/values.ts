@@ -1,5 +1,5 @@
 import type { GatheredTurn } from '../../consolidation/values.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import type { Spoken } from '../../messages/reading.ts';
 import type { Plan, Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Millis, SaidAt } from '../../words.ts';

@@ -1,3 +1,4 @@
+import { isoOf } from '../text/dates.ts';
 import type { Failure, Millis } from '../words.ts';
 
 /** A failure as tenants may read it: what happened, and nothing of where. The log has the message as it was. */
@@ -30,3 +31,12 @@ const PLACES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Routes of the API are no places.
   [/(?<![\w.:/\]])\/(?!(?:v1|v2|v3|mem0|queues|readyz|healthz)\b)[\w.@+-]+(?:\/[\w.@+-]+)+\/?/gu, PATH],
 ];
+
+export const isoOrNull = (at: Millis | null): string | null => (at === null ? null : isoOf(at));
+
+export const failureView = (failure: Failure | null) => (failure === null ? null : shown(failure));
+
+export const failuresView = (failures: readonly Failure[]) => failures.map(shown);
+
+/** What was kept before failures were kept without their places is told without them, too. */
+const shown = (failure: Failure) => ({ ...failureOf(failure, failure.at), at: isoOf(failure.at) });

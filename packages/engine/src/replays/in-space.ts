@@ -1,11 +1,20 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { ChatModel } from '../ports/models.ts';
+import type { TurnDeps } from '../turns/take-turn.ts';
 import type { TenantId } from '../words.ts';
-import { changedSettings, changesFrom } from './changes.ts';
 import { originOf, spaceIn } from './space.ts';
+import { changedSettings, changesFrom } from './start.ts';
+
+/** What a turn works with. In a shadow space studies follow it, and no summaries. */
+export async function depsOf(deps: TurnDeps, { tenant }: Pick<Turn, 'tenant'>): Promise<TurnDeps> {
+  const inSpace = await depsInSpace(deps, tenant);
+  if (inSpace === null) return deps;
+  return { ...inSpace, followUps: { summarize: async () => {}, study: (lanes) => deps.followUps.study(lanes) } };
+}
 
 /**
  * What turns and studies of a shadow space work with: what its what-if changes, and the conversation as it was in life.

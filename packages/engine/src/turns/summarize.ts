@@ -1,6 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
+import { isWorthReading, textOfContent } from '../messages/reading.ts';
+import { clockText } from '../messages/said-when.ts';
 import { callOf, repairCall } from '../models/ask.ts';
 import { afford, type Purse } from '../models/budget.ts';
 import { callModel, unanswered } from '../models/call-model.ts';
@@ -13,9 +15,9 @@ import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
-import { shorten } from '../text/tokens.ts';
-import { hasFacts, type Json, type JsonObject } from '../words.ts';
-import { toSummarize } from './to-summarize.ts';
+import { cleanText } from '../text/normalise.ts';
+import { estimateTokens, shorten } from '../text/tokens.ts';
+import { hasFacts, type Json, type JsonObject, type Message } from '../words.ts';
 
 /** A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
 const REFRESH_EVERY = 20;
@@ -120,3 +122,28 @@ async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAns
 
 const count = ({ deps, refresh }: Refreshing, called: SummaryCall): Promise<void> =>
   deps.ledger.summaries.countCall({ lane: refresh.lane }, called);
+
+/** Of one message: a paragraph or three. Who sends more sends a document, whose beginning says what it is. */
+const MESSAGE_TOKENS_MAX = 300;
+/** Of all of them together: twenty long messages, and still a cheap call. */
+const MESSAGES_TOKENS_MAX = 6_000;
+
+type Shown = SummarizeInput['messages'][number];
+
+/** What a summary call reads of the messages: the newest ones there is room for, each cut where it is huge. */
+export function toSummarize(messages: readonly Message[]): readonly Shown[] {
+  let room = MESSAGES_TOKENS_MAX;
+  const shown: Shown[] = [];
+  for (const message of messages.filter(isTold).reverse()) {
+    const said = cleanText(textOfContent(message.content)).trim();
+    // Masked before it is cut: half a secret is not recognised.
+    const content = shorten(maskSecrets(said).text, MESSAGE_TOKENS_MAX);
+    room -= estimateTokens(content);
+    if (room < 0) break;
+    shown.push({ role: message.role, content, timestamp: clockText(message) });
+  }
+  return shown.reverse();
+}
+
+/** System messages are the product's words, not the conversation's. */
+const isTold = (message: Message): boolean => message.role !== 'system' && isWorthReading(message);

@@ -9,11 +9,10 @@ import {
   saysAt,
   scopeOf,
 } from '@slowwave/engine';
-import { type Deadline, LATE } from './deadline.ts';
+import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { lateNote } from './late-note.ts';
-import type { RerankedHit } from './rerank.ts';
-import type { Question } from './search.ts';
+import type { Question } from './question.ts';
+import type { RerankedHit } from './rank.ts';
 import { historyView, hitView, messageHitView, sourceView } from './views.ts';
 
 /** Events shown of each memory; older ones are at its own address. */

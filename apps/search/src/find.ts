@@ -1,16 +1,13 @@
 import type { PostSearch } from '@slowwave/contracts';
-import { asEngineError, type IndexHit, type IndexQuery, ownerOf, scopeOf, terms } from '@slowwave/engine';
+import { asEngineError, type IndexHit, type IndexQuery, ownerOf, scopeOf } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
-import { type Deadline, LATE } from './deadline.ts';
+import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { lateNote } from './late-note.ts';
-import type { Asked, Question } from './search.ts';
+import { type Asked, type Question, wordsOf } from './question.ts';
 
 /** Each leg brings more than is shown, so that what is second in one leg and fifth in the other is not missed. */
 const LEG_FACTOR = 3;
 const LEG_MIN = 50;
-/** Characters of a question that are looked for word by word: taking 20,000 apart would hold up all others for 30 ms. */
-const WORDS_OF_MAX = 4_000;
 
 export interface Found {
   readonly memories: readonly IndexHit[];
@@ -72,9 +69,6 @@ const tooLate = ({ body }: Question) =>
     `nothing was found within timeout_ms (${body.timeout_ms}); increase timeout_ms, or use mode "keyword", which ` +
       'needs no model',
   );
-
-/** The terms that a question is looked for by. */
-export const wordsOf = (query: string): readonly string[] => terms(query.slice(0, WORDS_OF_MAX));
 
 type NoVector = { readonly error: unknown; readonly missing: string };
 

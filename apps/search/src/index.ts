@@ -1,2 +1,2 @@
 export { searchRoutes } from './app.ts';
-export { type OpenSearch, openSearch } from './open-search.ts';
+export { type OpenSearch, openSearch } from './compose.ts';

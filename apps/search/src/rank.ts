@@ -1,9 +1,24 @@
-import { boostRelated, type FoundRelation, type IndexHit, type RankedHit, rank } from '@slowwave/engine';
+import type { PostSearch } from '@slowwave/contracts';
+import {
+  asEngineError,
+  boostRelated,
+  type FoundRelation,
+  type IndexHit,
+  modelReranker,
+  ownerOf,
+  type RankedHit,
+  type Relevance,
+  type Reranker,
+  rank,
+  scopeOf,
+} from '@slowwave/engine';
+import { problem } from '@slowwave/http';
+import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { type Found, wordsOf } from './find.ts';
-import type { Question } from './search.ts';
+import type { Found } from './find.ts';
+import { type Question, wordsOf } from './question.ts';
 
-export interface Ranked {
+interface Ranked {
   readonly memories: readonly RankedHit[];
   readonly messages: readonly RankedHit[];
 }
@@ -31,4 +46,80 @@ export function ranked(
     memories: boostRelated(inOrder(found.memories), relations).filter(({ score }) => score >= threshold),
     messages: inOrder(found.messages),
   };
+}
+
+/** So many of the best are put in order once more: what is further down is seldom what was looked for. */
+const RERANKED_MIN = 30;
+const RERANKED_MAX = 100;
+/** Of one memory, in characters: rerankers read a few hundred words. */
+const DOCUMENT_MAX = 2_000;
+const QUERY_MAX = 4_000;
+/** Nobody waits longer for an order, also where a search has no limit of its own. */
+const RERANK_LIMIT_MS = 10_000;
+
+/** A hit, with what a reranker thinks of it where it was asked. */
+export interface RerankedHit extends RankedHit {
+  readonly rerankScore?: number;
+}
+
+interface Reranked {
+  readonly hits: readonly RerankedHit[];
+  /** Why they are in their own order though another was asked for. */
+  readonly missing: readonly string[];
+}
+
+/** The reranker that a search asks for; null: for none. Throws when it asks for one that there is not. */
+export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: Question): Reranker | null {
+  const { rerank = false } = body;
+  if (rerank === false) return null;
+  const model = reader && modelReranker({ deps: reader, tenant, owner: ownerOf(scopeOf(body)) });
+  const found = { true: reranker ?? model, endpoint: reranker, model }[String(rerank)] ?? null;
+  if (found === null) throw notConfigured(rerank);
+  return found;
+}
+
+/** The best put in order by a reranker; what it leaves out follows in its own order, and so does all when it fails. */
+export async function reranked(
+  deps: SearchDeps,
+  { question, deadline, reranker }: { question: Question; deadline: Deadline; reranker: Reranker | null },
+  hits: readonly RankedHit[],
+): Promise<Reranked> {
+  if (reranker === null || hits.length === 0) return { hits, missing: [] };
+  const asked = hits.slice(0, Math.min(RERANKED_MAX, Math.max(RERANKED_MIN, question.body.top_k)));
+  const documents = asked.map(({ hit }) => hit.point.text.slice(0, DOCUMENT_MAX));
+  const query = question.body.query.slice(0, QUERY_MAX);
+  try {
+    const relevance = await deadline.within((signal) =>
+      reranker.rerank({ query, documents }, AbortSignal.any([signal, AbortSignal.timeout(RERANK_LIMIT_MS)])),
+    );
+    if (relevance === LATE) return { hits, missing: [lateNote('reranking')] };
+    return { hits: reordered(hits, relevance), missing: [] };
+  } catch (error) {
+    deps.log.warn({ err: error }, 'could not rerank results');
+    return {
+      hits,
+      missing: [`the results were not reranked (${asEngineError(error).code})`],
+    };
+  }
+}
+
+function reordered(hits: readonly RankedHit[], relevance: readonly Relevance[]): readonly RerankedHit[] {
+  const best = relevance.toSorted((a, b) => b.score - a.score || a.index - b.index);
+  const first = best.flatMap(({ index, score }) => {
+    const hit = hits[index];
+    return hit === undefined ? [] : [{ ...hit, rerankScore: score }];
+  });
+  const named = new Set(relevance.map(({ index }) => index));
+  return [...first, ...hits.filter((_, i) => !named.has(i))];
+}
+
+function notConfigured(rerank: PostSearch['rerank']) {
+  const wanted = {
+    endpoint: 'set SLOWWAVE_RERANK_URL',
+    model: 'set SLOWWAVE_CHAT_MODEL (the builtin model cannot rerank)',
+    true: 'set SLOWWAVE_RERANK_URL or SLOWWAVE_CHAT_MODEL',
+  }[String(rerank)];
+  return problem('not_configured', `no reranker is configured; ${wanted}, or remove rerank`, {
+    errors: [{ path: 'rerank', message: 'no reranker is configured' }],
+  });
 }

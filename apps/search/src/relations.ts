@@ -12,11 +12,9 @@ import {
   readGraph,
   scopeOf,
 } from '@slowwave/engine';
-import { type Deadline, deadlineOf, LATE } from './deadline.ts';
+import { type Deadline, deadlineOf, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { wordsOf } from './find.ts';
-import { lateNote } from './late-note.ts';
-import type { Asked, Question } from './search.ts';
+import { type Asked, type Question, wordsOf } from './question.ts';
 
 /** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;

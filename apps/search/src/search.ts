@@ -1,30 +1,38 @@
-import type { PostSearch, SearchResult } from '@slowwave/contracts';
-import { type Filter, type LaneId, ownerOf, type ScopeIds, scopeOf, type TenantId } from '@slowwave/engine';
+import { PostSearch, SearchResult } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { find } from './find.ts';
-import { ranked } from './rank.ts';
-import { relationsFor } from './relations.ts';
-import { reranked, rerankerFor } from './rerank.ts';
+import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
+import { ranked, reranked, rerankerFor } from './rank.ts';
+import { NO_RELATIONS, relationsFor } from './relations.ts';
 import { relationHitView } from './views.ts';
 
-export interface Question {
-  readonly tenant: TenantId;
-  readonly body: PostSearch;
-  /** The filter of the body, as it was read. */
-  readonly where: Filter | null;
-  /** The owner's life that is asked about: where it is over, nothing is found. Whichever it lives now, unless given. */
-  readonly lane?: LaneId | null;
-  /** Aborts when who asks is gone. */
-  readonly cancel?: AbortSignal;
-}
+const postSearchSchema = {
+  operationId: 'search',
+  tags: ['search'],
+  summary: 'Search memories by meaning and keywords',
+  description:
+    'Searches the memories of one owner: the first of user_id, agent_id and run_id that is set. The other ids only ' +
+    'filter. score orders the results of one query; scores (on request) show how well each result matches.',
+  body: PostSearch,
+  response: { 200: SearchResult },
+};
 
-/** A question, and the owner's life that it is asked of. */
-export interface Asked extends Question {
-  /** null: the owner has none. */
-  readonly living: Promise<LaneId | null>;
+export function postSearch(app: App, deps: SearchDeps): void {
+  app.post(
+    '/v1/search',
+    { schema: postSearchSchema, config: { bounds: { by: 'body', apps: true } } },
+    async (request) => {
+      if (request.body.query.trim() === '') throw emptyQuery();
+      if (request.body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
+      const where = filterOf(request.body.filters);
+      return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body, where });
+    },
+  );
 }
 
 type Result = z.infer<typeof SearchResult>;
@@ -62,18 +70,6 @@ async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
     ...(graph.asked && { relations: graph.relations.map(relationHitView) }),
     degraded: [...(state === null ? [] : [state]), ...found.missing, ...graph.missing, ...ordered.missing, ...missing],
   };
-}
-
-/**
- * The lane in which the owner lives: the index may still have what an erased user of the same id had, and only the ledger knows
- * which of the two is asked about. So nothing is searched while the ledger does not answer.
- */
-export async function livingLane(
-  { ledger }: Pick<SearchDeps, 'ledger'>,
-  { tenant, body, lane }: Pick<Question, 'tenant' | 'lane'> & { readonly body: ScopeIds },
-): Promise<LaneId | null> {
-  const found = await ledger.lanes.find(tenant, ownerOf(scopeOf(body)));
-  return found !== null && (lane === undefined || lane === found.id) ? found.id : null;
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

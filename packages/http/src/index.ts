@@ -1,4 +1,4 @@
-export type { FastifyRequest } from 'fastify';
+export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export type { AuditSink } from './audit/entry.ts';
 export { concerns } from './audit/subject.ts';

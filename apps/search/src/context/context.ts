@@ -1,15 +1,47 @@
-import { type ContextResult, type PostContext, textOf } from '@slowwave/contracts';
+import { ContextResult, PostContext, textOf } from '@slowwave/contracts';
 import {
+  type AssembledContext,
   assembleContext,
   type ContextAsk,
   type Filter,
+  isoOf,
   SECTIONS,
   type SectionName,
   type TenantId,
 } from '@slowwave/engine';
+import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
+import { filterOf } from '../question.ts';
+import { NO_RELATIONS } from '../relations.ts';
 import { readParts } from './parts.ts';
-import { contextView } from './view.ts';
+
+const postContextSchema = {
+  operationId: 'context',
+  tags: ['search'],
+  summary: 'Get what is known about an owner, formatted for a prompt',
+  description:
+    'Returns one block within a token budget: the profile, the summary of the conversation, the memories relevant ' +
+    'to a query or to the last messages, and messages that are not consolidated yet. Each memory has a date and a ' +
+    'citation mark. ' +
+    'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
+  body: PostContext,
+  response: { 200: ContextResult },
+};
+
+export function postContext(app: App, deps: SearchDeps): void {
+  app.post(
+    '/v1/context',
+    { schema: postContextSchema, config: { bounds: { by: 'body', apps: true } } },
+    async (request) => {
+      if (request.body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
+      return context(deps, {
+        tenant: requestTenant(request) as TenantId,
+        body: request.body,
+        where: filterOf(request.body.filters),
+      });
+    },
+  );
+}
 
 export interface ContextQuestion {
   readonly tenant: TenantId;
@@ -22,7 +54,7 @@ export interface ContextQuestion {
 const PRESENT: readonly SectionName[] = ['summary', 'pending'];
 
 /** Reads what is to be told, all at once, and makes a block of it. */
-export async function context(deps: SearchDeps, question: ContextQuestion): Promise<ContextResult> {
+async function context(deps: SearchDeps, question: ContextQuestion): Promise<ContextResult> {
   const began = performance.now();
   const { body } = question;
   const sections = SECTIONS.filter((name) => isWanted(name, body));
@@ -49,3 +81,59 @@ const askOf = ({ max_tokens, format, messages = [] }: PostContext): ContextAsk =
   alternating: format === 'anthropic',
   given: messages.map(({ id, role, content }) => ({ clientId: id ?? null, role, text: textOf(content) })),
 });
+
+interface Shape {
+  readonly format: PostContext['format'];
+  readonly sections: readonly SectionName[];
+  /** The ledger has older pending messages than were read. */
+  readonly more: boolean;
+}
+
+/** A context as the API shows it. */
+function contextView(
+  assembled: AssembledContext,
+  { format, sections, more }: Shape,
+): Omit<ContextResult, 'took_ms' | 'degraded'> {
+  const { citations, pending, tokens } = assembled;
+  return {
+    ...prompt(assembled, format),
+    tokens,
+    sections: Object.fromEntries(sections.map((name) => [name, sectionView(assembled.sections[name])])),
+    citations: citations.map(({ ref, section, fact }) => ({
+      ref,
+      section,
+      memory_id: fact.memoryId,
+      version: fact.version,
+      said_at: isoOf(fact.saidAt),
+      valid_from: isoOf(fact.validFrom),
+    })),
+    memory_ids: citations.map(({ fact }) => fact.memoryId),
+    pending: pending.map(({ message, text, isCut }) => ({
+      message_id: message.id,
+      batch_id: message.batchId,
+      id: message.clientId,
+      role: message.role,
+      name: message.name,
+      content: text,
+      said_at: isoOf(message.saidAt.at),
+      cut: isCut,
+    })),
+    pending_trimmed: more || assembled.sections.pending.leftOut > 0,
+  };
+}
+
+function prompt(
+  { block, turns }: AssembledContext,
+  format: Shape['format'],
+): Pick<ContextResult, 'text' | 'system' | 'messages'> {
+  switch (format) {
+    case 'text':
+      return { text: block };
+    case 'openai':
+      return { messages: [...(block === '' ? [] : [{ role: 'system' as const, content: block }]), ...turns] };
+    case 'anthropic':
+      return { system: block, messages: [...turns] };
+  }
+}
+
+const sectionView = ({ shown, leftOut }: AssembledContext['sections'][SectionName]) => ({ shown, left_out: leftOut });

@@ -15,11 +15,11 @@ import {
   scopeOf,
   type TenantId,
 } from '@slowwave/engine';
+import { ProblemError } from '@slowwave/http';
+import { deadlineOf, LATE, lateNote } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
-import { lateNote } from '../late-note.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** More than there is room for in a block of the usual size. */
 const PROFILE_MAX = 40;
@@ -28,7 +28,7 @@ const PENDING_MAX = 100;
 /** A page of a book has 2,000 characters; who pastes more means a document, and a block has no room for it. */
 const PENDING_BYTES_MAX = 32_768;
 
-export interface ReadParts {
+interface ReadParts {
   readonly parts: ContextParts;
   /** There are older pending messages. */
   readonly more: boolean;
@@ -161,3 +161,26 @@ async function fitting(ledger: Ledger, { tenant, facts, where }: Narrowing): Pro
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
   ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });
+
+/** What became of something that was waited for. */
+type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** A search keeps the limit by itself, and has a part of what was asked for then: it is heard a little longer. */
+const GRACE_MS = 50;
+
+/** Waits for something, no longer than so. */
+async function outcomeOf<T>(read: () => Promise<T>, timeoutMs: number | undefined): Promise<Outcome<T>> {
+  const deadline = deadlineOf(timeoutMs === undefined ? undefined : timeoutMs + GRACE_MS);
+  try {
+    const value = await deadline.within(read);
+    return value === LATE ? { kind: 'late' } : { kind: 'done', value };
+  } catch (error) {
+    const isLate = error instanceof ProblemError && error.code === 'timed_out';
+    return isLate ? { kind: 'late' } : { kind: 'failed', error };
+  } finally {
+    deadline.end();
+  }
+}

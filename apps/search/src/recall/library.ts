@@ -15,7 +15,8 @@ import {
 } from '@slowwave/engine';
 import type { z } from 'zod';
 import type { SearchDeps } from '../deps.ts';
-import { livingLane, search } from '../search.ts';
+import { livingLane } from '../question.ts';
+import { search } from '../search.ts';
 import { sourceView } from '../views.ts';
 
 /** Messages that are read before and after the one a step asks about. */

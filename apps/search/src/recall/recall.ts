@@ -1,4 +1,4 @@
-import type { PostRecall, RecallResult } from '@slowwave/contracts';
+import { PostRecall, RecallResult } from '@slowwave/contracts';
 import {
   type Filter,
   inquire,
@@ -9,12 +9,37 @@ import {
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
-import { problem } from '@slowwave/http';
+import { type App, problem, requestTenant, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
-import { livingLane } from '../search.ts';
+import { emptyQuery, filterOf, livingLane } from '../question.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
+
+const postRecallSchema = {
+  operationId: 'recall',
+  tags: ['search'],
+  summary: 'Answer a question from memories, with citations',
+  description:
+    'A chat model searches the memories and messages of one owner several times, reads the context of what it ' +
+    'finds, and answers only from that. trail lists what it searched for and read. Without a chat model, the ' +
+    'answer is the best matching memories.',
+  body: PostRecall,
+  response: { 200: RecallResult },
+};
+
+export function postRecall(app: App, deps: SearchDeps): void {
+  app.post(
+    '/v1/recall',
+    { schema: postRecallSchema, config: { bounds: { by: 'body', apps: true } } },
+    async (request, reply) => {
+      if (request.body.query.trim() === '') throw emptyQuery();
+      const tenant = requestTenant(request) as TenantId;
+      const where = filterOf(request.body.filters);
+      return recall(deps, { tenant, body: request.body, where, cancel: waitSignal(reply) });
+    },
+  );
+}
 
 interface Asked {
   readonly tenant: TenantId;
@@ -28,7 +53,7 @@ interface Asked {
 type Result = z.infer<typeof RecallResult>;
 
 /** Answers a question from the memories of one owner: searches, reads around what it finds, and says where it has it from. */
-export async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
+async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
   const began = performance.now();
   const deadline = deadlineOf(asked.body.timeout_ms, asked.cancel);
   try {

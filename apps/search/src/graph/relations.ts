@@ -1,10 +1,32 @@
-import { RelationView, StatementList } from '@slowwave/contracts';
-import { type KeptRelation, type Ledger, relationView, statementView } from '@slowwave/engine';
-import { type App, IdParams, problem } from '@slowwave/http';
+import { ListRelationsQuery, RelationList, RelationView, StatementList } from '@slowwave/contracts';
+import { type KeptRelation, type Ledger, relationView, statementView, type TenantId } from '@slowwave/engine';
+import { type App, IdParams, listed, pageOf, problem, requestTenant } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
-import { existingEntity, existingRelation } from './existing.ts';
+import { existingEntity, existingRelation, ownerAsked, timeAsked } from './asked.ts';
 
-const one = {
+const listRelationsSchema = {
+  operationId: 'listRelations',
+  tags: ['graph'],
+  summary: "List the relations of an owner's graph, oldest first",
+  querystring: ListRelationsQuery,
+  response: { 200: RelationList },
+};
+
+export function listRelations(app: App, { ledger }: SearchDeps): void {
+  app.get(
+    '/v1/relations',
+    { schema: listRelationsSchema, config: { bounds: { by: 'query', apps: false } } },
+    async (request) => {
+      const { relationship } = request.query;
+      const tenant = requestTenant(request) as TenantId;
+      const filter = { at: timeAsked(request.query), ...(relationship !== undefined && { relationship }) };
+      const page = pageOf(request.query);
+      return listed(await ledger.graph.listRelations(tenant, ownerAsked(request.query), filter, page), relationView);
+    },
+  );
+}
+
+const getRelationSchema = {
   operationId: 'getRelation',
   tags: ['graph'],
   summary: 'One relation',
@@ -13,18 +35,22 @@ const one = {
 };
 
 export function getRelation(app: App, { ledger }: SearchDeps): void {
-  app.get('/v1/relations/:id', { schema: one, config: { bounds: { by: 'found', apps: false } } }, async (request) => {
-    const { id } = request.params;
-    const relation = await existingRelation(ledger, request, id);
-    if (relation.counts) return relationView(relation);
-    throw problem(
-      'not_found',
-      `relation ${id} is no longer valid: it was undone or denied; see /v1/relations/${id}/history`,
-    );
-  });
+  app.get(
+    '/v1/relations/:id',
+    { schema: getRelationSchema, config: { bounds: { by: 'found', apps: false } } },
+    async (request) => {
+      const { id } = request.params;
+      const relation = await existingRelation(ledger, request, id);
+      if (relation.counts) return relationView(relation);
+      throw problem(
+        'not_found',
+        `relation ${id} is no longer valid: it was undone or denied; see /v1/relations/${id}/history`,
+      );
+    },
+  );
 }
 
-const ofRelation = {
+const relationHistorySchema = {
   operationId: 'getRelationHistory',
   tags: ['graph'],
   summary: 'Get the history of a relation',
@@ -38,7 +64,7 @@ const ofRelation = {
 export function getRelationHistory(app: App, { ledger }: SearchDeps): void {
   app.get(
     '/v1/relations/:id/history',
-    { schema: ofRelation, config: { bounds: { by: 'found', apps: false } } },
+    { schema: relationHistorySchema, config: { bounds: { by: 'found', apps: false } } },
     async (request) => {
       const relation = await existingRelation(ledger, request, request.params.id);
       return newestOf(await saidOf(ledger, relation));
@@ -65,7 +91,7 @@ const newestOf = (said: Awaited<ReturnType<Ledger['graph']['statements']>>) => (
   next_cursor: null,
 });
 
-const ofEntity = {
+const entityHistorySchema = {
   operationId: 'getEntityHistory',
   tags: ['graph'],
   summary: 'Get the history of an entity',
@@ -77,7 +103,7 @@ const ofEntity = {
 export function getEntityHistory(app: App, { ledger }: SearchDeps): void {
   app.get(
     '/v1/entities/:id/history',
-    { schema: ofEntity, config: { bounds: { by: 'found', apps: false } } },
+    { schema: entityHistorySchema, config: { bounds: { by: 'found', apps: false } } },
     async (request) => {
       const { id, lane } = await existingEntity(ledger, request, request.params.id);
       const said = await ledger.graph.statements(lane, { entities: [id] });

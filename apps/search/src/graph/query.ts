@@ -10,9 +10,9 @@ import {
 } from '@slowwave/engine';
 import type { App } from '@slowwave/http';
 import type { SearchDeps } from '../deps.ts';
-import { graphAsked } from './whose.ts';
+import { graphAsked } from './asked.ts';
 
-const schema = {
+const postGraphQuerySchema = {
   operationId: 'queryGraph',
   tags: ['graph'],
   summary: 'Find relations that match patterns, or paths between two entities',
@@ -24,15 +24,19 @@ const schema = {
 };
 
 export function postGraphQuery(app: App, deps: SearchDeps): void {
-  app.post('/v1/graph/query', { schema, config: { bounds: { by: 'body', apps: false } } }, async (request) => {
-    const { limit, cursor } = request.body;
-    const asked = await graphAsked(deps, request, request.body);
-    if (asked === null) return { results: [], next_cursor: null, truncated: false };
-    const what = whatOf(request.body);
-    const answer = await queryGraph(deps, { ...asked, what, limit, cursor: cursor ?? null });
-    const { matches, nextCursor, truncated } = answer;
-    return { results: matches.map(matchView), next_cursor: nextCursor, truncated };
-  });
+  app.post(
+    '/v1/graph/query',
+    { schema: postGraphQuerySchema, config: { bounds: { by: 'body', apps: false } } },
+    async (request) => {
+      const { limit, cursor } = request.body;
+      const asked = await graphAsked(deps, request, request.body);
+      if (asked === null) return { results: [], next_cursor: null, truncated: false };
+      const what = whatOf(request.body);
+      const answer = await queryGraph(deps, { ...asked, what, limit, cursor: cursor ?? null });
+      const { matches, nextCursor, truncated } = answer;
+      return { results: matches.map(matchView), next_cursor: nextCursor, truncated };
+    },
+  );
 }
 
 type What = Parameters<typeof queryGraph>[1]['what'];

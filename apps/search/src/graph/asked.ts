@@ -1,0 +1,57 @@
+import {
+  type Entity,
+  type GraphAsked,
+  type KeptRelation,
+  type Ledger,
+  millisOf,
+  type Owner,
+  ownerOf,
+  type ScopeIds,
+  scopeOf,
+  type TenantId,
+} from '@slowwave/engine';
+import { type FastifyRequest, mayKnow, notFound, requestTenant } from '@slowwave/http';
+import type { SearchDeps } from '../deps.ts';
+
+interface TimeAsked {
+  readonly as_of?: string | undefined;
+  readonly ended?: boolean | 'true' | 'false';
+}
+
+/** What a request asks about: a graph that is there, or null where the owner has none yet. */
+export async function graphAsked(
+  { ledger }: Pick<SearchDeps, 'ledger'>,
+  request: FastifyRequest,
+  asked: ScopeIds & TimeAsked,
+): Promise<GraphAsked | null> {
+  const tenant = requestTenant(request) as TenantId;
+  const owner = ownerAsked(asked);
+  const lane = await ledger.lanes.find(tenant, owner);
+  return lane === null ? null : { tenant, owner, lane: lane.id, at: timeAsked(asked) };
+}
+
+export const ownerAsked = (ids: ScopeIds): Owner => ownerOf(scopeOf(ids));
+
+/** null: what holds now. */
+export function timeAsked({ as_of, ended = false }: TimeAsked): GraphAsked['at'] {
+  if (as_of !== undefined) return millisOf(as_of);
+  return String(ended) === 'true' ? 'ever' : null;
+}
+
+type Graph = Pick<Ledger, 'graph'>;
+
+/** An entity that who asks may know of; one that is undone is nobody's to see. */
+export async function existingEntity({ graph }: Graph, request: FastifyRequest, id: string): Promise<Entity> {
+  const [entity] = await graph.entities(requestTenant(request) as TenantId, [id]);
+  if (entity === undefined || !entity.counts || !mayKnowOf(request, entity.owner)) throw notFound('entity', id);
+  return entity;
+}
+
+export async function existingRelation({ graph }: Graph, request: FastifyRequest, id: string): Promise<KeptRelation> {
+  const relation = await graph.relation(requestTenant(request) as TenantId, id);
+  if (relation === null || !mayKnowOf(request, relation.owner)) throw notFound('relation', id);
+  return relation;
+}
+
+const mayKnowOf = (request: FastifyRequest, { kind, id }: Owner): boolean =>
+  mayKnow(request, { userId: kind === 'user' ? id : null, appId: null });

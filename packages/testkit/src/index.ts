@@ -1,4 +1,3 @@
-export { type BrowserCookie, type BrowserPage, startBrowser, type TestBrowser } from './browser.ts';
 export { COMPILE_CACHE } from './compile-cache.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, spoiled, withFaults } from './model-server/faults.ts';

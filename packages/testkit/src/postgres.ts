@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, glob, writeFile } from 'node:fs/promises';
+import { chown, glob, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -16,6 +16,10 @@ export interface TestPostgres {
   readonly port: number;
   /** A password that must show up nowhere. */
   readonly password: string;
+  /** The server and the processes of its connections; none where the system does not tell (Linux does). */
+  pids(): Promise<readonly number[]>;
+  /** The rows of a query. */
+  select<Row>(query: string): Promise<readonly Row[]>;
   /** Ends the server at once, every connection with it. Its databases stay. */
   halt(): Promise<void>;
   /** Starts a halted server again, on its port, with its databases. */
@@ -27,6 +31,7 @@ export interface TestPostgres {
 /** It starts in a second; far longer on a machine that is busy. */
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 50;
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const USER = 'slowwave';
 const PASSWORD = 's3cret-0f-tests';
 
@@ -41,13 +46,20 @@ interface Place {
   readonly account: Account;
   /** Commits wait for the disk. */
   readonly durable: boolean;
+  /** What it does is counted by statement, in pg_stat_statements. */
+  readonly counting: boolean;
+}
+
+interface Options {
+  readonly durable?: boolean;
+  readonly counting?: boolean;
 }
 
 /** Makes and starts a throw-away PostgreSQL on a free port and a socket in its own folder. */
-export async function startPostgres({ durable = false }: { durable?: boolean } = {}): Promise<TestPostgres> {
+export async function startPostgres({ durable = false, counting = false }: Options = {}): Promise<TestPostgres> {
   const [bin, account, port] = [await findPrograms(), await findAccount(), await freePort()];
   const folder = await tempDir();
-  const place: Place = { bin, account, port, durable, folder: folder.path };
+  const place: Place = { bin, account, port, durable, counting, folder: folder.path };
   let server: ChildProcess | null = null;
   const stop = async (): Promise<void> => {
     await end(server);
@@ -57,15 +69,30 @@ export async function startPostgres({ durable = false }: { durable?: boolean } =
     server = start(place);
     await untilAnswers(server, place);
   };
+  const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  const ask = async (query: string): Promise<string> =>
+    (await run(join(bin, 'psql'), ['-XAt', '-c', query, url], { maxBuffer: OUTPUT_BYTES_MAX })).stdout;
   try {
     await initialise(place);
     await resume();
+    if (counting) await ask('CREATE EXTENSION pg_stat_statements');
   } catch (error) {
     await stop();
     throw error;
   }
-  const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  return { url, port, password: PASSWORD, halt: () => end(server), resume, stop };
+  return {
+    ...{ url, port, password: PASSWORD, resume, stop },
+    select: async (query) => JSON.parse(await ask(`SELECT coalesce(json_agg(r), '[]') FROM (${query}) AS r`)),
+    pids: () => processesOf(join(folder.path, 'data', 'postmaster.pid')),
+    halt: () => end(server),
+  };
+}
+
+/** The process whose id a file begins with, and its children. */
+async function processesOf(pidFile: string): Promise<readonly number[]> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8'), 10);
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
 }
 
 /** Debian keeps the programs off the PATH; elsewhere `pg_config` tells where they are. */
@@ -108,7 +135,7 @@ async function initialise({ bin, folder, account }: Place): Promise<void> {
   await run(join(bin, 'initdb'), ['--pgdata', join(folder, 'data'), ...access, ...kind], { cwd: folder, ...account });
 }
 
-function start({ bin, folder, port, account, durable }: Place): ChildProcess {
+function start({ bin, folder, port, account, durable, counting }: Place): ChildProcess {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
@@ -116,6 +143,7 @@ function start({ bin, folder, port, account, durable }: Place): ChildProcess {
     max_connections: '200',
     shared_buffers: '64MB',
     log_min_messages: 'fatal',
+    ...(counting && { shared_preload_libraries: 'pg_stat_statements' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), '-p', String(port), ...flags];

@@ -8,6 +8,7 @@ import { graph } from './graph.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { keys } from './keys.ts';
+import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
 import { provider } from './provider.ts';
@@ -17,6 +18,7 @@ import { worker } from './worker.ts';
 export const BENCHES: readonly Bench[] = [
   worker,
   fleet,
+  ledgers,
   ingest,
   noisy,
   provider,

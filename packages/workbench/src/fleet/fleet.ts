@@ -7,6 +7,7 @@ import {
   spawnService,
   startPostgres,
   startRedis,
+  type TestPostgres,
   tempDir,
 } from '@slowwave/testkit';
 
@@ -22,6 +23,8 @@ export interface FleetOptions {
   readonly qdrantUrl?: string | null;
   /** PostgreSQL waits for the disk, as it does for its users. */
   readonly durable?: boolean;
+  /** PostgreSQL counts what it does by statement. */
+  readonly counting?: boolean;
 }
 
 /** Ingest, search, console and workers as processes of their own, on servers and a folder of their own. */
@@ -35,8 +38,12 @@ export interface Fleet {
   readonly index: readonly string[];
   /** Where each worker tells its metrics, and the key with which it asks the model; killed ones too. */
   readonly workers: readonly string[];
+  /** The ledger's server; null: there is none. */
+  readonly postgres: TestPostgres | null;
   /** Of the workers that run. */
   pids(): readonly number[];
+  /** Of all programs and servers that run. */
+  allPids(): Promise<readonly number[]>;
   /** Of ingest. */
   ingestPid(): number | null;
   startWorker(): Promise<void>;
@@ -62,6 +69,8 @@ interface Servers {
   readonly index: readonly string[];
   /** Separate programs with a ledger in PostgreSQL refuse to share the file of an index. */
   readonly oneHost: boolean;
+  readonly postgres: TestPostgres | null;
+  pids(): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
@@ -99,7 +108,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       get workers() {
         return workers.map(({ url }) => url);
       },
+      postgres: servers.postgres,
       pids: () => workers.flatMap((each) => each.pid() ?? []),
+      allPids: async () => [...parts, ...workers].flatMap((each) => each.pid() ?? []).concat(await servers.pids()),
       ingestPid: () => parts[0]?.pid() ?? null,
       startWorker: async () => void (await add(workers, 'worker')),
       killWorker: (n) => worker(n).kill(),
@@ -115,17 +126,20 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 const placeOf = ({ ledger, qdrantUrl = null }: FleetOptions): string =>
   `${ledger === 'sqlite' ? 'SQLite' : 'PostgreSQL'} + Redis, index ${qdrantUrl === null ? 'in SQLite' : 'on Qdrant'}`;
 
-async function startServers({ ledger, qdrantUrl = null, durable = false, settings }: FleetOptions): Promise<Servers> {
+async function startServers(options: FleetOptions): Promise<Servers> {
+  const { ledger, qdrantUrl = null, durable = false, counting = false, settings } = options;
   const folder = await tempDir();
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
   const redis = await startRedis();
-  const postgres = ledger === 'postgres' ? await startPostgres({ durable }) : null;
+  const postgres = ledger === 'postgres' ? await startPostgres({ durable, counting }) : null;
   // Nobody else's points are in a collection of this name.
   const alias = `fleet-${Date.now().toString(36)}`;
   return {
     index: qdrantUrl === null ? [join(folder.path, 'index.db')] : [qdrantUrl, alias],
     oneHost: postgres !== null && qdrantUrl === null,
+    postgres,
+    pids: async () => [redis.pid, ...((await postgres?.pids()) ?? [])],
     settings: {
       ...COMMON,
       SLOWWAVE_DATA_DIR: folder.path,

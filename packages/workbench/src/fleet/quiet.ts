@@ -10,12 +10,18 @@ const LOOK_AGAIN_MS = 250;
 
 export const countsOf = async (api: Api): Promise<Counts> => (await api.get<{ batches: Counts }>('/v1/stats')).batches;
 
+interface Looking {
+  readonly withinMs: number;
+  readonly everyMs?: number;
+  readonly onCounts?: (counts: Counts) => void;
+}
+
 /** Waits until no batch is under way. */
 export async function untilQuiet(
   api: Api,
-  { withinMs, onCounts = () => {} }: { withinMs: number; onCounts?: (counts: Counts) => void },
+  { withinMs, everyMs = LOOK_AGAIN_MS, onCounts = () => {} }: Looking,
 ): Promise<void> {
-  for (const deadline = Date.now() + withinMs; ; await sleep(LOOK_AGAIN_MS)) {
+  for (const deadline = Date.now() + withinMs; ; await sleep(everyMs)) {
     const counts = await countsOf(api);
     onCounts(counts);
     if (counts.pending + counts.consolidating === 0) return;

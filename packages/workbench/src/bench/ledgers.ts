@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestPostgres } from '@slowwave/testkit';
+import { type Api, apiAt, each, ServerError } from '../api.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { untilQuiet } from '../fleet/quiet.ts';
+import { fleetModel, textOf, userOf } from '../fleet/said.ts';
+import type { Bench, Given } from './bench.ts';
+import { costOf } from './load/costs.ts';
+import { median } from './quantile.ts';
+import { atLeast, shown, type Verdict } from './report.ts';
+import { withFleet } from './with-fleet.ts';
+
+const TARGET = 0.7;
+const STATEMENTS_MAX = 60;
+const COMMITS_MAX = 15;
+const SECOND_MS = 1_000;
+const IDLE_MS = 3_600_000; // only what is flushed is due
+const WITHIN_MS = 300_000;
+const MESSAGES_PER_BATCH = 2;
+/** An idle connection tells the server's statistics of its last commits within 10 s. */
+const STATISTICS_MS = 11_000;
+/** Statements that are shown are run at least so often a consolidation. */
+const SHOWN_FROM = 0.05;
+const TEXT_CHARS = 110;
+
+/** What consolidating costs with either ledger. */
+export const ledgers: Bench = {
+  name: 'ledgers',
+  what: 'Consolidations with the ledger in PostgreSQL and in SQLite in turns, with a model that answers at once; statements and commits of each.',
+  flags: {
+    users: { usual: '200', help: 'Users, each with a lane of its own.' },
+    batches: { usual: '10', help: 'Batches of each user, which are consolidated together: a message and its answer.' },
+    workers: { usual: '2', help: 'Processes that consolidate.' },
+    rounds: { usual: '3', help: 'Runs with each ledger.' },
+    statements: { usual: 'no', help: 'Whether each statement of a consolidation is listed: yes or no.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const runs: { readonly [Kind in Ledger]: Run[] } = { sqlite: [], postgres: [] };
+    for (let round = 0; round < options.rounds; round += 1) {
+      for (const ledger of LEDGERS) {
+        progress(`round ${round + 1} of ${options.rounds}, ${ledger}`);
+        runs[ledger].push(await runOf({ ...options, ledger }));
+      }
+    }
+    return found(options, runs);
+  },
+};
+
+const LEDGERS = ['sqlite', 'postgres'] as const;
+type Ledger = (typeof LEDGERS)[number];
+
+const optionsOf = (given: Given) => ({
+  users: given.number('users', { max: 10_000 }),
+  batches: given.number('batches', { max: 10 }), // more would not be one consolidation
+  workers: given.number('workers', { max: 50 }),
+  rounds: given.number('rounds', { max: 20 }),
+  statements: given.choice('statements', ['yes', 'no']) === 'yes',
+});
+
+type Options = ReturnType<typeof optionsOf>;
+
+interface Run {
+  /** Batches. */
+  readonly perSecond: number;
+  /** Processor time of all programs and servers per 1,000 messages, in s. */
+  readonly cpu: number;
+  /** The part of the processors that other programs took. */
+  readonly others: number;
+  readonly counted: Counted | null;
+}
+
+function runOf(options: Options & { readonly ledger: Ledger }): Promise<Run> {
+  const { ledger, users, batches, workers } = options;
+  const settings = { SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS) };
+  const fleet = { ledger, workers, settings, counting: true };
+  return withFleet({ model: { script: fleetModel() }, fleet }, async ({ running }) => {
+    const [ingest, search] = [apiAt(running.ingest, null), apiAt(running.search, null)];
+    for (let batch = 0; batch < batches - 1; batch += 1) await post(ingest, options, batch);
+    const { postgres } = running;
+    const before = postgres === null ? null : await beginCounting(postgres);
+    const began = Date.now();
+    const cost = await costOf(await running.allPids(), async () => {
+      await post(ingest, options, batches - 1);
+      await untilQuiet(search, { withinMs: WITHIN_MS, everyMs: SECOND_MS });
+    });
+    const counted = postgres === null || before === null ? null : await countedSince(running, postgres, before);
+    const seconds = ((await lastSearchable(ingest, options)) - began) / SECOND_MS;
+    const messages = users * batches * MESSAGES_PER_BATCH;
+    return { perSecond: (users * batches) / seconds, cpu: cost.ms / messages, others: cost.others, counted };
+  });
+}
+
+/** One batch of each user; the last one is due, and with it all before. */
+async function post(api: Api, { users, batches }: Options, batch: number): Promise<void> {
+  await each(
+    Array.from({ length: users }, (_, user) => user),
+    (user) => {
+      const messages = [
+        { role: 'user', content: textOf(user, batch) },
+        { role: 'assistant', content: 'I will keep that in mind.' },
+      ];
+      return api.post('/v1/batches', { user_id: userOf(user), messages, flush: batch === batches - 1 });
+    },
+  );
+}
+
+async function lastSearchable(api: Api, { users, batches }: Options): Promise<number> {
+  const found = await api.all<{ timings: { searchable_at: string | null } }>('/v1/batches');
+  const times = found.flatMap(({ timings: { searchable_at: at } }) => (at === null ? [] : [Date.parse(at)]));
+  if (times.length !== users * batches)
+    throw new ServerError(`of ${users * batches} batches ${times.length} are searchable`);
+  return Math.max(...times);
+}
+
+/** What the server did in between. */
+interface Counted {
+  readonly statements: readonly Statement[];
+  readonly commits: number;
+}
+
+interface Statement {
+  readonly text: string;
+  readonly calls: number;
+}
+
+/** Answers with the commits so far. */
+async function beginCounting(postgres: TestPostgres): Promise<number> {
+  await sleep(STATISTICS_MS);
+  await postgres.select('SELECT pg_stat_statements_reset()::text');
+  return commitsOf(postgres);
+}
+
+async function countedSince(running: Fleet, postgres: TestPostgres, before: number): Promise<Counted> {
+  const statements = await postgres.select<Statement>(
+    'SELECT query AS text, calls FROM pg_stat_statements ORDER BY calls DESC',
+  );
+  // Connections that end tell what they did.
+  for (const n of running.workers.keys()) await running.killWorker(n);
+  await sleep(SECOND_MS);
+  return { statements, commits: (await commitsOf(postgres)) - before };
+}
+
+async function commitsOf(postgres: TestPostgres): Promise<number> {
+  const [row] = await postgres.select<{ commits: number }>(
+    'SELECT xact_commit AS commits FROM pg_stat_database WHERE datname = current_database()',
+  );
+  return row?.commits ?? 0;
+}
+
+function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run[] }) {
+  const { users, batches, workers, rounds } = options;
+  const of = (ledger: Ledger, part: 'perSecond' | 'cpu' | 'others'): number =>
+    median(runs[ledger].map((run) => run[part]));
+  const counted = runs.postgres.flatMap((run) => run.counted ?? []);
+  const statements = median(counted.map((one) => one.statements.reduce((sum, { calls }) => sum + calls, 0))) / users;
+  const commits = median(counted.map((one) => one.commits)) / users;
+  const ofBoth = (what: string, unit: string, part: 'perSecond' | 'cpu' | 'others') =>
+    LEDGERS.map((ledger) => ({ what: `${what}, ${NAMES[ledger]}`, value: of(ledger, part), unit }));
+  return {
+    title: `ledgers: ${users} users × ${batches} batches of ${MESSAGES_PER_BATCH} messages, ${workers} workers, ${rounds} rounds`,
+    figures: [
+      ...ofBoth('consolidated', 'batches/s', 'perSecond'),
+      ...ofBoth('processor time per 1,000 messages, all programs and servers', 's', 'cpu'),
+      ...ofBoth('part of the processors that other programs took', '', 'others'),
+      { what: 'statements per consolidation', value: statements, unit: '' },
+      { what: 'commits per consolidation', value: commits, unit: '' },
+      ...(options.statements ? byStatement(counted.at(-1), users) : []),
+    ],
+    verdicts: [
+      below('statements per consolidation', statements, STATEMENTS_MAX),
+      below('commits per consolidation', commits, COMMITS_MAX),
+    ],
+    comparisons: [
+      atLeast(TARGET, {
+        what: 'consolidated',
+        unit: 'batches/s',
+        ours: { name: NAMES.postgres, value: of('postgres', 'perSecond') },
+        yardstick: { name: NAMES.sqlite, value: of('sqlite', 'perSecond') },
+      }),
+    ],
+    remarks: [
+      'The queue is in Redis and the model answers at once. Statements and commits are all of the server from the first due batch until all are searchable: sweeps, summaries and the last posts too.',
+    ],
+  };
+}
+
+const NAMES: { readonly [Kind in Ledger]: string } = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+const byStatement = (counted: Counted | undefined, users: number) =>
+  (counted?.statements ?? [])
+    .filter(({ calls }) => calls / users >= SHOWN_FROM)
+    .map(({ text, calls }) => ({
+      what: text.replace(/\s+/g, ' ').trim().slice(0, TEXT_CHARS),
+      value: calls / users,
+      unit: '',
+    }));
+
+const below = (what: string, value: number, most: number): Verdict => ({
+  what,
+  reached: shown(value),
+  target: `at most ${most}`,
+  passed: value <= most,
+  misses: [],
+});

@@ -26,6 +26,8 @@ export interface Read<Input, Result> extends Named<Input, Result> {
 
 export interface Write<Input, Result> extends Named<Input, Result> {
   readonly kind: 'write';
+  /** Whether it is one statement, which needs no more of a transaction than that. */
+  readonly isStatement: boolean;
 }
 
 /** Every script by its name. A thread knows those of the modules it has loaded. */
@@ -46,7 +48,13 @@ export const asAudit = <Input, Result>(name: string, script: (input: Input) => S
   registered({ kind: 'read', name, script, atOnce: true, isAudit: true });
 
 export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
-  registered({ kind: 'write', name, script });
+  registered({ kind: 'write', name, script, isStatement: false });
+
+/** A script that changes something with one statement. */
+export const asStatement = <Input, Result>(
+  name: string,
+  script: (input: Input) => Script<Result>,
+): Write<Input, Result> => registered({ kind: 'write', name, script, isStatement: true });
 
 function registered<One extends Named<never, unknown>>(one: One): One {
   if (scripts.has(one.name)) throw new Error(`two scripts of the ledger are named ${one.name}`);

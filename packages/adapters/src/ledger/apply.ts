@@ -4,8 +4,8 @@ import { conflicts, writeChanges } from './changes.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
 import { openReviews } from './reviews.ts';
-import { run, type Script, together } from './script.ts';
-import { laneOfTurn, lockLane, lockLanes, requireOneLane, saveLane } from './turn.ts';
+import { run, type Script } from './script.ts';
+import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 
 interface Apply {
   readonly turn: Turn;
@@ -14,34 +14,30 @@ interface Apply {
 
 /** Carries a plan out: everything or nothing. */
 export const apply = asWrite('memories.apply', function* ({ turn, application }: Apply): Script<Applied> {
-  if ((yield* laneOfTurn(turn)) === null) return { kind: 'fenced' };
+  const lane = yield* laneOfTurn(turn);
+  if (lane === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
-  const memoryIds = yield* conflicts(turn.tenant, changes);
+  const { tenant, consolidationId: id } = turn;
+  const memoryIds = yield* conflicts(tenant, changes, [lane]);
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  const { tenant, lane: laneId, consolidationId: id } = turn;
-  yield* writeChanges(application, { tenant, consolidationId: id, now });
+  const changed = changes.length > 0 ? { ...lane, updated_at: Math.max(lane.updated_at, now) } : lane;
+  const step = finish(changed, policy, now);
+  const beside = [...ending(turn, application), saveLane(step.lane)];
+  yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
   yield* openReviews(turn, application);
-  if (application.graph) yield* openStudy({ tenant, lane: laneId, id, now });
-  yield* endConsolidation(turn, application);
-  const lane = yield* lockLane(laneId); // again: the changes have touched it
-  if (lane === null) throw new Error(`lane ${laneId} vanished inside a transaction`);
-  const step = finish(lane, policy, now);
-  yield* saveLane(step.lane);
+  if (application.graph) yield* openStudy({ tenant, lane: lane.id, id, now });
   return { kind: 'applied', next: step.nudge };
 });
 
-function* endConsolidation(turn: Turn, { batches, timings, now }: Application): Script<void> {
+function ending(turn: Turn, { batches, timings, now }: Application): readonly Script<unknown>[] {
   const id = turn.consolidationId;
   const rows = turn.batchIds.map((batchId) => {
     const outcome = batches.get(batchId);
     if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
     return { id: batchId, outcome };
   });
-  yield* together(
-    run(END_BATCHES, { id, rows, now }),
-    run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now }),
-  );
+  return [run(END_BATCHES, { id, rows, now }), run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now })];
 }
 
 const END_BATCHES = `
@@ -63,8 +59,8 @@ interface Write {
 /** An explicit write: the same rows without a turn. */
 export const writeExplicitly = asWrite('memories.write', function* (input: Write): Script<Written> {
   const { tenant, changes, now } = input;
-  yield* lockLanes(changes.map(({ memory }) => memory.lane));
-  const memoryIds = yield* conflicts(tenant, changes);
+  const lanes = yield* lockLanes(changes.map(({ memory }) => memory.lane));
+  const memoryIds = yield* conflicts(tenant, changes, lanes);
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   yield* writeChanges(input, { tenant, consolidationId: null, now });
   return { kind: 'written' };

@@ -1,22 +1,24 @@
-import type { LaneId, Memory, MemoryChange, Scope, TenantId, Tombstone } from '@slowwave/engine';
+import type { LaneId, Memory, MemoryChange, MemoryEvent, Scope, TenantId, Tombstone } from '@slowwave/engine';
 import { memoryNotices } from '@slowwave/engine/storing';
 import { activeWebhooks, noteDeliveries } from './deliveries.ts';
 import { eventColumns } from './rows/event.ts';
+import type { LaneRow } from './rows/lane.ts';
 import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { scopeKey } from './rows/scope.ts';
-import { all, insert, run, type Script, type Table, together } from './script.ts';
+import { all, inOne, insert, run, type Script, type Table, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
-import { standingLanes } from './turn.ts';
 
 /** Memories that do not stand at the revision their change expects, belong to another tenant, or are being erased. */
-export function* conflicts(tenant: TenantId, changes: readonly MemoryChange[]): Script<readonly string[]> {
+export function* conflicts(
+  tenant: TenantId,
+  changes: readonly MemoryChange[],
+  locked: readonly LaneRow[],
+): Script<readonly string[]> {
   if (changes.length === 0) return [];
-  const [lanes, rows] = yield* together(
-    standingLanes(changes.map(({ memory }) => memory.lane)),
-    all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
-      ids: changes.map(({ memory }) => memory.id),
-    }),
-  );
+  const lanes = new Set(locked.filter(({ erasure }) => erasure === null).map(({ id }) => id));
+  const rows = yield* all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
+    ids: changes.map(({ memory }) => memory.id),
+  });
   const standing = new Map(rows.map((row) => [row.id, row]));
   const stands = ({ memory, expectedRevision }: MemoryChange): boolean => {
     if (!lanes.has(memory.lane)) return false; // its owner is being erased
@@ -37,62 +39,95 @@ export interface ChangeBy {
   readonly tenant: TenantId;
   readonly consolidationId: string | null;
   readonly now: number;
+  /** What is written with it; who changes the lane as well notes in it that it was updated. */
+  readonly beside?: readonly Script<unknown>[];
+}
+
+interface Changed {
+  readonly changes: readonly MemoryChange[];
+  readonly tombstones: readonly Tombstone[];
 }
 
 /**
  * Writes changed memories, their new events and tombstones, and notes what the index and the webhooks are to be told.
  * Needs the locks of the memories' lanes.
  */
-export function* writeChanges(
-  { changes, tombstones }: { readonly changes: readonly MemoryChange[]; readonly tombstones: readonly Tombstone[] },
-  by: ChangeBy,
-): Script<void> {
-  if (changes.length > 0) {
-    yield* writeMemories(changes, by.tenant);
-    yield* writeEvents(changes, by.tenant);
-    yield* queueForIndex(changes, by);
-    const listening = yield* activeWebhooks(by.tenant);
-    if (listening.length > 0) yield* noteDeliveries(listening, memoryNotices(changes));
+export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): Script<void> {
+  const { tenant, now, beside } = by;
+  const lanes = changes.map(({ memory }) => memory.lane);
+  if (changes.length === 0) {
+    yield* inOne(...(beside ?? []));
+    return;
   }
+  const [scopeOf, listening] = yield* together(openScopes(memoriesOf(changes)), activeWebhooks(tenant));
+  const events = changes.flatMap((change) => change.events);
+  yield* inOne(
+    ...rewriting(changes, { tenant, scopeOf }),
+    insert(
+      EVENTS,
+      events.map((event) => eventColumns(event, tenant)),
+    ),
+    insert(OUTBOX, outboxRows(changes, by)),
+    ...(beside ?? [touch(lanes, now)]),
+  );
+  yield* inOne(insert(VERSIONS, memoriesOf(changes).flatMap(versionRows)), noteSources(events));
+  yield* forgetDeleted(changes);
+  if (listening.length > 0) yield* noteDeliveries(listening, memoryNotices(changes));
   for (const { memoryId, textHash, deletedAt } of tombstones) {
-    yield* run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant: by.tenant, at: deletedAt.at, seq: deletedAt.seq });
+    yield* run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant, at: deletedAt.at, seq: deletedAt.seq });
   }
 }
 
+const memoriesOf = (changes: readonly MemoryChange[]): readonly Memory[] => changes.map(({ memory }) => memory);
+
 /** The memories and all their versions: what was said late can change, join or part the versions there were. */
 export function* writeMemories(changes: readonly MemoryChange[], tenant: TenantId): Script<void> {
-  const memories = changes.map(({ memory }) => memory);
-  const scopeOf = yield* openScopes(memories);
-  const rows = memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) }));
-  yield* together(
-    insert(MEMORIES, rows),
-    run('DELETE FROM versions WHERE memory_id IN :ids', { ids: memories.map(({ id }) => id) }),
-    insert(VERSIONS, memories.flatMap(versionRows)),
-  );
+  const memories = memoriesOf(changes);
+  yield* inOne(...rewriting(changes, { tenant, scopeOf: yield* openScopes(memories) }));
+  yield* insert(VERSIONS, memories.flatMap(versionRows));
+}
+
+interface Rewriting {
+  readonly tenant: TenantId;
+  readonly scopeOf: (of: LaneScope) => number;
+}
+
+/** Writes the memories, and takes the versions that they had. */
+function rewriting(changes: readonly MemoryChange[], { tenant, scopeOf }: Rewriting): readonly Script<unknown>[] {
+  const rows = memoriesOf(changes).map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) }));
+  const known = changes.filter(({ expectedRevision }) => expectedRevision > 0).map(({ memory }) => memory.id);
+  const write = insert(MEMORIES, rows);
+  return known.length === 0 ? [write] : [write, run('DELETE FROM versions WHERE memory_id IN :ids', { ids: known })];
 }
 
 const versionRows = ({ id, versions }: Memory): readonly VersionRow[] =>
   versions.map((version) => versionColumns(id, version));
 
-function* writeEvents(changes: readonly MemoryChange[], tenant: TenantId): Script<void> {
-  const events = changes.flatMap((change) => change.events);
-  const sources = events.flatMap(({ id, sourceIds }) => [...new Set(sourceIds)].map((message) => ({ id, message })));
-  yield* insert(
-    EVENTS,
-    events.map((event) => eventColumns(event, tenant)),
-  );
-  if (sources.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows: sources });
+function* noteSources(events: readonly MemoryEvent[]): Script<void> {
+  const rows = events.flatMap(({ id, sourceIds }) => [...new Set(sourceIds)].map((message) => ({ id, message })));
+  if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
 
 /** The index is to be told of these memories; what was deleted may stand in a summary. */
 export function* queueForIndex(changes: readonly MemoryChange[], by: ChangeBy): Script<void> {
-  const { tenant, consolidationId, now } = by;
-  const rows = changes.map(({ memory: { id, lane } }) => ({
-    ...{ memory_id: id, tenant, lane, consolidation_id: consolidationId },
-  }));
-  yield* insert(OUTBOX, rows);
-  const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
-  yield* run('UPDATE lanes SET updated_at = greatest(updated_at, @now) WHERE id IN :lanes', { lanes, now });
+  yield* insert(OUTBOX, outboxRows(changes, by));
+  yield* touch(
+    changes.map(({ memory }) => memory.lane),
+    by.now,
+  );
+  yield* forgetDeleted(changes);
+}
+
+const outboxRows = (changes: readonly MemoryChange[], { tenant, consolidationId }: ChangeBy) =>
+  changes.map(({ memory: { id, lane } }) => ({ memory_id: id, tenant, lane, consolidation_id: consolidationId }));
+
+const touch = (lanes: readonly LaneId[], now: number): Script<number> =>
+  run('UPDATE lanes SET updated_at = greatest(updated_at, @now) WHERE id IN :lanes', {
+    lanes: [...new Set(lanes)],
+    now,
+  });
+
+function* forgetDeleted(changes: readonly MemoryChange[]): Script<void> {
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
   for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) yield* forgetSummaries(lane);
 }

@@ -3,7 +3,7 @@ import { asWrite } from './access.ts';
 import { claim as take } from './lane-life.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
-import { all, first, run, type Script, together } from './script.ts';
+import { all, first, inOne, run, type Script, together } from './script.ts';
 import { lockLane, recounted, saveLane } from './turn.ts';
 
 interface ClaimInput {
@@ -26,17 +26,23 @@ export const claim = asWrite('lanes.claim', function* (input: ClaimInput): Scrip
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id);
   const limit = windowLimit(lane, window);
   const pinned = windowOf(yield* all<WaitingBatch>(SELECT_WAITING, { lane: lane.id, limit }), window);
-  if (pinned.length === 0) return { kind: 'stale' };
-  yield* startConsolidation(lane, { id, pinned, now });
-  return yield* claimed(yield* recounted(take(lane, id)));
+  const [head, last] = [pinned[0], pinned.at(-1)];
+  if (head === undefined || last === undefined) return { kind: 'stale' };
+  const taken = take(yield* recounted(lane, last.position), id);
+  yield* inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
+  return {
+    kind: 'claimed',
+    turn: turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now }),
+  };
 });
 
 /** A batch that waits, as far as its place in a window goes. */
-interface WaitingBatch {
+interface WaitingBatch extends ScopeColumns {
   readonly id: string;
   readonly scope: number;
   readonly settings: string;
   readonly tokens: number;
+  readonly position: number;
 }
 
 /** How many batches a window may pin at most. */
@@ -55,8 +61,9 @@ function windowOf(waiting: readonly WaitingBatch[], window: WindowPolicy): reado
 }
 
 const SELECT_WAITING = `
-  SELECT id, scope, settings, tokens FROM batches
-  WHERE lane = @lane AND state = 'pending' ORDER BY position LIMIT @limit`;
+  SELECT b.id, b.scope, b.settings, b.tokens, b.position, s.user_id, s.agent_id, s.run_id, s.app_id
+  FROM batches b JOIN scopes s ON s.id = b.scope
+  WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 
 interface Starting {
   readonly id: string;
@@ -64,13 +71,13 @@ interface Starting {
   readonly now: number;
 }
 
-function* startConsolidation({ tenant, id: lane }: LaneRow, { id, pinned, now }: Starting): Script<void> {
+function pinning({ tenant, id: lane }: LaneRow, { id, pinned, now }: Starting): readonly Script<number>[] {
   const ids = pinned.map((batch) => batch.id);
   const scope = pinned[0]?.scope ?? null;
-  yield* together(
+  return [
     run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now }),
     run(PIN, { id, ids, now }),
-  );
+  ];
 }
 
 const INSERT_CONSOLIDATION = `
@@ -89,43 +96,43 @@ function* resume(lane: LaneRow, id: string): Script<Claim> {
      WHERE id = @id`,
     { id },
   );
-  return yield* claimed(take(lane, id));
-}
-
-function* claimed(lane: LaneRow): Script<Claim> {
-  const [, window] = yield* together(saveLane(lane), first<WindowRow>(SELECT_WINDOW, { id: lane.consolidation_id }));
-  return { kind: 'claimed', turn: turnOf(lane, window) };
+  const taken = take(lane, id);
+  const [, window] = yield* together(saveLane(taken), first<WindowRow>(SELECT_WINDOW, { id }));
+  if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
+  return { kind: 'claimed', turn: turnOf(taken, { ...window, batchIds: JSON.parse(window.batch_ids) }) };
 }
 
 /** A pinned window: its consolidation, with the settings of its first batch. */
-interface WindowRow extends ScopeColumns {
-  readonly id: string;
-  readonly batch_ids: string;
+interface Window extends ScopeColumns {
   readonly settings: string;
-  readonly created_at: number;
+  readonly pinnedAt: number;
+}
+
+interface WindowRow extends Window {
+  readonly batch_ids: string;
 }
 
 const SELECT_WINDOW = `
-  SELECT c.id, c.batch_ids, c.created_at, b.settings, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT c.batch_ids, c.created_at AS "pinnedAt", b.settings, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM consolidations c
   JOIN batches b ON b.id = c.batch_ids->>0
   JOIN scopes s ON s.id = c.scope
   WHERE c.id = @id`;
 
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
-function turnOf(lane: LaneRow, window: WindowRow | null): Turn {
-  if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
+function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly string[] }): Turn {
+  if (lane.consolidation_id === null) throw new Error(`lane ${lane.id} is taken for no consolidation`);
   return {
     tenant: lane.tenant,
     lane: lane.id,
     owner: ownerFrom(lane),
     generation: lane.generation,
     epoch: lane.epoch,
-    consolidationId: window.id,
+    consolidationId: lane.consolidation_id,
     scope: scopeFrom(window),
     settings: JSON.parse(window.settings),
-    batchIds: JSON.parse(window.batch_ids),
+    batchIds: window.batchIds,
     attempts: lane.attempts,
-    claimedAt: window.created_at,
+    claimedAt: window.pinnedAt,
   };
 }

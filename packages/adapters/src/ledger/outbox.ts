@@ -2,7 +2,7 @@ import type { LaneId, OutboxEntry, OutboxStore, SetAside, TenantId, Told } from 
 import { type Access, asRead, asWrite } from './access.ts';
 import { tellOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
-import { all, first, insert, run, type Script, type Table, together } from './script.ts';
+import { all, first, inOne, insert, run, type Script, type Table } from './script.ts';
 import { LOST, NOTE_TOLD, notAside, UNTOLD } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
@@ -66,11 +66,7 @@ interface Clear {
 const clear = asWrite('outbox.clear', function* ({ told, now }: Clear): Script<readonly number[]> {
   const { seqs, batches } = told;
   const ended = yield* all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
-  yield* together(
-    run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }),
-    // In one order, whoever does it: of two that wait for each other's rows one would be refused.
-    ...batches.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((batch) => run(NOTE_TOLD, { ...batch })),
-  );
+  yield* inOne(run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }), run(NOTE_TOLD, { rows: batches }));
   return ended.length === 0 ? [] : yield* finishProjected(ended, now);
 });
 

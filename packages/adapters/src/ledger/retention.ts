@@ -124,9 +124,9 @@ interface RemoveHistories {
 
 const removeHistories = asWrite('retention.removeHistories', function* (of: RemoveHistories): Script<number> {
   const { tenant } = of;
-  yield* lockLanes(of.removals.map(({ memory }) => memory.lane));
+  const lanes = yield* lockLanes(of.removals.map(({ memory }) => memory.lane));
   const removals = of.removals.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
-  const changed = new Set(yield* conflicts(tenant, removals));
+  const changed = new Set(yield* conflicts(tenant, removals, lanes));
   const standing = removals.filter(({ memory }) => !changed.has(memory.id));
   if (standing.length === 0) return 0;
   yield* writeMemories(standing, tenant);

@@ -134,11 +134,11 @@ const settleReview = asWrite('reviews.settle', function* ({ tenant, id, settleme
   const { state, now } = settlement;
   const review = yield* first<{ lane: LaneId }>(SELECT_PENDING, { tenant, id });
   if (review === null) return { kind: 'over' };
-  yield* lockLanes(state === 'approved' ? [review.lane, settlement.change.memory.lane] : [review.lane]);
+  const lanes = yield* lockLanes(state === 'approved' ? [review.lane, settlement.change.memory.lane] : [review.lane]);
   if ((yield* first(SELECT_PENDING, { tenant, id })) === null) return { kind: 'over' }; // settled while this one waited
   if (state === 'approved') {
     const changes = [settlement.change];
-    const memoryIds = yield* conflicts(tenant, changes);
+    const memoryIds = yield* conflicts(tenant, changes, lanes);
     if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
     yield* writeChanges({ changes, tombstones: settlement.tombstones }, { tenant, consolidationId: null, now });
   }

@@ -12,6 +12,7 @@
  *   pg_column_size(x)   how many bytes x takes in its row, told without reading them
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
+ *   :held            the condition of `ifHeld`; true elsewhere
  */
 export type Script<T> = Generator<Step, T, unknown>;
 
@@ -19,10 +20,27 @@ export type Value = string | number | null | Uint8Array;
 export type Given = Readonly<Record<string, Value | readonly string[] | readonly number[] | readonly object[]>>;
 
 export type Step =
-  /** all: its rows; once: the same of a statement that is as a caller's filter is, and not kept; run: how many rows changed. */
-  | { readonly kind: 'all' | 'once' | 'run'; readonly text: string; readonly given: Given }
-  | { readonly kind: 'insert' | 'update'; readonly table: Table<string>; readonly rows: readonly Row<string>[] }
-  | { readonly kind: 'together'; readonly steps: readonly Step[] };
+  /** all: its rows; once: the same of a statement that is as a caller's filter is, and not kept. */
+  | { readonly kind: 'all' | 'once'; readonly text: string; readonly given: Given }
+  | WriteStep
+  | { readonly kind: 'together'; readonly steps: readonly Step[] }
+  /** Answers whether the row of `held` was found. */
+  | { readonly kind: 'inOne'; readonly steps: readonly WriteStep[]; readonly held: Held | null };
+
+interface RowsStep {
+  readonly kind: 'insert' | 'update';
+  readonly table: Table<string>;
+  readonly rows: readonly Row<string>[];
+}
+
+/** Answers how many rows changed. */
+export type WriteStep = RowsStep | { readonly kind: 'run'; readonly text: string; readonly given: Given };
+
+/** A select of one row, and its lock. */
+export interface Held {
+  readonly text: string;
+  readonly given: Given;
+}
 
 export function* all<Found>(text: string, given: Given = {}): Script<readonly Found[]> {
   return (yield { kind: 'all', text, given }) as readonly Found[];
@@ -58,6 +76,31 @@ export function* together<const Scripts extends readonly Script<unknown>[]>(
   }
 }
 
+/**
+ * Writes of which none needs or touches what another one writes: one statement on PostgreSQL. All of them see what was there
+ * before; on SQLite, where they run in their order, the first must change nothing that a later one looks at.
+ */
+export function* inOne(...writes: readonly Script<unknown>[]): Script<void> {
+  const steps = stepsOf(writes);
+  if (steps.length > 0) yield { kind: 'inOne', steps, held: null };
+}
+
+/**
+ * The same if a row is found, which stays locked meanwhile, and whether it was: each write has the condition `:held`. A
+ * transaction of its own needs nothing else: it is one statement.
+ */
+export function* ifHeld(held: Held, ...writes: readonly Script<unknown>[]): Script<boolean> {
+  return (yield { kind: 'inOne', steps: stepsOf(writes), held }) as boolean;
+}
+
+/** The one statement of each, if it has any. */
+function stepsOf(writes: readonly Script<unknown>[]): readonly WriteStep[] {
+  return writes.flatMap((write) => {
+    const { done, value } = write.next();
+    return done === true ? [] : [value as WriteStep];
+  });
+}
+
 type ColumnType = 'text' | 'bigint' | 'real' | 'boolean' | 'jsonb' | 'bytea';
 
 export interface Table<Name extends string> {
@@ -89,6 +132,7 @@ export const toSqlite = (text: string): string =>
     .replace(/:rows\b/g, 'json_each(@rows)')
     .replace(/:place\b/g, 'rowid')
     .replace(/:slot\b/g, '0')
+    .replace(/:held\b/g, 'true')
     .replace(CASTS, '')
     .replace(LOCKS, '')
     .replaceAll(' COLLATE "C"', '')

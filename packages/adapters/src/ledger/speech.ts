@@ -1,10 +1,13 @@
 import type { LaneId, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
-import { type Access, asRead, asSnapshot } from './access.ts';
+import { type Access, asRead } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
 import { all, first, type Given, run, type Script } from './script.ts';
 
-/** Batches and their messages are read on one snapshot: what retention removes in between would be told as it was. */
+/**
+ * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is
+ * told again.
+ */
 export const speechStore = ({ read }: Access): SpeechStore => ({
   said: (lane, ids) => read(saidInLane, { lane, ids }),
   untold: (limit) => read(untold, { limit }),
@@ -25,26 +28,34 @@ interface SaidInLane {
 
 type Said = readonly SaidMessage[];
 
-const saidInLane = asSnapshot('speech.said', (of: SaidInLane): Script<Said> => {
+const saidInLane = asRead('speech.said', (of: SaidInLane): Script<Said> => {
   return saidWhere('m.id IN :ids AND +m.lane = @lane', { ...of });
 });
 
-/** Messages `m` with the one before each. */
+/** Messages `m` with the one before each, in the order of their lane. */
 function* saidWhere(condition: string, given: Given): Script<Said> {
-  const rows = yield* all<SaidRow>(`SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition}`, given);
-  const known = new Set(rows.map(({ id }) => id));
-  const ids = [...new Set(rows.flatMap(({ before_id }) => before_id ?? []))].filter((id) => !known.has(id));
-  const others = ids.length === 0 ? [] : yield* all<MessageRow>('SELECT * FROM messages WHERE id IN :ids', { ids });
-  const messages = new Map([...others, ...rows].map((row) => [row.id, messageFrom(row)]));
-  return rows.flatMap((row) => {
-    const message = messages.get(row.id);
-    const before = row.before_id === null ? null : (messages.get(row.before_id) ?? null);
-    return message === undefined ? [] : [{ message, before }];
-  });
+  const rows = yield* all<SaidRow>(selectSaid(condition), given);
+  const messages = new Map(rows.map((row) => [row.id, messageFrom(row)]));
+  return rows
+    .filter((row) => row.asked === 1)
+    .toSorted((a, b) => a.seq - b.seq)
+    .flatMap((row) => {
+      const message = messages.get(row.id);
+      const before = row.before_id === null ? null : (messages.get(row.before_id) ?? null);
+      return message === undefined ? [] : [{ message, before }];
+    });
 }
 
-/** A message and the id of the one before it. */
-type SaidRow = MessageRow & { readonly before_id: string | null };
+/** One statement, so that they and those before them are of one moment. */
+const selectSaid = (condition: string): string => `
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition})
+  SELECT said.*, 1 AS asked FROM said
+  UNION ALL
+  SELECT p.*, NULL::text, 0 FROM messages p
+  WHERE p.id IN (SELECT before_id FROM said) AND p.id NOT IN (SELECT id FROM said)`;
+
+/** A message and the id of the one before it; whether it was asked for, or is one before others. */
+type SaidRow = MessageRow & { readonly before_id: string | null; readonly asked: 0 | 1 };
 
 const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 
@@ -59,7 +70,7 @@ interface Some {
 
 type Spoken = readonly SpokenBatch[];
 
-const untold = asSnapshot('speech.untold', (of: Some): Script<Spoken> => {
+const untold = asRead('speech.untold', (of: Some): Script<Spoken> => {
   return spokenWhere(`${UNTOLD} AND ${notAside('b.lane')} ${LOST_LAST}`, { ...of });
 });
 
@@ -67,7 +78,7 @@ interface SomeOfLane extends Some {
   readonly lane: LaneId;
 }
 
-const untoldInLane = asSnapshot('speech.untoldIn', (of: SomeOfLane): Script<Spoken> => {
+const untoldInLane = asRead('speech.untoldIn', (of: SomeOfLane): Script<Spoken> => {
   return spokenWhere(`${UNTOLD} AND b.lane = @lane ${LOST_LAST}`, { ...of });
 });
 
@@ -77,11 +88,11 @@ interface Ids {
   readonly ids: readonly string[];
 }
 
-const untoldOf = asSnapshot('speech.untoldOf', (of: Ids): Script<Spoken> => {
+const untoldOf = asRead('speech.untoldOf', (of: Ids): Script<Spoken> => {
   return spokenWhere(`b.consolidation_id IN :ids AND ${UNTOLD} ORDER BY b.id`, { ...of });
 });
 
-const batchesById = asSnapshot('speech.batches', (of: Ids): Script<Spoken> => {
+const batchesById = asRead('speech.batches', (of: Ids): Script<Spoken> => {
   return spokenWhere('b.id IN :ids ORDER BY b.id', { ...of });
 });
 
@@ -90,7 +101,7 @@ interface Every extends Some {
   readonly changedSince: number;
 }
 
-const everyBatch = asSnapshot('speech.every', (of: Every): Script<Spoken> => {
+const everyBatch = asRead('speech.every', (of: Every): Script<Spoken> => {
   const changed = 'greatest(b.applied_at, coalesce(b.speech_revised_at, 0)) >= @changedSince';
   return spokenWhere(`b.id > @after AND l.erasure IS NULL AND ${changed} ORDER BY b.id LIMIT @limit`, { ...of });
 });
@@ -99,7 +110,7 @@ const everyBatch = asSnapshot('speech.every', (of: Every): Script<Spoken> => {
 function* spokenWhere(condition: string, given: Given): Script<Spoken> {
   const rows = yield* all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
   if (rows.length === 0) return [];
-  const said = yield* saidWhere('m.batch_id IN :ids ORDER BY m.lane, m.seq', { ids: rows.map(({ id }) => id) });
+  const said = yield* saidWhere('m.batch_id IN :ids', { ids: rows.map(({ id }) => id) });
   const messages = Map.groupBy(said, ({ message }) => message.batchId);
   return rows.map((row) => spokenFrom(row, messages.get(row.id) ?? []));
 }
@@ -153,8 +164,12 @@ export const LOST = -1;
 
 /** Of a batch that changed meanwhile it is not noted that it was told: it will be told again. */
 export const NOTE_TOLD = `
-  UPDATE batches SET told_revision = @revision, points = @points
-  WHERE id = @id AND speech_revision = @revision AND told_revision < @revision`;
+  UPDATE batches SET told_revision = n.revision, points = n.points
+  FROM (
+    SELECT value ->> 'id' AS id, (value ->> 'revision')::bigint AS revision, (value ->> 'points')::bigint AS points
+    FROM :rows AS r
+  ) AS n
+  WHERE batches.id = n.id AND speech_revision = n.revision AND told_revision < n.revision`;
 
 export const COUNT_UNTOLD = `SELECT count(*) AS untold FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD}`;
 

@@ -10,11 +10,11 @@ import type {
   TenantId,
   Turn,
 } from '@slowwave/engine';
-import { type Access, asSnapshot, asWrite } from './access.ts';
+import { type Access, asRead, asStatement, asWrite } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, first, run, type Script } from './script.ts';
+import { all, first, inOne, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
-import { countCall, NO_LANE } from './usage.ts';
+import { counting, NO_LANE } from './usage.ts';
 
 export const summaryStore = ({ read, write }: Access): SummaryStore => ({
   due: (turn, every) => read(dueSummary, { turn, every }),
@@ -45,14 +45,20 @@ interface Due {
 }
 
 /** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
-const dueSummary = asSnapshot('summaries.due', function* ({ turn, every }: Due): Script<SummaryRefresh | null> {
-  const scope = yield* first<SummaryRow>(SELECT_SCOPE_OF_TURN, { id: turn.consolidationId, lane: turn.lane });
-  if (scope === null) return null;
-  const since = yield* saidSince(scope, every);
-  const [last] = since;
-  if (last === undefined || since.length < every) return null;
-  return { lane: scope.lane, scope: String(scope.id), upTo: last.seq };
+const dueSummary = asRead('summaries.due', function* ({ turn, every }: Due): Script<SummaryRefresh | null> {
+  const given = { id: turn.consolidationId, lane: turn.lane, passed: every - 1 };
+  const scope = yield* first<DueRow>(SELECT_DUE, given);
+  if (scope === null || scope.enough === null || scope.newest === null) return null;
+  return { lane: turn.lane, scope: String(scope.id), upTo: scope.newest };
 });
+
+/** A scope, with messages that its summary does not cover. */
+interface DueRow {
+  readonly id: number;
+  readonly newest: number | null;
+  /** null: they are too few. */
+  readonly enough: number | null;
+}
 
 interface Basis {
   readonly refresh: SummaryRefresh;
@@ -60,8 +66,8 @@ interface Basis {
   readonly limit: number;
 }
 
-/** What a refresh starts from; null when none is due any more. */
-const readSummary = asSnapshot('summaries.read', function* (of: Basis): Script<SummaryBasis | null> {
+/** What a refresh starts from; null when none is due any more. The scope first: what else is said by then may be read with it. */
+const readSummary = asRead('summaries.read', function* (of: Basis): Script<SummaryBasis | null> {
   const { refresh, every, limit } = of;
   const scope = yield* first<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
   if (scope === null) return null;
@@ -86,17 +92,23 @@ const saidSince = ({ id, summary_upto }: SummaryRow, limit: number): Script<read
 const SELECT_SCOPE = `
   SELECT id, lane, summary, summary_upto, summary_revision FROM scopes WHERE id = @id AND lane = @lane`;
 
-const SELECT_SCOPE_OF_TURN = `
-  SELECT s.id, s.lane, s.summary, s.summary_upto, s.summary_revision
+/** Messages `m` that a summary can tell of. */
+const SAID = `
+  FROM messages m JOIN batches b ON b.id = m.batch_id
+  WHERE NOT m.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'`;
+
+const SELECT_DUE = `
+  SELECT s.id,
+    (SELECT m.seq ${SAID} AND m.scope = s.id AND m.seq > s.summary_upto ORDER BY m.seq DESC LIMIT 1) AS newest,
+    (SELECT m.seq ${SAID} AND m.scope = s.id AND m.seq > s.summary_upto
+      ORDER BY m.seq DESC LIMIT 1 OFFSET @passed) AS enough
   FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id AND s.lane = @lane`;
 
 const SELECT_SAID = `
   SELECT m.*, EXISTS (
     SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.id = e.memory_id
     WHERE x.message_id = m.id AND e.kind <> 'DELETE' AND NOT k.live
-  ) AS forgotten
-  FROM messages m JOIN batches b ON b.id = m.batch_id
-  WHERE m.scope = @scope AND m.seq > @after AND NOT m.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'
+  ) AS forgotten ${SAID} AND m.scope = @scope AND m.seq > @after
   ORDER BY m.seq DESC LIMIT @limit`;
 
 interface Store {
@@ -105,7 +117,7 @@ interface Store {
 }
 
 /** Takes the place of the summary it was made from, and of no other. */
-const storeSummary = asWrite('summaries.store', function* (of: Store): Script<{ kind: 'stored' | 'overtaken' }> {
+const storeSummary = asStatement('summaries.store', function* (of: Store): Script<{ kind: 'stored' | 'overtaken' }> {
   const { summary, upTo, revision } = of.refreshed;
   const stored = yield* run(
     `UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
@@ -123,13 +135,13 @@ interface Called {
 /** Counts a call that belongs to no consolidation. */
 const countSummaryCall = asWrite('summaries.countCall', function* ({ account, call }: Called): Script<void> {
   if ('strangersOf' in account) {
-    yield* countCall({ tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call);
+    yield* inOne(...counting({ tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call));
     return;
   }
   const { lane } = account;
   const row = yield* first<{ tenant: TenantId }>('SELECT tenant FROM lanes WHERE id = @lane', { lane });
   if (row === null) return; // erased in the meantime, and its usage with it
-  yield* countCall({ tenant: row.tenant, lane, consolidationId: '' }, call);
+  yield* inOne(...counting({ tenant: row.tenant, lane, consolidationId: '' }, call));
 });
 
 const forgetUnderLock = asWrite('summaries.forget', function* ({ lane }: { lane: LaneId }): Script<void> {

@@ -15,7 +15,7 @@ import type {
   ThoughtStore,
   Turn,
 } from '@slowwave/engine';
-import { type Access, asRead, asSnapshot, asWrite } from './access.ts';
+import { type Access, asRead, asSnapshot, asStatement } from './access.ts';
 import { pageOf } from './cursor.ts';
 import { isStanding, laneOfUser, newestFirst, where } from './page.ts';
 import {
@@ -26,9 +26,9 @@ import {
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, first, insert, run, type Script, type Table, together } from './script.ts';
-import { holdsTurn, laneOfTurn } from './turn.ts';
-import { type Caller, countCall } from './usage.ts';
+import { all, first, ifHeld, inOne, insert, run, type Script, type Table, together } from './script.ts';
+import { holdsTurn, laneHeldBy } from './turn.ts';
+import { type Caller, counting } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
 
 export const thoughtStore = ({ read, write }: Access): ThoughtStore => ({
@@ -53,27 +53,31 @@ interface Gather {
   readonly recentCount: number;
 }
 
-/** What a turn reads of the conversation. */
-const gather = asSnapshot('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
-  const pinned = { tenant: turn.tenant, ids: turn.batchIds };
-  const [messages, metadata, scope] = yield* together(
-    all<MessageRow>(SELECT_PINNED, pinned),
-    all<{ id: string; metadata: string }>(SELECT_METADATA, pinned),
-    first<{ scope: number; summary: string | null }>(SELECT_SCOPE, { id: turn.consolidationId }),
+/**
+ * What a turn reads of the conversation. Its statements need not see the same moment: what is pinned does not change, and
+ * what else is said meanwhile waits.
+ */
+const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
+  const { tenant, batchIds: ids, consolidationId: id } = turn;
+  const [messages, batches, recent] = yield* together(
+    all<MessageRow>(SELECT_PINNED, { tenant, ids }),
+    all<PinnedRow>(SELECT_BATCHES, { id, ids }),
+    all<MessageRow>(SELECT_BEFORE, { tenant, id, ids, limit: recentCount }),
   );
-  const recent = yield* all<MessageRow>(SELECT_RECENT, {
-    tenant: turn.tenant,
-    scope: scope?.scope ?? null,
-    before: messages[0]?.seq ?? 0,
-    limit: recentCount,
-  });
   return {
     messages: messages.map(messageFrom),
-    metadata: new Map(metadata.map((row) => [row.id, JSON.parse(row.metadata)])),
-    summary: scope?.summary ?? null,
+    metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
+    summary: batches.find(({ summary }) => summary !== null)?.summary ?? null,
     recent: recent.map(messageFrom).reverse(),
   };
 });
+
+interface PinnedRow {
+  readonly id: string;
+  readonly metadata: string;
+  /** Only beside the first one. */
+  readonly summary: string | null;
+}
 
 interface ContextOf {
   readonly lane: LaneId;
@@ -100,20 +104,27 @@ const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Scri
 
 const SELECT_PINNED = 'SELECT * FROM messages WHERE tenant = @tenant AND batch_id IN :ids ORDER BY seq';
 
-const SELECT_METADATA = 'SELECT id, metadata FROM batches WHERE +tenant = @tenant AND id IN :ids';
-
-const SELECT_SCOPE = 'SELECT scope, summary FROM consolidations WHERE id = @id';
+const SELECT_BATCHES = `
+  SELECT b.id, b.metadata, CASE WHEN b.id = c.batch_ids->>0 THEN c.summary END AS summary
+  FROM consolidations c JOIN batches b ON b.id IN :ids AND +b.tenant = c.tenant WHERE c.id = @id`;
 
 const SELECT_SCOPE_OF_LANE = `
   SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane
   WHERE s.lane = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
     AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
 
-const SELECT_RECENT = `
+const selectRecent = (scope: string, before: string): string => `
   SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
-  WHERE m.tenant = @tenant AND m.scope = @scope AND m.seq < @before AND NOT m.resent
+  WHERE m.tenant = @tenant AND m.scope = ${scope} AND m.seq < ${before} AND NOT m.resent
     AND b.applied_at IS NOT NULL AND b.state <> 'undone'
   ORDER BY m.seq DESC LIMIT @limit`;
+
+const SELECT_RECENT = selectRecent('@scope', '@before');
+
+const SELECT_BEFORE = selectRecent(
+  '(SELECT scope FROM consolidations WHERE id = @id)',
+  '(SELECT min(p.seq) FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids)',
+);
 
 const holds = asRead('thoughts.holds', holdsTurn);
 
@@ -147,30 +158,32 @@ interface StoreAnswer {
 }
 
 /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
-const storeAnswer = asWrite('thoughts.storeAnswer', function* ({ turn, answer }: StoreAnswer): Script<Stored> {
-  if ((yield* laneOfTurn(turn)) === null) return { kind: 'fenced' };
-  const isNew = yield* keepAnswer(turn, answer);
-  if (isNew && answer.step.startsWith('extract')) yield* setStage(turn.consolidationId, 'decide');
-  return { kind: 'stored' };
+const storeAnswer = asStatement('thoughts.storeAnswer', function* ({ turn, answer }: StoreAnswer): Script<Stored> {
+  const isHeld = yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer));
+  return { kind: isHeld ? 'stored' : 'fenced' };
 });
 
-/** Answers whether it was not there yet. */
-export function* keepAnswer(by: Caller, answer: StoredAnswer): Script<boolean> {
+/** Counts before it keeps: what is there is not counted again. */
+export function keeping(by: Caller, answer: StoredAnswer): readonly Script<unknown>[] {
   const { usage, truncated, ...columns } = answer;
+  const { step, model, at, inputHash } = answer;
   const id = by.consolidationId;
-  const added = yield* run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 });
-  if (added === 0) return false;
-  const { step, model, at } = answer;
-  yield* countCall(by, { step, model, failed: false, usage, at });
-  return true;
+  const kept = { text: SELECT_KEPT, given: { keptId: id, keptStep: step, keptHash: inputHash } };
+  return [
+    ...counting(by, { step, model, failed: false, usage, at }, kept),
+    run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 }),
+  ];
 }
+
+const SELECT_KEPT =
+  'SELECT 1 FROM answers WHERE consolidation_id = @keptId AND step = @keptStep AND input_hash = @keptHash';
 
 const INSERT_ANSWER = `
   INSERT INTO answers (
     consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at
-  ) VALUES (
-    @id, @step, @inputHash, @text, @truncated, @model, @promptTokens, @completionTokens, @at
-  ) ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
+  )
+  SELECT @id, @step, @inputHash, @text, @truncated::boolean, @model, @promptTokens, @completionTokens, @at WHERE :held
+  ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
 interface FailedCall {
   readonly turn: Caller;
@@ -178,8 +191,8 @@ interface FailedCall {
 }
 
 /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-const countFailedCall = asWrite('thoughts.countFailedCall', function* ({ turn, call }: FailedCall): Script<void> {
-  yield* countCall(turn, { ...call, failed: true });
+const countFailedCall = asStatement('thoughts.countFailedCall', function* ({ turn, call }: FailedCall): Script<void> {
+  yield* inOne(...counting(turn, { ...call, failed: true }));
 });
 
 interface StorePlan {
@@ -188,25 +201,19 @@ interface StorePlan {
 }
 
 /** A plan is stored before anything changes. */
-const storePlan = asWrite('thoughts.storePlan', function* ({ turn, plan }: StorePlan): Script<Stored> {
-  if ((yield* laneOfTurn(turn)) === null) return { kind: 'fenced' };
+const storePlan = asStatement('thoughts.storePlan', function* ({ turn, plan }: StorePlan): Script<Stored> {
   const id = turn.consolidationId;
-  yield* run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) });
-  yield* run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id });
-  yield* setStage(id, 'apply');
-  return { kind: 'stored' };
+  const isHeld = yield* ifHeld(
+    laneHeldBy(turn),
+    run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) }),
+    run("UPDATE consolidations SET state = 'planned' WHERE id = @id AND :held", { id }),
+  );
+  return { kind: isHeld ? 'stored' : 'fenced' };
 });
 
 const UPSERT_PLAN = `
-  INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan::jsonb)
+  INSERT INTO plans (consolidation_id, round, plan) SELECT @id, @round, @plan::jsonb WHERE :held
   ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
-
-function* setStage(id: string, stage: 'decide' | 'apply'): Script<void> {
-  yield* run("UPDATE batches SET stage = @stage WHERE consolidation_id = @id AND state = 'consolidating'", {
-    id,
-    stage,
-  });
-}
 
 /** The newest round. */
 const planOf = asRead('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
@@ -270,16 +277,19 @@ interface StoreVectors {
 }
 
 /** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
-const storeVectors = asWrite('thoughts.storeVectors', function* (of: StoreVectors): Script<void> {
+const storeVectors = asStatement('thoughts.storeVectors', function* (of: StoreVectors): Script<void> {
   const { lane, fingerprint, vectors } = of;
-  const standing = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
-  if ((yield* first(standing, { lane })) === null) return; // erased in the meantime
   const rows = [...vectors].map(([hash, vector]) => ({ lane, fingerprint, text_hash: hash, vector: bytesOf(vector) }));
-  yield* insert(
-    VECTORS,
-    rows.toSorted((a, b) => (a.text_hash < b.text_hash ? -1 : 1)),
+  yield* ifHeld(
+    { text: SELECT_STANDING, given: { lane } }, // else it was erased in the meantime
+    insert(
+      VECTORS,
+      rows.toSorted((a, b) => (a.text_hash < b.text_hash ? -1 : 1)),
+    ),
   );
 });
+
+const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
 
 const VECTORS: Table<'lane' | 'fingerprint' | 'text_hash' | 'vector'> = {
   name: 'vectors',

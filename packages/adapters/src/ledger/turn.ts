@@ -1,7 +1,7 @@
 import type { LaneId, MemoryChange, Turn } from '@slowwave/engine';
 import { recount, type Waiting } from './lane-life.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { all, first, type Script, type Table, update } from './script.ts';
+import { all, first, type Held, type Script, type Table, update } from './script.ts';
 
 /** The turn's lane; null when a later claim has taken it. */
 function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
@@ -61,9 +61,9 @@ export const LANES: Table<
   },
 };
 
-/** The lane with its counters as its batches say now. */
-export function* recounted(lane: LaneRow): Script<LaneRow> {
-  const waiting = yield* first<Waiting>(COUNT_WAITING, { lane: lane.id });
+/** The lane with its counters as its batches say now; those up to a position are about to be pinned. */
+export function* recounted(lane: LaneRow, after = 0): Script<LaneRow> {
+  const waiting = yield* first<Waiting>(COUNT_WAITING, { lane: lane.id, after });
   if (waiting === null) throw new Error('a count always has one row');
   return recount(lane, waiting);
 }
@@ -72,7 +72,7 @@ const COUNT_WAITING = `
   SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, min(accepted_at) AS oldest_at,
     max(accepted_at) AS newest_at, min(position) AS first_position,
     count(*) FILTER (WHERE backfill) AS pending_backfill
-  FROM batches WHERE lane = @lane AND state = 'pending'`;
+  FROM batches WHERE lane = @lane AND state = 'pending' AND position > @after`;
 
 /** The turn's lane, locked; null when a later claim has taken it. */
 export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
@@ -83,6 +83,12 @@ export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
 export function* holdsTurn({ tenant, lane, epoch, consolidationId }: Turn): Script<boolean> {
   return (yield* first(SELECT_HELD, { tenant, lane, epoch, consolidationId })) !== null;
 }
+
+/** The turn's lane for `ifHeld`: found by the turn that has it, and locked. */
+export const laneHeldBy = ({ tenant, lane, epoch, consolidationId }: Turn): Held => ({
+  text: `${SELECT_HELD} FOR NO KEY UPDATE`,
+  given: { tenant, lane, epoch, consolidationId },
+});
 
 const SELECT_HELD = `
   SELECT 1 AS held FROM lanes

@@ -158,7 +158,7 @@ const writeUndo = asWrite('undos.write', function* ({ tenant, undoing }: WriteUn
   const { lane, at: now } = undo;
   const row = yield* lockLane(lane);
   if (row === null || row.erasure !== null || !(yield* follows(undoing))) return { kind: 'conflict' };
-  if ((yield* conflicts(tenant, changes)).length > 0) return { kind: 'conflict' };
+  if ((yield* conflicts(tenant, changes, [row])).length > 0) return { kind: 'conflict' };
   yield* run(DELETE_TOMBSTONES, { lane, changed: idsOf(undoing) });
   yield* writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now });
   yield* together(

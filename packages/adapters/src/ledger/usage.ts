@@ -1,6 +1,6 @@
 import type { Account, LaneId, Millis, SummaryCall, TenantId, UsageOfModel, UsageTotals } from '@slowwave/engine';
 import { DAY_MS, dayOf, payerOf } from '@slowwave/engine/storing';
-import { all, first, run, type Script } from './script.ts';
+import { all, first, type Held, run, type Script } from './script.ts';
 
 /** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
 type CounterName = 'accepted' | 'erased' | 'calls' | 'failed_calls' | 'prompt_tokens' | 'completion_tokens';
@@ -14,7 +14,7 @@ interface Count {
 /** Adds to counters. Last in a transaction: their rows are shared by all writers of a tenant. */
 export function* count(counts: readonly Count[]): Script<void> {
   const rows = counts.filter(({ value }) => value !== 0);
-  if (rows.length > 0) yield* run(ADD, { rows });
+  if (rows.length > 0) yield* run(add('true'), { rows });
 }
 
 /** The value of a tenant's counter; 0 for one that nothing was added to. */
@@ -36,19 +36,30 @@ export interface Caller {
   readonly consolidationId: string;
 }
 
-/** Counts one call of a model, and what it used. */
-export function* countCall({ tenant, lane, consolidationId }: Caller, call: SummaryCall): Script<void> {
+/** Counts one call of a model, and what it used. `unless`: a select that finds it was counted before. */
+export function counting(
+  { tenant, lane, consolidationId }: Caller,
+  call: SummaryCall,
+  unless: Held | null = null,
+): readonly Script<unknown>[] {
   const { step, model, usage, at } = call;
   const failed = call.failed ? 1 : 0;
-  yield* run(INSERT_USAGE, { tenant, lane, consolidationId, step, model, failed, ...usage, at });
   const payer = payerOf(tenant);
-  yield* run(ADD_TO_DAY, { tenant: payer, day: dayOf(at), model, failed, ...usage });
-  yield* count([
+  const condition = unless === null ? ':held' : `:held AND NOT EXISTS (${unless.text})`;
+  const rows = [
     { tenant: payer, name: 'calls', value: 1 },
     { tenant: payer, name: 'failed_calls', value: failed },
     { tenant: payer, name: 'prompt_tokens', value: usage.promptTokens },
     { tenant: payer, name: 'completion_tokens', value: usage.completionTokens },
-  ]);
+  ].filter(({ value }) => value !== 0);
+  return [
+    run(insertUsage(condition), {
+      ...{ tenant, lane, consolidationId, step, model, failed, ...usage, at },
+      ...unless?.given,
+    }),
+    run(addToDay(condition), { ...{ tenant: payer, day: dayOf(at), model, failed, ...usage }, ...unless?.given }),
+    run(add(condition), { rows, ...unless?.given }),
+  ];
 }
 
 export function* usageOfTenant({ tenant }: { tenant: TenantId }): Script<UsageTotals> {
@@ -80,25 +91,24 @@ export function* usageOfDay(asked: {
 const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
 
 /** Rows are taken in one order, so that nobody waits in a circle. */
-const ADD = `
+const add = (condition: string): string => `
   INSERT INTO counters (tenant, name, slot, value)
   SELECT value ->> 'tenant' AS tenant, value ->> 'name' AS name, :slot, sum((value ->> 'value')::bigint)
-  FROM :rows AS r GROUP BY 1, 2 ORDER BY 1, 2
+  FROM :rows AS r WHERE ${condition} GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (tenant, name, slot) DO UPDATE SET value = counters.value + excluded.value`;
 
 const SUM_COUNTERS = 'SELECT name, sum(value)::bigint AS value FROM counters WHERE tenant = @tenant GROUP BY name';
 
-const INSERT_USAGE = `
+const insertUsage = (condition: string): string => `
   INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  VALUES (
-    @tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model, @failed,
-    @promptTokens, @completionTokens, @at
-  )`;
+  SELECT @tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model,
+    @failed::boolean, @promptTokens, @completionTokens, @at
+  WHERE ${condition}`;
 
 /** Each connection has its slot, as with counters. */
-const ADD_TO_DAY = `
+const addToDay = (condition: string): string => `
   INSERT INTO usage_days (tenant, day, model, slot, calls, failed_calls, prompt_tokens, completion_tokens)
-  VALUES (@tenant, @day, @model, :slot, 1, @failed, @promptTokens, @completionTokens)
+  SELECT @tenant, @day, @model, :slot, 1, @failed, @promptTokens, @completionTokens WHERE ${condition}
   ON CONFLICT (tenant, day, model, slot) DO UPDATE SET
     calls = usage_days.calls + 1, failed_calls = usage_days.failed_calls + excluded.failed_calls,
     prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,

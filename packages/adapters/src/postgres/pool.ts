@@ -35,6 +35,7 @@ export function openPool({ url, schema, durable = true, max, log, types }: PoolO
     statement_timeout: STATEMENT_LIMIT_MS,
     lock_timeout: LOCK_LIMIT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,
+    jit: 'off', // compiling a statement of milliseconds takes longer than running it
   });
   const pool = new Pool({
     connectionString,

@@ -15,8 +15,8 @@ import type {
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { asRead, asWrite } from '../access.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
-import { all, first, insert, run, type Script, type Table, together } from '../script.ts';
-import { keepAnswer } from '../thoughts.ts';
+import { all, first, inOne, insert, run, type Script, type Table, together } from '../script.ts';
+import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
 import { changeGraph } from './changes.ts';
 
@@ -67,7 +67,7 @@ interface Answer {
 /** Keeps the answer of a study among those of its consolidation. */
 export const storeStudyAnswer = asWrite('graph.storeAnswer', function* ({ study, answer }: Answer): Script<Stored> {
   if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
-  yield* keepAnswer(study, answer);
+  yield* inOne(...keeping(study, answer));
   return { kind: 'stored' };
 });
 

@@ -11,7 +11,7 @@ export interface BatchRow extends ScopeColumns {
   readonly position: number;
   readonly backfill: 0 | 1;
   readonly state: Batch['state'];
-  readonly stage: Batch['stage'];
+  readonly reached: Batch['stage'];
   readonly attempts: number;
   readonly failure: string | null;
   readonly failures: string;
@@ -23,9 +23,17 @@ export interface BatchRow extends ScopeColumns {
   readonly searchable_at: number | null;
 }
 
+/** How far the thinking is: what is stored of it says that. */
+const REACHED = `
+  CASE WHEN b.stage <> 'extract' THEN b.stage
+    WHEN EXISTS (SELECT 1 FROM plans p WHERE p.consolidation_id = b.consolidation_id) THEN 'apply'
+    WHEN EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = b.consolidation_id AND a.step LIKE 'extract%')
+      THEN 'decide'
+    ELSE 'extract' END AS reached`;
+
 /** Batches with their scope's columns; add a WHERE on `b`. */
 export const SELECT_BATCHES = `
-  SELECT b.*, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT b.*, s.user_id, s.agent_id, s.run_id, s.app_id, ${REACHED}
   FROM batches b JOIN scopes s ON s.id = b.scope`;
 
 export const batchFrom = (row: BatchRow): Batch => ({
@@ -38,7 +46,7 @@ export const batchFrom = (row: BatchRow): Batch => ({
   position: row.position,
   priority: row.backfill === 1 ? 'backfill' : 'live',
   state: row.state,
-  stage: row.stage,
+  stage: row.reached,
   attempts: row.attempts,
   failure: row.failure === null ? null : JSON.parse(row.failure),
   failures: JSON.parse(row.failures),

@@ -19,6 +19,8 @@ export interface Transactions {
   snapshot<T>(select: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs a change as one transaction, from its start again after a race or connection was lost. On the disk when it resolves. */
   write<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Runs a change of one statement, again after a race was lost. On the disk when it resolves. */
+  statement<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
 /** How the stores reach the database. Failures are EngineErrors that name the server and never its password. */
@@ -36,10 +38,12 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
     write: (change) => run((client) => transaction(client, change)),
+    statement: (change) => run((client) => change(sqlOf(client))),
   };
   return {
     read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
-    write: ({ script }, input) => own.write((sql) => runScript(sql, script(input))),
+    write: ({ script, isStatement }, input) =>
+      (isStatement ? own.statement : own.write)((sql) => runScript(sql, script(input))),
     own,
   };
 }

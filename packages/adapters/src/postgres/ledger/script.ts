@@ -1,4 +1,14 @@
-import { type Given, madeOnce, type Row, type Script, type Step, type Table, toPostgres } from '../../ledger/script.ts';
+import {
+  type Given,
+  type Held,
+  madeOnce,
+  type Row,
+  type Script,
+  type Step,
+  type Table,
+  toPostgres,
+  type WriteStep,
+} from '../../ledger/script.ts';
 import type { Params, Sql } from './sql.ts';
 
 /** Runs a script to its end, one statement after the other. */
@@ -15,15 +25,54 @@ function answer(sql: Sql, step: Step): Promise<unknown> {
     case 'once':
       return sql.once(toPostgres(step.text), bound(step.given));
     case 'run':
-      return sql.run(statements.of(step.text), bound(step.given));
     case 'insert':
-      return sql.run(inserts.of(step.table), byColumn(step));
-    case 'update':
-      return sql.run(updates.of(step.table), byColumn(step));
+    case 'update': {
+      const { text, params } = writeOf(step);
+      return sql.run(text.replaceAll(HELD, 'true'), params);
+    }
     case 'together':
       return Promise.all(step.steps.map((one) => answer(sql, one)));
+    case 'inOne':
+      return inOne(sql, step);
   }
 }
+
+interface Write {
+  readonly text: string;
+  readonly params: Params;
+}
+
+function writeOf(step: WriteStep): Write {
+  switch (step.kind) {
+    case 'run':
+      return { text: statements.of(step.text), params: bound(step.given) };
+    case 'insert':
+      return { text: inserts.of(step.table), params: byColumn(step) };
+    case 'update':
+      return { text: updates.of(step.table), params: byColumn(step) };
+  }
+}
+
+/** One statement whose parts all see the same moment. The parameters of each have a prefix of their own. */
+async function inOne(sql: Sql, { steps, held }: { steps: readonly WriteStep[]; held: Held | null }): Promise<boolean> {
+  const parts = steps.map(writeOf);
+  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, `w${i}_`).replaceAll(HELD, IS_HELD)})`);
+  const params = parts.map(({ params: own }, i) =>
+    Object.entries(own).map(([name, value]) => [`w${i}_${name}`, value]),
+  );
+  const head = held === null ? 'held AS (SELECT 1)' : `held AS (${statements.of(held.text)})`;
+  const text = `WITH ${[head, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
+  const row = await sql.get<{ held: number }>(text, {
+    ...(held !== null && bound(held.given)),
+    ...Object.fromEntries(params.flat()),
+  });
+  return row !== null && row.held > 0;
+}
+
+const HELD = ':held';
+const IS_HELD = 'EXISTS (SELECT 1 FROM held)';
+
+const renamed = (text: string, prefix: string): string => text.replace(/@(?=[a-z])/gi, `@${prefix}`);
 
 /** Tables travel as JSON, lists as arrays. */
 function bound(given: Given): Params {
@@ -37,7 +86,7 @@ const byColumn = ({ table, rows }: { table: Table<string>; rows: readonly Row<st
 
 function insertInto({ name, columns, onConflict = '' }: Table<string>): string {
   const names = Object.keys(columns);
-  return `INSERT INTO ${name} (${names.join(', ')}) SELECT * FROM unnest(${arrays(columns)}) ${onConflict}`;
+  return `INSERT INTO ${name} (${names.join(', ')}) SELECT * FROM unnest(${arrays(columns)}) AS n WHERE :held ${onConflict}`;
 }
 
 function updateOf({ name, columns }: Table<string>): string {
@@ -45,7 +94,7 @@ function updateOf({ name, columns }: Table<string>): string {
   if (key === undefined) throw new Error(`an update of ${name} needs the column that says which row`);
   const set = changing.map((column) => `${column} = n.${column}`).join(', ');
   const given = `unnest(${arrays(columns)}) AS n (${Object.keys(columns).join(', ')})`;
-  return `UPDATE ${name} SET ${set} FROM ${given} WHERE ${name}.${key} = n.${key}`;
+  return `UPDATE ${name} SET ${set} FROM ${given} WHERE ${name}.${key} = n.${key} AND :held`;
 }
 
 const arrays = (columns: Table<string>['columns']): string =>

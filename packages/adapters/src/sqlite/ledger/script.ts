@@ -22,6 +22,12 @@ function answer(sql: Sql, step: Step): unknown {
       return eachRow(sql, updates.of(step.table), step);
     case 'together':
       return step.steps.map((one) => answer(sql, one));
+    case 'inOne': {
+      const { held, steps } = step;
+      if (held !== null && sql.all(statements.of(held.text), bound(held.given)).length === 0) return false;
+      for (const one of steps) answer(sql, one);
+      return true;
+    }
   }
 }
 

@@ -1,6 +1,5 @@
-export { FORGET_CATEGORY } from './consolidation/extract/forget.ts';
+export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/guard/guard.ts';
-export { holdsAt } from './consolidation/guard/holds-at.ts';
 export { preview } from './consolidation/preview.ts';
 export { repeatsOf } from './consolidation/recall/repeats.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
@@ -25,20 +24,17 @@ export { dotOf } from './graph/draw/dot.ts';
 export { mermaidOf } from './graph/draw/mermaid.ts';
 export type { Picture } from './graph/draw/picture.ts';
 export { svgOf } from './graph/draw/svg.ts';
-export { foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
-export type { Following } from './graph/follow.ts';
-export type { KnownEntity } from './graph/known-entity.ts';
-export type * from './graph/open-proposals.ts';
+export { type Following, foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
+export type * from './graph/keeping.ts';
+export type { Recorded, SettledRelation } from './graph/keeping.ts';
+export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
-export type { GraphAsked } from './graph/query/looking.ts';
-export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/neighbourhood.ts';
+export type { GraphAsked } from './graph/query/match-patterns.ts';
+export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/paths-between.ts';
 export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from './graph/query/query-graph.ts';
-export { boostRelated } from './graph/read/boost.ts';
 export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
-export type { FoundRelation } from './graph/read/seen.ts';
-export type { SettledRelation } from './graph/settle.ts';
+export { boostRelated, type FoundRelation } from './graph/read/seen.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
-export type { Recorded } from './graph/taken-back.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
@@ -47,7 +43,16 @@ export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
 export type { Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
-export { deletedAt, evolve, type Home, liveVersion, newest, newestOrNull, tombstoneOf } from './memories/evolve.ts';
+export {
+  deletedAt,
+  evolve,
+  type Home,
+  holdsAt,
+  liveVersion,
+  newest,
+  newestOrNull,
+  tombstoneOf,
+} from './memories/evolve.ts';
 export { historyFrom, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
 export { foundVersions, shownVersion } from './memories/standing.ts';

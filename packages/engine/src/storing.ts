@@ -1,12 +1,17 @@
 export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
-export { requireKnownEnds, withOneSelf } from './graph/admit-change.ts';
-export { foldRelations, inOrder, standingOf } from './graph/fold.ts';
-export { aliasesOf, endsOf, graphOf } from './graph/follow.ts';
-export { openProposals } from './graph/open-proposals.ts';
-export { sameFollowing, sameRelation, settleEntities, settleRelations } from './graph/settle.ts';
-export { takenBackBy } from './graph/taken-back.ts';
+export { aliasesOf, endsOf, foldRelations, graphOf, inOrder, standingOf } from './graph/fold.ts';
+export {
+  openProposals,
+  requireKnownEnds,
+  sameFollowing,
+  sameRelation,
+  settleEntities,
+  settleRelations,
+  takenBackBy,
+  withOneSelf,
+} from './graph/keeping.ts';
 export { liveVersion } from './memories/evolve.ts';
 export { historyFrom } from './memories/former.ts';
 export { foundVersions } from './memories/standing.ts';

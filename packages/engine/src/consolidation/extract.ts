@@ -3,11 +3,11 @@ import { maskOf } from '../masking/secrets.ts';
 import type { Spoken } from '../messages/reading.ts';
 import type { Discard } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { type Admitted, admit } from './extract/admit.ts';
 import { hear } from './extract/hear.ts';
 import { infer } from './extract/infer.ts';
 import { idleReason, secretReason } from './extract/junk.ts';
 import { procedure } from './extract/procedure.ts';
-import { verbatim } from './extract/verbatim.ts';
 import type { Extracted, GatheredTurn } from './values.ts';
 
 /** Makes facts of the new messages, the way their batch asks for. */
@@ -62,4 +62,20 @@ function uncounted(spoken: readonly Spoken[], counted: readonly Discard[]): Disc
       left.splice(at, 1);
       return [];
     });
+}
+
+/** Each message as a fact of its own, word for word but for its secrets. */
+function verbatim(spoken: readonly Spoken[]): Admitted {
+  const said = spoken.filter(({ message }) => message.role !== 'system');
+  const shown = new Map(said.map((one, i) => [`m${i}`, one]));
+  const raw = [...shown].map(([id, { message, text }]) => ({
+    text,
+    sourceIds: [id],
+    quote: null,
+    category: null,
+    language: null,
+    validFrom: null,
+    about: message.role === 'assistant' ? 'agent' : 'user',
+  }));
+  return admit([{ raw, shown }], { inferred: false, agent: true, categories: [] });
 }

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { FencedError } from '../errors.ts';
-import { isStudied } from '../graph/study/is-studied.ts';
+import { isStudied } from '../graph/study/values.ts';
 import { costOf, usesOf } from '../models/budget.ts';
 import type { Plan } from '../plan.ts';
 import type { Guarded, Planned } from './values.ts';

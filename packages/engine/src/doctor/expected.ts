@@ -1,10 +1,8 @@
-import { pointsOfGraph } from '../graph/points.ts';
-import { laneOf } from '../graph/project.ts';
+import { laneOf, pointsOfGraph } from '../graph/project.ts';
 import { pointsOf } from '../memories/standing.ts';
 import type { GraphTelling } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
-import type { IndexPoint, ShownPoint } from '../ports/search-index.ts';
-import { shownPart } from '../ports/search-index.ts';
+import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { heard, pointsOfBatch } from '../projection/make-points.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, TenantId } from '../words.ts';

@@ -1,7 +1,6 @@
 import { anyStatements, fixedTools, MORNING, seeded, shuffled, statementsBy } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { foldRelations, standingOf } from './fold.ts';
-import { graphOf } from './follow.ts';
+import { foldRelations, graphOf, standingOf } from './fold.ts';
 import type { Statement } from './words.ts';
 
 const ROUNDS = 200;

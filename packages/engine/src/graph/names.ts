@@ -1,6 +1,8 @@
+import type { GraphStore } from '../ports/ledger/graph.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { remembering } from '../text/remembering.ts';
-import type { EntityKind } from './words.ts';
+import type { LaneId, TenantId } from '../words.ts';
+import type { Entity, EntityKind } from './words.ts';
 
 /** Longer ones are sentences, not names. In characters. */
 const NAME_MAX = 100;
@@ -114,3 +116,27 @@ const isApart = (left: string, right: string): boolean => !(SPACED_END.test(left
 /** Letters of scripts that put spaces between words. */
 const SPACED_END = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}]$/u;
 const SPACED_START = /^(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}]/u;
+
+/** An entity by what is known of it. */
+export type KnownEntity =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'self' };
+
+type Reading = Pick<GraphStore, 'entities' | 'named' | 'self'>;
+
+/** The entities of a lane that are meant, each as the one it stands for. None: there is none. */
+export async function entitiesMeant(
+  graph: Reading,
+  { tenant, lane }: { readonly tenant: TenantId; readonly lane: LaneId },
+  known: KnownEntity,
+): Promise<readonly Entity[]> {
+  if (known.kind === 'name') return graph.named(lane, [normaliseText(known.name)]);
+  const found = known.kind === 'self' ? await graph.self(lane) : await entityOf(graph, tenant, known.id);
+  if (found === null || found.lane !== lane) return [];
+  const standing = found.mergedInto === null ? found : await entityOf(graph, tenant, found.mergedInto);
+  return standing === null ? [] : [standing];
+}
+
+const entityOf = async (graph: Reading, tenant: TenantId, id: string): Promise<Entity | null> =>
+  (await graph.entities(tenant, [id]))[0] ?? null;

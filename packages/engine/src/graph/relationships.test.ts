@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindOf, mayBeOneKind } from './entity-kinds.ts';
-import { areRelated, arityOf, isMutual, oppositeOf, relationshipOf } from './relationships.ts';
+import { areRelated, arityOf, isMutual, kindOf, mayBeOneKind, oppositeOf, relationshipOf } from './relationships.ts';
 
 describe('the words of a relationship', () => {
   it.each([

@@ -1,11 +1,10 @@
-import { previousOf } from '../consolidation/guard/holds-at.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Review, Settlement } from '../ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from '../ports/reviewer.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, type MemoryEvent, saidBefore, type TenantId } from '../words.ts';
-import { blockedHash, deletedAt, evolve, liveVersion, newestOrNull, tombstoneOf } from './evolve.ts';
+import { blockedHash, deletedAt, evolve, liveVersion, newestOrNull, previousOf, tombstoneOf } from './evolve.ts';
 import { inEffect } from './in-effect.ts';
 
 /** What a review works with: nothing that thinks. */

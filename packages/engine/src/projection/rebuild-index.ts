@@ -1,10 +1,19 @@
 import { EngineError } from '../errors.ts';
-import { embedGraph, fillGraph } from '../graph/index-pass.ts';
+import { type GraphPoints, laneOf, pointsInLane } from '../graph/project.ts';
 import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
+import type { GraphTelling } from '../ports/ledger/graph.ts';
 import type { IndexLane } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Millis } from '../words.ts';
-import { type IndexPage, type IndexPageRequest, memoryPage, type PageDeps, speechPage } from './index-page.ts';
+import {
+  type IndexPage,
+  type IndexPageRequest,
+  memoryPage,
+  orByWords,
+  type PageDeps,
+  speechPage,
+  type WalkDeps,
+} from './index-page.ts';
 import type { MakingDeps } from './make-points.ts';
 import { markerOf } from './own-index.ts';
 
@@ -155,3 +164,48 @@ async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, told: readon
   const lanes = new Map(told.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
   for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
 }
+
+const PER_PAGE = 200;
+
+/**
+ * Makes the vectors of all graphs before a new index takes over, since nothing is believed until they are in it. They are
+ * kept in the ledger: a second time they are only looked up.
+ */
+const embedGraph = (deps: WalkDeps, cancel: Cancellation): Promise<void> => walkGraph(deps, cancel, async () => {});
+
+/**
+ * Writes all graphs into a new index that has taken over already. Whoever changes something from then on tells the new one:
+ * what counts is written by them or by this, and what counted once is in neither. Answers with how many points it wrote.
+ */
+async function fillGraph(deps: WalkDeps, build: IndexBuild, cancel: Cancellation): Promise<number> {
+  let written = 0;
+  await walkGraph(deps, cancel, async (lane, { points }) => {
+    const [first] = points;
+    if (first === undefined) return;
+    await build.write(points);
+    const { tenant, owner } = first;
+    // Whoever erases the lane may have passed this index already.
+    if (!(await deps.ledger.erasures.standing(lane))) await build.forget({ tenant, owner, lane });
+    written += points.length;
+  });
+  return written;
+}
+
+type Visit = (lane: LaneId, made: GraphPoints) => Promise<void>;
+
+/** Everything that counts and stands for itself, as points, page by page. */
+async function walkGraph(deps: WalkDeps, cancel: Cancellation, visit: Visit): Promise<void> {
+  for (const kind of ['entity', 'relation'] as const) {
+    for (let after: string | null = null, more = true; more && !cancel.aborted; ) {
+      const page: readonly GraphTelling[] = await deps.ledger.graph.every(kind, after, PER_PAGE);
+      for (const [lane, tellings] of Map.groupBy(page, laneOf)) {
+        const make = (given: WalkDeps): Promise<GraphPoints> => pointsInLane(given, { lane, tellings }, cancel);
+        await visit(lane, await orByWords(deps, { lane, make }, cancel));
+      }
+      after = page.reduce<string | null>((_, telling) => idOf(telling), after);
+      more = page.length === PER_PAGE;
+    }
+  }
+}
+
+const idOf = (telling: GraphTelling): string => (telling.kind === 'relation' ? telling.relation.id : telling.entity.id);

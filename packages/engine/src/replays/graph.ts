@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { foldRelations, inOrder, standingOf } from '../graph/fold.ts';
-import { endsOf, renamed } from '../graph/follow.ts';
-import { isStudied } from '../graph/study/is-studied.ts';
+import { endsOf, foldRelations, inOrder, renamed, standingOf } from '../graph/fold.ts';
+import { isStudied } from '../graph/study/values.ts';
 import { type Entity, relationText, type Statement } from '../graph/words.ts';
 import { PAGE, pages } from '../pages.ts';
 import type { Batch } from '../ports/ledger/batches.ts';

@@ -1,8 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
-import { foldRelations, inOrder, standingOf } from '../graph/fold.ts';
-import { endsOf } from '../graph/follow.ts';
+import { endsOf, foldRelations, inOrder, standingOf } from '../graph/fold.ts';
 import { nameKey } from '../graph/names.ts';
-import { STEP } from '../graph/study/steps.ts';
+import { STEP } from '../graph/study/values.ts';
 import { costOf, usesOf } from '../models/budget.ts';
 import { pages } from '../pages.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';

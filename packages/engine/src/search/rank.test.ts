@@ -1,8 +1,7 @@
 import { NOON, indexPoint as point } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, double, integer, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IndexHit, ShownPoint } from '../ports/search-index.ts';
-import { shownPart } from '../ports/search-index.ts';
+import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import { FACTORS, type FactorName, type RankQuestion, rank, rankBy } from './rank.ts';
 

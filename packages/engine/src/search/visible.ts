@@ -1,5 +1,4 @@
-import type { IndexHit, IndexPoint, IndexQuery, Visibility } from '../ports/search-index.ts';
-import { shownPart } from '../ports/search-index.ts';
+import { type IndexHit, type IndexPoint, type IndexQuery, shownPart, type Visibility } from '../ports/search-index.ts';
 import { best, bm25, cosine, keywordTable, type Scored } from '../text/scoring.ts';
 import { type Millis, type SaidAt, saidBefore } from '../words.ts';
 import { matches } from './filter/filter.ts';

@@ -7,10 +7,8 @@ import { atOnce, type Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { compareSaid, type Message, type Role } from '../../words.ts';
 import { type Attribute, attributing } from './attribution.ts';
-import type { Window } from './echo.ts';
-import { FORGET_CATEGORY } from './forget.ts';
-import { FACT_MAX, junkReason, secretReason } from './junk.ts';
-import { isOwnWish } from './own-wish.ts';
+import { FACT_MAX, junkReason, secretReason, type Window } from './junk.ts';
+import { FORGET_CATEGORY, isOwnWish } from './own-wish.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isChatter, isQuestion } from './chatter.ts';
+import { isChatter, isQuestion } from './junk.ts';
 
 it.each([
   'User said hello',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { echoesSystem } from './echo.ts';
+import { echoesSystem } from './junk.ts';
 
 const SYSTEM =
   'You are Max, a friendly cooking assistant of FreshFood. Give short answers. The user is Ana, a vegetarian from Lisbon. 用户住在上海，喜欢吃辣的。';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isGreeting } from './greetings.ts';
+import { isGreeting } from './junk.ts';
 
 it.each([
   'hi',

@@ -3,9 +3,8 @@ import type { Spoken } from '../../messages/reading.ts';
 import type { RawFact } from '../../models/parse/facts.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { isChatter, isQuestion } from './chatter.ts';
-import { echoesSystem, type Window } from './echo.ts';
-import { isGreeting } from './greetings.ts';
+import { containment } from '../../text/similarity.ts';
+import { termSet } from '../../text/terms.ts';
 
 /** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
 export const FACT_MAX = 4_000;
@@ -47,4 +46,135 @@ export function idleReason({ message, text }: Spoken, { agent }: { readonly agen
   if (message.role === 'system') return 'said by the system, not by anyone';
   if (isGreeting(text)) return 'greeting or thanks';
   return message.role === 'assistant' && !agent ? 'said by the assistant, not by the user' : null;
+}
+
+/** Whether a fact tells only that something was said in the conversation, and nothing that holds after it. */
+export const isChatter = (fact: string): boolean =>
+  !/forget|forgotten|erase|delete|remove|忘|删/iu.test(fact) && CHATTER.some((form) => form.test(fact.trim()));
+
+const SUBJECT = '^(?:the |this )?(?:user|speaker|human|person|customer)(?: has| have| just| also| only| then)*';
+/** What is asked about; who is asked would make it an event of the user's life ("asked Maria to marry him"). */
+const QUESTION =
+  '(?:the (?:assistant|ai|bot|agent) )?(?:about|if|whether|what|when|where|who|whom|which|why|how)(?!\\p{L})';
+const SERVICE =
+  '(?:the (?:assistant|ai|bot|agent)|(?:a |an |some |more |for )*(?:help|assistance|information|advice|recommendations?|suggestions?|tips|explanations?|directions|details|summary|translation|clarification|questions?)(?!\\p{L}))';
+const GREETING =
+  '(?:hello|hi|hey|goodbye|good ?bye|bye|thanks|thank you|good (?:morning|afternoon|evening|night)|nothing|ok(?:ay)?|yes|no)';
+
+const CHATTER = [
+  new RegExp(
+    `${SUBJECT} (?:said|says|is saying|replied|responded|answered)(?: with)? ["'“‘]?${GREETING}(?!\\p{L})["'”’]?(?: to (?:the|an?) [\\p{L} ]{1,30})?[.!]?$`,
+    'iu',
+  ),
+  new RegExp(
+    `${SUBJECT} (?:greeted|greets|is greeting|thanked|thanks|is thanking)(?: (?:the )?(?:assistant|ai|bot|agent|me|us))?(?: (?:for|with) [^.]{0,60})?[.!]?$`,
+    'iu',
+  ),
+  new RegExp(
+    `${SUBJECT} (?:asked|asks|is asking|was asking|inquired|inquires|is inquiring|enquired|wondered|wonders|is wondering) ${QUESTION}`,
+    'iu',
+  ),
+  new RegExp(`${SUBJECT} (?:wants|wanted|would like|is trying|needs) to (?:know|ask|find out) ${QUESTION}`, 'iu'),
+  new RegExp(
+    `${SUBJECT} (?:asked|asks|is asking|requested|requests|is requesting|is looking|needs)(?: for)? ${SERVICE}`,
+    'iu',
+  ),
+  new RegExp(
+    `${SUBJECT} (?:is |started |began |is having )?(?:chatting|talking|having a conversation|a conversation|speaking) (?:with|to) (?:the |an? )?(?:assistant|ai|bot|agent|chatbot)`,
+    'iu',
+  ),
+  /^(?:the |this )?conversation (?:is|was|began|begins|started|starts|ended|ends)(?!\p{L})/iu,
+  /^(?:the )?user (?:sent|provided|shared|typed|entered) (?:an? )?(?:empty |blank |test )?(?:message|input|greeting|no information)(?!\p{L})/iu,
+  /^(?:这个|该)?用户(?:刚刚?|又|向助手|对助手)?(?:打了?个?招呼|打招呼|问好|问候|说了?[“"「]?(?:你好|谢谢|再见)|表示(?:感谢|谢意)|道谢|致谢|道别|感谢了?助手)/u,
+  /^(?:这个|该)?用户(?:正在|刚刚?|又|向助手)?(?:询问|在问|问了?(?:关于|一下|天气|时间|什么|怎么|如何|为什么|哪)|想知道|请求(?:帮助|协助|建议|推荐|信息))/u,
+];
+
+/** Whether a fact is a question, word for word: it asks, and says nothing. */
+export const isQuestion = (fact: string): boolean => QUESTIONS.some((form) => form.test(fact.trim()));
+
+const QUESTIONS = [
+  /^(?:(?:and|but|so|or|well|ok(?:ay)?),? )?(?:what|when|where|who|whom|whose|which|why|how|is|are|am|was|were|do|does|did|can|could|will|would|should|shall|may|might|have|has|any)(?:'s|'re|n't)?\s[^\n]*\?$/iu,
+  /^(?!用户)[^\n]*(?:吗|呢|什么|怎么|怎样|哪|谁|几|多少|如何|为什么)[^\n]*？$/u,
+];
+
+/** Whether a message only greets, thanks or takes leave: nothing can be remembered of it. Yes, no and okay may be answers. */
+export function isGreeting(text: string): boolean {
+  if (text.length > LONGEST) return false;
+  const said = normaliseText(text).replaceAll('’', "'");
+  if (!FIRST.test(said)) return false;
+  const left = said.replace(PHRASES, ' ');
+  return left !== said && !/[\p{L}\p{N}]/u.test(left);
+}
+
+/** Characters; longer messages say something. */
+const LONGEST = 160;
+
+const ENGLISH = [
+  '(?:hi|hello|hey)(?: there| again| everyone| all)?',
+  'hiya|howdy|greetings|welcome(?: back)?',
+  'good (?:morning|afternoon|evening|night|day)',
+  "how are (?:you|things)(?: doing)?(?: today)?|how's it going|what's up",
+  "(?:it's )?(?:nice|good|great) to (?:meet|see) you(?: again| too)?",
+  '(?:many )?thanks(?: a lot| so much| very much| a bunch| again| in advance)?|thx|ty',
+  '(?:ok(?:ay)? )?thank you(?: so much| very much| again| in advance)?|much appreciated|cheers',
+  "you're welcome|you are welcome|no problem|my pleasure|any ?time",
+  '(?:good)?bye(?: bye| for now)?|see (?:you|ya)(?: later| soon| tomorrow)?|take care|talk (?:to you )?(?:later|soon)',
+  '(?:have a |enjoy your )(?:nice|good|great|lovely|wonderful)? ?(?:day|evening|weekend|night|one)',
+  '(?:how|what) (?:can|may) i (?:help|assist|do for)(?: you)?(?: with)?(?: today)?',
+  'is there anything else i can (?:help|do)(?: you with| for you)?(?: today)?',
+  'let me know if (?:you need anything(?: else)?|there is anything else)',
+].join('|');
+const CHINESE = [
+  '(?:你|您|大家)们?好[呀啊哦吗]?',
+  '嗨|哈[喽啰罗]|在吗|早上好|早安|早[呀啊]|中午好|下午好|晚上好|晚安|午安',
+  '(?:非常|十分|太|多)?(?:感谢|谢谢?)(?:你|您|大家)?[了啦呀啊哦]?',
+  '不客气|不用谢|辛苦[了啦]|再见|拜拜|回头见|明天见|祝你?好运',
+  '(?:请问)?有什么(?:可以|能|需要)?(?:帮|为|帮助|协助)(?:到|助)?(?:你|您)?(?:的|做的|效劳的)?吗?',
+].join('|');
+const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH})(?![\\p{L}\\p{N}'])|${CHINESE}`, 'gu');
+/** A greeting begins with one of them: other texts are not looked through for more. */
+const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH}|${CHINESE})`, 'u');
+
+/** What a fact may have been taken from. */
+export interface Window {
+  readonly system: readonly string[];
+  /** What users and tools said. */
+  readonly heard: readonly string[];
+}
+
+/** So much of a fact's words stands in one system message that it came from there… */
+const FROM_SYSTEM = 0.8;
+/** …unless somebody said at least this much of it. */
+const SUPPORTED = 0.34;
+/** Words of how facts are written, which say nothing of where they came from. */
+const FRAME = termSet("user user's assistant agent 用户 助手");
+
+/** Whether a fact repeats the system prompt, and nobody in the conversation said it. */
+export function echoesSystem(fact: { readonly text: string; readonly quote: string | null }, window: Window): boolean {
+  if (window.system.length === 0) return false;
+  const asked = new Set([...termSet(fact.text)].filter((term) => !FRAME.has(term)));
+  if (asked.size === 0) return false;
+  if (!window.system.some((text) => containment(asked, heardOf(window, text).terms) >= FROM_SYSTEM)) return false;
+  const quote = normaliseText(fact.quote ?? '');
+  return !window.heard.some(
+    (text) =>
+      (quote !== '' && heardOf(window, text).words.includes(quote)) ||
+      containment(asked, heardOf(window, text).terms) >= SUPPORTED,
+  );
+}
+
+interface Heard {
+  readonly words: string;
+  readonly terms: ReadonlySet<string>;
+}
+
+/** Each message is held against every fact: what it is compared by is worked out once for each window. */
+const known = new WeakMap<Window, Map<string, Heard>>();
+
+function heardOf(window: Window, text: string): Heard {
+  const texts = known.get(window) ?? new Map<string, Heard>();
+  known.set(window, texts);
+  const heard = texts.get(text) ?? { words: normaliseText(text), terms: termSet(text) };
+  texts.set(text, heard);
+  return heard;
 }

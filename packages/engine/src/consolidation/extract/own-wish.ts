@@ -1,5 +1,14 @@
 import type { Spoken } from '../../messages/reading.ts';
+import type { Fact } from '../../plan.ts';
 import { normaliseText } from '../../text/normalise.ts';
+
+/**
+ * The category of a wish to have something forgotten. Such a fact deletes what it is about, or nothing; it is never
+ * remembered itself: a memory of what somebody wanted gone would keep it.
+ */
+export const FORGET_CATEGORY = 'forget';
+
+export const isWishToForget = ({ category }: Pick<Fact, 'category'>): boolean => category === FORGET_CATEGORY;
 
 /** What a model says a wish to forget rests on. */
 interface Claim {

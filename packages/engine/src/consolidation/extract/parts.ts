@@ -1,7 +1,29 @@
+import type { EngineDeps } from '../../deps.ts';
 import type { Spoken } from '../../messages/reading.ts';
-import type { Sliced } from '../../slices.ts';
-import { piecesOf } from '../../text/pieces.ts';
-import { surelyFits } from '../decide/surely-fits.ts';
+import { inSlices, type Sliced } from '../../slices.ts';
+import { surelyFits } from '../../text/tokens.ts';
+
+/** What a part repeats of the one before it, in tokens: the last exchange. */
+const OVERLAP_TOKENS = 500;
+/** A model that finds no end in so few tokens finds none in fewer. */
+const HALVED_TOKENS_MIN = 500;
+
+/** How long the parts are that a model is shown of a window, each in one call. */
+export const partLimits = ({ settings, tokenizer }: EngineDeps, tokens = settings.partTokens): PartLimits => ({
+  tokens,
+  overlap: OVERLAP_TOKENS,
+  count: tokenizer.count,
+});
+
+/** Cuts a part in two; null: it is too short. */
+export const halvingParts =
+  (deps: EngineDeps) =>
+  async ({ before, messages }: Part): Promise<readonly Part[] | null> => {
+    const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
+    if (tokens < HALVED_TOKENS_MIN) return null;
+    const halves = await inSlices(deps.tools, cutIntoParts(messages, partLimits(deps, Math.ceil(tokens / 2))));
+    return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
+  };
 
 /** What one call reads: new messages, and the end of the part before, to be understood and not read again. */
 export interface Part {
@@ -9,7 +31,7 @@ export interface Part {
   readonly messages: readonly Spoken[];
 }
 
-export interface PartLimits {
+interface PartLimits {
   /** New messages of one part, in tokens. */
   readonly tokens: number;
   /** What is repeated of the part before, in tokens; at most a tenth of a part, so that small parts still move on. */
@@ -116,4 +138,33 @@ function endOf(part: readonly Spoken[], next: Spoken | undefined, { overlap, cou
     if (start > 0) break;
   }
   return end;
+}
+
+/** Longest piece, in UTF-16 units: a page without a full stop is cut at a space, or anywhere. */
+const PIECE_MAX = 1_000;
+
+/** A text in sentences and lines, in order, nothing left out. Takes linear time. */
+export function piecesOf(text: string): string[] {
+  const sentences = text.match(/[^.!?。！？\n]*[.!?。！？\n]+[”"'’」』)\]]*\s*|[^.!?。！？\n]+$/gu) ?? [];
+  return sentences.flatMap(cutLong);
+}
+
+function cutLong(sentence: string): string[] {
+  const cuts: string[] = [];
+  let from = 0;
+  while (sentence.length - from > PIECE_MAX) {
+    const end = borderBefore(sentence, from);
+    cuts.push(sentence.slice(from, end));
+    from = end;
+  }
+  return [...cuts, sentence.slice(from)];
+}
+
+/** Behind the last space that fits; where there is none, not through the middle of a character. */
+function borderBefore(sentence: string, from: number): number {
+  const space = sentence.lastIndexOf(' ', from + PIECE_MAX - 1);
+  if (space > from) return space + 1;
+  const end = from + PIECE_MAX;
+  const half = /[\uDC00-\uDFFF]/u.test(sentence.charAt(end));
+  return half ? end - 1 : end;
 }

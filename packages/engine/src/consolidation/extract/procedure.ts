@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
+import { newest } from '../../memories/evolve.ts';
 import type { Spoken } from '../../messages/reading.ts';
 import { ask } from '../../models/ask.ts';
 import { promptUse } from '../../models/call-model.ts';
@@ -6,12 +7,11 @@ import { textUnderKeys } from '../../models/parse/answer.ts';
 import { PROCEDURE, type ProcedureInput } from '../../models/prompts/procedure.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { inSlices } from '../../slices.ts';
-import type { JsonObject } from '../../words.ts';
+import type { JsonObject, Memory } from '../../words.ts';
 import type { Extracted, GatheredTurn } from '../values.ts';
 import { admit } from './admit.ts';
 import { messageShown } from './infer.ts';
 import { cutIntoParts } from './parts.ts';
-import { PROCEDURAL } from './procedural.ts';
 
 /** One fact: the complete summary of what an agent did, from one call, or one for each part of a long execution. */
 export async function procedure(
@@ -48,4 +48,10 @@ export async function procedure(
   return { ...admitted, prompts: steps.length === 0 ? [] : [promptUse(deps, PROCEDURE)] };
 }
 
+/** The category of a procedure: a complete record of what an agent did. */
+export const PROCEDURAL = 'procedural';
+
 const WHOLE = { quote: null, category: PROCEDURAL, language: null, validFrom: null, about: 'agent' };
+
+/** Records stand as they are: facts neither change them nor are decided against them. */
+export const isProcedure = (memory: Memory): boolean => newest(memory).details.category === PROCEDURAL;

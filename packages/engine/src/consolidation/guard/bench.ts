@@ -1,9 +1,8 @@
-import { evolve, type Home, liveVersion, newest } from '../../memories/evolve.ts';
+import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
-import { holdsAt, previousOf } from './holds-at.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {

@@ -1,9 +1,8 @@
-import { liveVersion, newest } from '../../memories/evolve.ts';
+import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { type Memory, saidBefore } from '../../words.ts';
 import type { Bench } from './bench.ts';
-import { holdsAt, isDeletedAt } from './holds-at.ts';
 
 /** How a fact is told of a memory, and why. */
 export interface Telling {

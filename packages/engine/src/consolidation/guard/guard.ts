@@ -1,14 +1,13 @@
-import { lastSaidAt } from '../../memories/evolve.ts';
+import { holdsAt, lastSaidAt } from '../../memories/evolve.ts';
 import type { RawOperation } from '../../models/parse/operations.ts';
 import type { Fact, FactOutcome, HeldOperation, Operation, Remark } from '../../plan.ts';
 import type { Tombstone } from '../../ports/ledger/memories.ts';
 import { atOnce, type Sliced } from '../../slices.ts';
 import { type Memory, type MemoryEvent, saidBefore } from '../../words.ts';
-import { isWishToForget } from '../extract/forget.ts';
+import { isWishToForget } from '../extract/own-wish.ts';
 import type { Repeat } from '../recall/repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
 import { add, say, type Telling } from './deeds.ts';
-import { holdsAt } from './holds-at.ts';
 import { attribute } from './mem0-shape.ts';
 import { carryOutAll, describe, forgetAsked } from './wishes.ts';
 

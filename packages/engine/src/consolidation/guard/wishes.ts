@@ -1,4 +1,4 @@
-import { liveVersion, newest } from '../../memories/evolve.ts';
+import { isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
 import type { RawOperation } from '../../models/parse/operations.ts';
 import type { Fact, FactOutcome } from '../../plan.ts';
 import { normaliseText } from '../../text/normalise.ts';
@@ -6,7 +6,6 @@ import { containment, overlap } from '../../text/similarity.ts';
 import type { EventKind, Memory } from '../../words.ts';
 import type { Bench } from './bench.ts';
 import { add, hasChanged, isSettled, refuse, remove, say, update } from './deeds.ts';
-import { isDeletedAt } from './holds-at.ts';
 
 /**
  * Carries out all wishes for one fact. Deletions come last: by then the fact has its place, and what it stands on is

@@ -2,7 +2,7 @@ import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../plan.ts';
 import { atOnce } from '../../slices.ts';
-import { isNear, nearEachOther, pairNear } from './near.ts';
+import { isNear, nearEachOther, pairNear } from './repeats.ts';
 
 const areNear = (facts: readonly Fact[], vectorOf: (text: string) => Float32Array): boolean =>
   atOnce(nearEachOther(facts, pairNear(vectorOf, NEAR)));

@@ -1,10 +1,9 @@
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import { InvalidCursorError } from '../../ports/ledger/page.ts';
-import { entitiesMeant, type KnownEntity } from '../known-entity.ts';
+import { entitiesMeant, type KnownEntity } from '../names.ts';
 import { relationshipOf } from '../relationships.ts';
 import type { Entity, KeptRelation } from '../words.ts';
-import { type GraphAsked, type Looking, looking } from './looking.ts';
-import { matchPatterns, type Term } from './match-patterns.ts';
+import { type GraphAsked, type Looking, looking, matchPatterns, type Term } from './match-patterns.ts';
 import { pathsBetween } from './paths-between.ts';
 
 export type TermAsked = { readonly kind: 'variable'; readonly name: string } | KnownEntity | null;

@@ -1,11 +1,16 @@
+import { maskSecrets } from '../../masking/secrets.ts';
 import type { Spoken } from '../../messages/reading.ts';
+import { beginOf, lastSaid } from '../../messages/said-when.ts';
 import type { RawEntity, RawGraph, RawRelation } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
-import { nameKey } from '../names.ts';
-import { tellingOf } from './admit-relation.ts';
-import { ASKED_MAX, type Knowing, Roll } from './roll.ts';
-import type { Admitted, Told } from './values.ts';
+import { millisOf } from '../../text/dates.ts';
+import { normaliseText } from '../../text/normalise.ts';
+import type { Role } from '../../words.ts';
+import { isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf, SELF_NAME } from '../names.ts';
+import { arityOf, kindOf, relationshipOf } from '../relationships.ts';
+import type { Entity } from '../words.ts';
+import type { Admitted, Mention, Told } from './values.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface FoundGraph {
@@ -58,3 +63,169 @@ function withoutRepeats(told: readonly Told[]): readonly Told[] {
     return !seen.has(key) && seen.add(key);
   });
 }
+
+/** Longer quotes are the message itself. In characters. */
+const QUOTE_MAX = 300;
+/** Whose words can state a relation. Tools report; assistants and systems do not know. */
+const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
+
+type Find = (name: string) => number | null;
+
+/** A relation as it will be kept, or why it is refused. */
+function tellingOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, find: Find): Told | string {
+  const relationship = relationshipOf(raw.relationship);
+  if (relationship === null) return 'refused: expected a relationship of a few words';
+  const sources = sourcesOf(raw, shown);
+  if (sources.length === 0) return 'refused: no source message';
+  if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: the user did not say it';
+  const [one, other] = [find(raw.source), find(raw.destination)];
+  if (one === null || other === null) return 'refused: no message names one of its ends';
+  if (one === other) return 'refused: both of its ends are the same';
+  const [source, destination] = relationship.inverse ? [other, one] : [one, other];
+  const arity = arityOf(relationship.name);
+  const single = arity === 'one' || (arity === 'unsure' && raw.single && !relationship.inverse);
+  const messageIds = sources.map(({ message }) => message.id);
+  return {
+    said: raw.said,
+    source,
+    relationship: relationship.name,
+    destination,
+    single,
+    messageIds,
+    ...timesOf(raw, sources),
+    quote: quoteOf(raw, sources),
+  };
+}
+
+/** The messages it names, and the one its quote stands in. */
+function sourcesOf({ sourceIds, quote }: RawRelation, shown: ReadonlyMap<string, Spoken>): readonly Spoken[] {
+  const named = sourceIds.flatMap((id) => shown.get(id) ?? []);
+  const quoted = named.length > 0 ? [] : [...shown.values()].filter((spoken) => isIn(quote, spoken)).slice(0, 1);
+  return [...new Set([...named, ...quoted])];
+}
+
+function isIn(quote: string | null, spoken: Spoken): boolean {
+  const words = normaliseText(quote ?? '');
+  return words !== '' && wordsOf(spoken).includes(words);
+}
+
+/** Each message is held against every quote: it is made comparable once. */
+const known = new WeakMap<Spoken, string>();
+
+function wordsOf(spoken: Spoken): string {
+  const words = known.get(spoken) ?? normaliseText(spoken.text);
+  known.set(spoken, words);
+  return words;
+}
+
+function quoteOf({ quote }: RawRelation, sources: readonly Spoken[]): string | null {
+  if (quote === null || !sources.some((spoken) => isIn(quote, spoken))) return null;
+  return maskSecrets(quote).text.slice(0, QUOTE_MAX).toWellFormed();
+}
+
+/**
+ * When it was said, and from when until when it held. What is over only later holds when it is said. Of an end, validFrom is
+ * when it came.
+ */
+function timesOf(raw: RawRelation, sources: readonly Spoken[]): Pick<Told, 'saidAt' | 'validFrom' | 'until'> {
+  const last = lastSaid(sources.map(({ message }) => message));
+  const { saidAt } = last;
+  const from = beginOf(raw.from, last);
+  const until = beginOf(raw.until, last);
+  if (raw.said !== 'holds') return { saidAt, validFrom: until, until: null };
+  const isNamed = raw.until !== null && millisOf(raw.until) !== null;
+  const over = isNamed && until <= saidAt.at ? until : null;
+  return { saidAt, validFrom: Math.min(from, over ?? Number.POSITIVE_INFINITY), until: over };
+}
+
+/** What the model was shown of the graph. */
+interface Knowing {
+  /** By their ids in the call. */
+  readonly known: ReadonlyMap<string, Entity>;
+  /** Of others, by their names: the ends of relations. */
+  readonly names: readonly string[];
+}
+
+/** More in one study are no conversation any more. */
+const MENTIONS_MAX = 200;
+/** Longer than what anybody wants to read of what was refused. In characters. */
+const ASKED_MAX = 200;
+
+/** All that is mentioned in a study, each once, by all of its names. */
+class Roll {
+  readonly mentions: Mention[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #known: Knowing['known'];
+  readonly #names: ReadonlySet<string>;
+  readonly #remarks: Remark[];
+
+  constructor({ known, names }: Knowing, remarks: Remark[]) {
+    const ofKnown = [...known.values()].flatMap(({ name, aliases }) => [name, ...aliases]);
+    this.#known = known;
+    this.#names = new Set([...names, ...ofKnown].map(nameKey));
+    this.#remarks = remarks;
+  }
+
+  /** The place of a name among the mentions; null: nobody was mentioned under it. */
+  find(name: string): number | null {
+    const own = isSelfName(name) ? SELF_NAME : nameOf(name);
+    return own === null ? null : (this.#places.get(nameKey(own)) ?? null);
+  }
+
+  /** Takes an entity in, where a message names it or it was shown as known; null: it is refused, which is told. */
+  add(raw: RawEntity, text: string): number | null {
+    const entity = this.#known.get(raw.known ?? '') ?? null;
+    if (isSelfName(raw.name)) return this.#enter(selfCalled(this.#aliasesOf(raw.aliases, text)));
+    if (entity?.self === true) return this.#enter(selfCalled(this.#aliasesOf([raw.name, ...raw.aliases], text)));
+    const name = nameOf(raw.name);
+    if (name === null) return this.#refuse(raw.name, 'it is no name');
+    if (!this.#isNamed(name, text)) return this.#refuse(name, 'no message names it');
+    const aliases = this.#aliasesOf(raw.aliases, text).filter((alias) => nameKey(alias) !== nameKey(name));
+    return this.#enter({ name, aliases, kind: kindOf(raw.kind), self: false, known: entity });
+  }
+
+  #enter(mention: Mention): number | null {
+    const at = this.#places.get(nameKey(mention.name)) ?? this.mentions.length;
+    if (at >= MENTIONS_MAX) return this.#refuse(mention.name, `more than ${MENTIONS_MAX} entities in one study`);
+    this.mentions[at] = joined(this.mentions[at], mention);
+    for (const name of [mention.name, ...mention.aliases]) {
+      if (!this.#places.has(nameKey(name))) this.#places.set(nameKey(name), at);
+    }
+    return at;
+  }
+
+  #aliasesOf(aliases: readonly string[], text: string): readonly string[] {
+    return aliases
+      .flatMap((alias) => nameOf(alias) ?? [])
+      .filter((alias) => !isSelfName(alias) && this.#isNamed(alias, text));
+  }
+
+  #isNamed(name: string, text: string): boolean {
+    const key = nameKey(name);
+    return isNamedIn(key, text) || this.#names.has(key) || isInflectedIn(key, text);
+  }
+
+  #refuse(asked: string, why: string): null {
+    this.#remarks.push({ asked: asked.slice(0, ASKED_MAX).toWellFormed(), did: `refused: ${why}` });
+    return null;
+  }
+}
+
+const selfCalled = (aliases: readonly string[]): Mention => ({
+  name: SELF_NAME,
+  aliases,
+  kind: 'person',
+  self: true,
+  known: null,
+});
+
+/** What was said of it before counts where the later says less. */
+const joined = (before: Mention | undefined, mention: Mention): Mention =>
+  before === undefined
+    ? mention
+    : {
+        ...before,
+        aliases: [...new Set([...before.aliases, ...mention.aliases])],
+        kind: before.kind === 'thing' ? mention.kind : before.kind,
+        known: before.known ?? mention.known,
+      };

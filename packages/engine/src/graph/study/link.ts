@@ -2,9 +2,9 @@ import type { EngineDeps } from '../../deps.ts';
 import { embedTexts } from '../../models/embed.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { cosine } from '../../text/scoring.ts';
-import { mayBeOneKind } from '../entity-kinds.ts';
 import { likenessOf, MERGE_FROM, PROPOSE_FROM, spelledAlike } from '../likeness.ts';
 import { aliasKey, nameKey } from '../names.ts';
+import { mayBeOneKind } from '../relationships.ts';
 import type { Entity } from '../words.ts';
 import type { Admitted, Linked, Mention, Pair, Place } from './values.ts';
 

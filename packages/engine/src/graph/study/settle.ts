@@ -2,8 +2,7 @@ import type { Remark } from '../../plan.ts';
 import { compareSaid } from '../../words.ts';
 import { MERGE_FROM } from '../likeness.ts';
 import type { KeptRelation, MergeProposal } from '../words.ts';
-import { endedByRule } from './conflicts.ts';
-import type { Decided } from './decide.ts';
+import { type Decided, endedByRule } from './decide.ts';
 import type { Pair, Place, Told } from './values.ts';
 
 /** A relation that ends, and what was told that ends it. */

@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError } from '../../errors.ts';
-import { isDoubtful } from '../../models/doubt.ts';
+import { afford } from '../../models/budget.ts';
+import { isDoubtful, modelsAway } from '../../models/doubt.ts';
 import { retryDelay } from '../../models/pacing.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
@@ -9,8 +10,14 @@ import type { Cancellation } from '../../ports/tools.ts';
 import { depsInSpace } from '../../replays/in-space.ts';
 import { failureOf } from '../../views/failures.ts';
 import type { LaneId, Millis } from '../../words.ts';
-import { isLastOfStudy } from './steps.ts';
-import { isAway, study } from './study.ts';
+import { projectGraphNow } from '../project.ts';
+import type { GraphPlan } from '../words.ts';
+import { compare, decide } from './decide.ts';
+import { draft } from './draft.ts';
+import { extractGraph, read, turnOf } from './extract.ts';
+import { link } from './link.ts';
+import { settle } from './settle.ts';
+import { isLastOfStudy } from './values.ts';
 
 /**
  * For how many of the times a worker may be silent a claimed study is held against others. One lane has one job, so that this
@@ -158,4 +165,48 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
   deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'a try to study failed');
   deps.studied(outcome);
   return retryAt ?? now;
+}
+
+/**
+ * The turn of the graph for one applied consolidation, from its messages to applied statements. What was answered before a
+ * crash is not asked again: answers are kept with those of the consolidation.
+ */
+async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
+  const deps = studying(given, claimed);
+  const rules = await deps.ledger.settings.get(claimed.tenant);
+  await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, rules });
+  const found = await read(deps, claimed, cancel);
+  const admitted = await extractGraph(deps, found, cancel);
+  const linked = await link(deps, admitted, cancel);
+  const compared = await compare(deps, linked);
+  const decided = await decide({ deps, turn: found.gathered.turn, cancel }, compared);
+  const settled = settle(decided, { ends: deps.settings.deletesPerConsolidation });
+  const plan = await draft(deps, settled);
+  const applied = await deps.ledger.graph.apply(claimed, plan, deps.tools.now());
+  if (applied.kind === 'fenced') throw new FencedError(claimed.consolidationId);
+  if (plan.statements.length > 0) await projectGraphNow(given, claimed.lane, LATER);
+  return plan;
+}
+
+/** Whether a study failed only because the models are away: asked before its last try is counted. */
+async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
+  const deps = studying(given, claimed);
+  return modelsAway(deps, await turnOf(deps, claimed), cancel);
+}
+
+const LATER = 'a study is applied, but the index was not told yet; the sweep does';
+
+/** Answers are fenced by the study, not by the turn that is over; its calls are no part of that turn's trace. */
+function studying(deps: EngineDeps, claimed: Study): EngineDeps {
+  const { ledger, meter } = deps;
+  const thoughts: EngineDeps['ledger']['thoughts'] = {
+    ...ledger.thoughts,
+    holds: () => ledger.graph.holds(claimed),
+    storeAnswer: (_turn, answer) => ledger.graph.storeAnswer(claimed, answer),
+  };
+  return {
+    ...deps,
+    ledger: { ...ledger, thoughts },
+    meter: { ...meter, call: (_turn, call) => meter.call(null, call) },
+  };
 }

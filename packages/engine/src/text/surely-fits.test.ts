@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { surelyFits } from './surely-fits.ts';
+import { surelyFits } from './tokens.ts';
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Candidate, Fact } from '../../plan.ts';
-import { atOnce } from '../../slices.ts';
-import { decideGroups, halvesOf } from './decide-groups.ts';
+import type { Candidate, Fact } from '../plan.ts';
+import { atOnce } from '../slices.ts';
+import { decideGroups, halvesOf } from './decide.ts';
 
 const grouped = (...given: Parameters<typeof decideGroups>) => atOnce(decideGroups(...given));
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { piecesOf } from './pieces.ts';
+import { piecesOf } from './parts.ts';
 
 it.each([
   ['sentences', 'I live here. Do you? Yes!', ['I live here. ', 'Do you? ', 'Yes!']],

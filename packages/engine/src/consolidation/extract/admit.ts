@@ -37,7 +37,9 @@ export interface Admitted {
  */
 export function* admitting(found: readonly Found[], admission: Admission): Sliced<Admitted> {
   const window = found.flatMap(({ shown }) => [...shown.values()]);
-  const judging: Judging = { ...admission, window, attribute: yield* attributing(window), heard: heardIn(window) };
+  // Most models name their sources: then no message has to be taken apart.
+  const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
+  const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
   const discards: Discard[] = [];
   const admitted = new Map<string, Candidate>();
   for (const { raw, unread = [], shown } of found) {
@@ -46,8 +48,9 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
       yield;
       const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
       const reason = refusal(candidate, judging);
+      const key = reason === null ? keyOf(candidate) : '';
       if (reason !== null) discards.push(discardOf(written, reason));
-      else if (!admitted.has(keyOf(candidate))) admitted.set(keyOf(candidate), candidate);
+      else if (!admitted.has(key)) admitted.set(key, candidate);
     }
   }
   const order = new Map(window.map(({ message }, i) => [message.id, i]));
@@ -57,6 +60,12 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
     .map((fact, i) => ({ id: `f${i}`, ...fact }));
   return { facts, discards };
 }
+
+/** Whether a fact names no message that exists. */
+const leavesOpen = ({ raw, shown }: Found): boolean =>
+  raw.some(({ sourceIds }) => !sourceIds.some((id) => shown.has(id)));
+
+const NOBODY: Attribute = () => [];
 
 /** The same at once. */
 export const admit = (found: readonly Found[], admission: Admission): Admitted => atOnce(admitting(found, admission));

@@ -3,8 +3,12 @@ import { describeLedger } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
 import { addFilterFunctions } from '../src/filter-sql/sqlite.ts';
+import { scriptNamed } from '../src/ledger/access.ts';
+import type { Script } from '../src/ledger/script.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { ledgerOf } from '../src/sqlite/ledger/open.ts';
+import { openReader, type Reader, startReader } from '../src/sqlite/ledger/reader.ts';
+import { snapshotsOf } from '../src/sqlite/ledger/script.ts';
 import { connectToRead, connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';
 import { writerOf } from '../src/sqlite/ledger/writer.ts';
 import { systemTools } from '../src/system/index.ts';
@@ -36,18 +40,34 @@ function onThisThread(sql: Sql, path: string): Thread {
         host.receive({ method, args: structuredClone(args), answer: answer as (value: unknown) => void, fail });
       }),
     onNotice: () => {},
+    gone: new Promise(() => {}),
     close: async () => host.close(),
   };
 }
+
+/** The reader on this thread, too. */
+function readingHere(sql: Sql): Reader {
+  const read = snapshotsOf(sql);
+  return {
+    read: async (name, input) =>
+      structuredClone(read((scriptNamed(name) as AnyScript)(structuredClone(input)))) as never,
+    close: async () => {},
+  };
+}
+
+type AnyScript = (input: unknown) => Script<unknown>;
 
 const folder = await tempDir();
 const path = join(folder.path, 'ledger.db');
 const writing = connectToWrite(path);
 migrate(writing, 'led_plans');
 const planning = connectToRead(path, { readOnlyFile: true });
+const here = noting(connectToRead(path, { readOnlyFile: false }));
 const ledger = ledgerOf({
   path,
-  reader: noting(connectToRead(path, { readOnlyFile: false })),
+  here,
+  reader: readingHere(here),
+  auditor: openReader(() => startReader({ path, readOnlyFile: false })),
   writer: onThisThread(noting(writing), path),
   tools: systemTools,
 });

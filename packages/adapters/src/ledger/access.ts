@@ -20,9 +20,14 @@ export interface Read<Input, Result> extends Named<Input, Result> {
   readonly kind: 'read';
   /** Whether all its statements have to see the same moment. */
   readonly atOnce: boolean;
-  /** Whether it looks through whole tables, which takes seconds in a large ledger: nobody else may have to wait for it. */
-  readonly isAudit: boolean;
+  readonly reach: Reach;
 }
+
+/**
+ * How much a script reads. lookup: a row or two by their keys, which takes less time than to ask another thread. audit: whole
+ * tables, which takes seconds in a large ledger: nobody else may have to wait for it.
+ */
+type Reach = 'lookup' | 'rows' | 'audit';
 
 export interface Write<Input, Result> extends Named<Input, Result> {
   readonly kind: 'write';
@@ -33,19 +38,23 @@ export interface Write<Input, Result> extends Named<Input, Result> {
 /** Every script by its name. A thread knows those of the modules it has loaded. */
 const scripts = new Map<string, Named<never, unknown>>();
 
+/** A script that finds a row or two by their keys, and is asked often. */
+export const asLookup = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
+  registered({ kind: 'read', name, script, atOnce: false, reach: 'lookup' });
+
 /** A script of one statement, or of several that need not see the same moment. */
 export const asRead = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: false, isAudit: false });
+  registered({ kind: 'read', name, script, atOnce: false, reach: 'rows' });
 
 /** A script whose statements all see the same moment. */
 export const asSnapshot = <Input, Result>(
   name: string,
   script: (input: Input) => Script<Result>,
-): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true, isAudit: false });
+): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true, reach: 'rows' });
 
 /** A script that looks through whole tables, as they are at one moment. */
 export const asAudit = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: true, isAudit: true });
+  registered({ kind: 'read', name, script, atOnce: true, reach: 'audit' });
 
 export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
   registered({ kind: 'write', name, script, isStatement: false });

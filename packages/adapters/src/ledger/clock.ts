@@ -1,6 +1,6 @@
 import type { Millis } from '@slowwave/engine';
 import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from '@slowwave/engine/storing';
-import { asRead, asWrite } from './access.ts';
+import { asLookup, asRead, asWrite } from './access.ts';
 import { first, run, type Script } from './script.ts';
 
 interface At {
@@ -46,7 +46,7 @@ const HASTEN_OTHERS: readonly string[] = [
 ];
 
 /** The latest moment that a worker's clock has shown; null: none has shown any. */
-export const clockSeen = asRead('lanes.clockSeen', function* (_: null): Script<Millis | null> {
+export const clockSeen = asLookup('lanes.clockSeen', function* (_: null): Script<Millis | null> {
   const row = yield* first<{ value: string }>(`SELECT value FROM meta WHERE key = 'clock_seen'`);
   return row === null ? null : Number(row.value);
 });

@@ -9,7 +9,7 @@ import type {
   OwnerKind,
   TenantId,
 } from '@slowwave/engine';
-import { type Access, asRead, asWrite } from './access.ts';
+import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { cutOffOwner, ERASING } from './erasing.ts';
 import { forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
@@ -81,7 +81,7 @@ const openErasures = asRead('erasures.open', function* (of: { readonly limit: nu
   return (yield* all<ErasureRow>(text, { ...of })).map(erasureFrom);
 });
 
-const isStanding = asRead('erasures.standing', function* ({ lane }: { readonly lane: LaneId }): Script<boolean> {
+const isStanding = asLookup('erasures.standing', function* ({ lane }: { readonly lane: LaneId }): Script<boolean> {
   return (yield* standingLanes([lane])).has(lane);
 });
 

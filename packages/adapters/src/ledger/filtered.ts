@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Filter, FilteredStore, Memory, Scope, TenantId } from '@slowwave/engine';
 import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/translate.ts';
 import { type Access, asRead } from './access.ts';
@@ -22,7 +21,7 @@ export function filteredStore({ read }: Access, { dialect, testsAtOnce }: Filter
       const filter = translate(asked, words);
       const tests = testsAtOnce === null ? null : Math.ceil(testsAtOnce / conditionsIn(asked));
       const found: Memory[] = [];
-      for (let after = readCursor(page.cursor, ['number', 'string']); ; await setImmediate()) {
+      for (let after = readCursor(page.cursor, ['number', 'string']); ; ) {
         const limit = page.limit + 1 - found.length;
         const slice = await read(listSlice, { tenant, scope, now, filter, tests, after, limit });
         found.push(...slice.memories);

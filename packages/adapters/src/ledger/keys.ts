@@ -1,5 +1,5 @@
 import type { ApiKey, KeyScope, KeyStore, NewKey, Page, Paged, Rotation, TenantId } from '@slowwave/engine';
-import { type Access, asRead, asWrite } from './access.ts';
+import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { pageOf } from './cursor.ts';
 import { newestFirst, where } from './page.ts';
 import { all, first, run, type Script } from './script.ts';
@@ -28,7 +28,7 @@ const createKey = asWrite('keys.create', function* ({ scopes, ...key }: NewKey):
   );
 });
 
-const findKey = asRead('keys.find', function* ({ id }: { id: string }): Script<ApiKey | null> {
+const findKey = asLookup('keys.find', function* ({ id }: { id: string }): Script<ApiKey | null> {
   const row = yield* first<KeyRow>('SELECT * FROM api_keys WHERE id = @id', { id });
   return row === null ? null : keyFrom(row);
 });
@@ -76,7 +76,7 @@ const keyUsed = asWrite('keys.used', function* (use: { id: string; at: number })
   yield* run('UPDATE api_keys SET last_used_at = @at WHERE id = @id', { ...use });
 });
 
-const anyKey = asRead('keys.any', function* (_: null): Script<boolean> {
+const anyKey = asLookup('keys.any', function* (_: null): Script<boolean> {
   return (yield* first('SELECT 1 AS one FROM api_keys LIMIT 1')) !== null;
 });
 

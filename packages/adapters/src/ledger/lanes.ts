@@ -1,5 +1,5 @@
 import type { DueMark, Lane, LaneId, LaneStore, Millis, Nudge, Owner, TenantId, TurnName } from '@slowwave/engine';
-import { type Access, asRead, asWrite } from './access.ts';
+import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { claim } from './claim.ts';
 import { clockSeen, clockSetBack, isAnyAhead, isTimeToNote, noteClock } from './clock.ts';
 import { fail, release } from './fail.ts';
@@ -33,7 +33,7 @@ export const laneStore = ({ read, write }: Access): LaneStore => ({
   get: (id) => read(getLane, { id }),
 });
 
-const getLane = asRead('lanes.get', function* ({ id }: { id: LaneId }): Script<Lane | null> {
+const getLane = asLookup('lanes.get', function* ({ id }: { id: LaneId }): Script<Lane | null> {
   const row = yield* first<LaneRow>('SELECT * FROM lanes WHERE id = @id', { id });
   return row === null ? null : laneFrom(row);
 });
@@ -43,7 +43,7 @@ interface OwnedBy {
   readonly owner: Owner;
 }
 
-export const find = asRead('lanes.find', findLane);
+export const find = asLookup('lanes.find', findLane);
 
 function* findLane(of: OwnedBy): Script<Lane | null> {
   const row = yield* laneOfOwner(of, '');

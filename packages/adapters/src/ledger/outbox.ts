@@ -1,5 +1,5 @@
 import type { LaneId, OutboxEntry, OutboxStore, SetAside, TenantId, Told } from '@slowwave/engine';
-import { type Access, asRead, asWrite } from './access.ts';
+import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { tellOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { all, first, inOne, insert, run, type Script, type Table } from './script.ts';
@@ -181,7 +181,7 @@ const REFILLED_TO = `
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /** An entry that the last refill made is still there. */
-const isRefilling = asRead('outbox.refilling', function* (_: null): Script<boolean> {
+const isRefilling = asLookup('outbox.refilling', function* (_: null): Script<boolean> {
   const text = `
     SELECT 1 AS found FROM outbox
     WHERE seq <= (SELECT CAST(value AS bigint) FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;

@@ -1,6 +1,6 @@
 import type { Ceilings, SettingsStore, TenantId, TenantSettings } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
-import { type Access, asRead, asWrite } from './access.ts';
+import { type Access, asLookup, asWrite } from './access.ts';
 import { first, run, type Script } from './script.ts';
 
 export const settingsStore = ({ read, write }: Access): SettingsStore => ({
@@ -15,7 +15,7 @@ interface OfTenant {
 }
 
 /** What was added since the tenant chose is as by default. */
-const getSettings = asRead('settings.get', function* ({ tenant }: OfTenant): Script<TenantSettings> {
+const getSettings = asLookup('settings.get', function* ({ tenant }: OfTenant): Script<TenantSettings> {
   const text = 'SELECT settings FROM settings WHERE tenant = @tenant';
   const row = yield* first<{ settings: string }>(text, { tenant });
   return row === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...JSON.parse(row.settings) };
@@ -38,7 +38,7 @@ interface CeilingsRow {
   readonly cost_per_day: number | null;
 }
 
-const getCeilings = asRead('settings.ceilings', function* ({ tenant }: OfTenant): Script<Ceilings | null> {
+const getCeilings = asLookup('settings.ceilings', function* ({ tenant }: OfTenant): Script<Ceilings | null> {
   const text = 'SELECT tokens_per_day, cost_per_day FROM ceilings WHERE tenant = @tenant';
   const row = yield* first<CeilingsRow>(text, { tenant });
   return row === null ? null : { tokensPerDay: row.tokens_per_day, costPerDay: row.cost_per_day };

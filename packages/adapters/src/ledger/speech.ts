@@ -1,5 +1,5 @@
 import type { LaneId, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
-import { type Access, asRead } from './access.ts';
+import { type Access, asLookup, asRead } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
 import { all, first, type Given, run, type Script } from './script.ts';
@@ -174,7 +174,7 @@ export const NOTE_TOLD = `
 export const COUNT_UNTOLD = `SELECT count(*) AS untold FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD}`;
 
 /** Whether a batch of a lost index was not told since. */
-const isRefilling = asRead('speech.refilling', function* (_: null): Script<boolean> {
+const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
   const text = `
     SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD} AND b.told_revision = ${LOST} LIMIT 1`;
   return (yield* first(text)) !== null;

@@ -15,7 +15,7 @@ import type {
   ThoughtStore,
   Turn,
 } from '@slowwave/engine';
-import { type Access, asRead, asSnapshot, asStatement } from './access.ts';
+import { type Access, asLookup, asRead, asSnapshot, asStatement } from './access.ts';
 import { pageOf } from './cursor.ts';
 import { isStanding, laneOfUser, newestFirst, where } from './page.ts';
 import {
@@ -126,7 +126,7 @@ const SELECT_BEFORE = selectRecent(
   '(SELECT min(p.seq) FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids)',
 );
 
-const holds = asRead('thoughts.holds', holdsTurn);
+const holds = asLookup('thoughts.holds', holdsTurn);
 
 interface AnswerKey {
   readonly consolidationId: string;
@@ -134,7 +134,7 @@ interface AnswerKey {
   readonly inputHash: string;
 }
 
-const findAnswer = asRead('thoughts.answer', function* (key: AnswerKey): Script<StoredAnswer | null> {
+const findAnswer = asLookup('thoughts.answer', function* (key: AnswerKey): Script<StoredAnswer | null> {
   const row = yield* first<AnswerRow>(
     'SELECT * FROM answers WHERE consolidation_id = @consolidationId AND step = @step AND input_hash = @inputHash',
     { ...key },
@@ -216,7 +216,7 @@ const UPSERT_PLAN = `
   ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
 
 /** The newest round. */
-const planOf = asRead('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
+const planOf = asLookup('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
   const text = 'SELECT plan FROM plans WHERE consolidation_id = @consolidationId ORDER BY round DESC LIMIT 1';
   const row = yield* first<{ plan: string }>(text, { ...of });
   return row === null ? null : JSON.parse(row.plan);

@@ -140,19 +140,25 @@ interface FlatError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly code: string | null;
-  readonly retryable: boolean | null;
+  /** What an EngineError knows besides; null: it is another error. */
+  readonly facts: Pick<EngineError, 'retryable' | 'countsAsTry'> | null;
 }
 
-function flattenError(thrown: unknown): FlatError {
+export function flattenError(thrown: unknown): FlatError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  const retryable = error instanceof EngineError ? error.retryable : null;
-  return { name: error.name, message: error.message, stack: error.stack, code, retryable };
+  return { name: error.name, message: error.message, stack: error.stack, code, facts: factsOf(error) };
+}
+
+function factsOf(error: Error): FlatError['facts'] {
+  if (!(error instanceof EngineError)) return null;
+  const { retryable, countsAsTry } = error;
+  return { retryable, countsAsTry };
 }
 
 export function reviveError(flat: FlatError): Error {
   if (flat.name === 'InvalidCursorError') return new InvalidCursorError();
   const cause = Object.assign(new Error(flat.message), { name: flat.name, stack: flat.stack, code: flat.code });
-  if (flat.retryable === null) return cause;
-  return new EngineError(flat.message, { code: flat.code as EngineErrorCode, retryable: flat.retryable, cause });
+  if (flat.facts === null) return cause;
+  return new EngineError(flat.message, { code: flat.code as EngineErrorCode, ...flat.facts, cause });
 }

@@ -5,7 +5,7 @@ const STORING = new URL('../../../engine/src/storing.ts', import.meta.url);
 /** Each thread loads what it imports for itself, at every start. */
 const THREADS = {
   '../sqlite/ledger/writer-thread.ts': ['better-sqlite3'],
-  '../sqlite/ledger/audit-thread.ts': ['better-sqlite3'],
+  '../sqlite/ledger/reader-thread.ts': ['better-sqlite3'],
   '../sqlite/search-index/index-thread.ts': ['better-sqlite3'],
   '../bullmq/pglite-thread.ts': ['@electric-sql/pglite'],
 };

@@ -6,6 +6,8 @@ export interface Thread {
   call<T>(method: string, ...args: unknown[]): Promise<T>;
   /** Messages the thread sends without being asked. */
   onNotice(listener: (notice: unknown) => void): void;
+  /** Resolves when the thread has ended, however it did. */
+  readonly gone: Promise<void>;
   /** Resolves when everything called before is answered and the thread has ended. */
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export async function startThread(script: URL, init: unknown, resourceLimits: Re
   const thread: Thread = {
     call: async <T>(method: string, ...args: unknown[]) => (await send(method, args)) as T,
     onNotice,
+    gone,
     close: () => {
       closing ??= close();
       return closing;

@@ -13,7 +13,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { asRead, asWrite } from '../access.ts';
+import { asLookup, asRead, asWrite } from '../access.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
 import { all, first, inOne, insert, run, type Script, type Table, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
@@ -46,7 +46,7 @@ export const claimStudy = asWrite('graph.claim', function* ({ lane, now, holdMs 
   return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
 });
 
-export const isHeld = asRead('graph.holds', holdsStudy);
+export const isHeld = asLookup('graph.holds', holdsStudy);
 
 /** Whether a study still has its lane: nobody claimed it since, and its consolidation counts. */
 function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {

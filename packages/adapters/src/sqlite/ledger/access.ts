@@ -2,27 +2,29 @@ import { EngineError } from '@slowwave/engine/storing';
 import type { Access } from '../../ledger/access.ts';
 import type { Script } from '../../ledger/script.ts';
 import type { Thread } from '../../system/index.ts';
-import type { Auditor } from './auditor.ts';
 import { asLedgerError, unavailable } from './errors.ts';
-import { runScript } from './script.ts';
+import type { Reader } from './reader.ts';
+import { snapshotsOf } from './script.ts';
 import type { Sql } from './sql.ts';
 
-interface Connections {
-  readonly reader: Sql;
+export interface Connections {
+  /** The calling thread's own, for lookups. */
+  readonly here: Sql;
+  readonly reader: Reader;
+  readonly auditor: Reader;
   /** null for a process that only reads. */
   readonly writer: Thread | null;
-  readonly auditor: Auditor;
 }
 
-/** How the stores reach the file: reads run on the calling thread, audits and writes on threads of their own. */
-export function accessOf({ reader, writer, auditor }: Connections): Access & {
+/** How the stores reach the file: lookups run on the calling thread, other reads, audits and writes on threads of their own. */
+export function accessOf({ here, reader, auditor, writer }: Connections): Access & {
   /** Calls the writer by the name of what it is to do; resolves when what it writes is on the disk. */
   call<Result>(name: string, input: unknown): Promise<Result>;
 } {
-  const snapshot = reader.db.transaction((script: Script<unknown>) => runScript(reader, script));
-  const read = async <T>(script: Script<T>): Promise<T> => {
+  const snapshot = snapshotsOf(here);
+  const lookup = async <T>(script: Script<T>): Promise<T> => {
     try {
-      return snapshot(script) as T;
+      return snapshot(script);
     } catch (error) {
       throw asLedgerError(error);
     }
@@ -38,7 +40,10 @@ export function accessOf({ reader, writer, auditor }: Connections): Access & {
     }
   };
   return {
-    read: ({ name, script, isAudit }, input) => (isAudit ? auditor.read(name, input) : read(script(input))),
+    read: ({ name, script, reach }, input) => {
+      if (reach === 'lookup') return lookup(script(input));
+      return (reach === 'audit' ? auditor : reader).read(name, input);
+    },
     write: ({ name }, input) => call(name, input),
     call,
   };

@@ -8,11 +8,11 @@ import { aroundEach } from '../../ledger/graph/around.ts';
 import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../file.ts';
-import { accessOf } from './access.ts';
+import { accessOf, type Connections } from './access.ts';
 import type { Append } from './append.ts';
-import { openAuditor } from './auditor.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
+import { openReader, type Reader, startReader } from './reader.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 
@@ -29,12 +29,13 @@ export interface SqliteLedger extends Ledger {
   committed(): Promise<Committed>;
 }
 
-/** The ledger in one SQLite file. Reads run on the calling thread, writes on one thread of their own. */
+/** The ledger in one SQLite file. Reads and writes run on threads of their own, lookups on the calling one. */
 export async function openSqliteLedger({ path, tools, readOnly = false }: SqliteLedgerOptions): Promise<SqliteLedger> {
   const writer = readOnly ? null : await startWriter(path, tools);
   try {
-    const reader = openReader(path, readOnly);
-    return ledgerOf({ path, reader, writer, tools });
+    const here = connectHere(path, readOnly);
+    const open = (): Reader => openReader(() => startReader({ path, readOnlyFile: readOnly }));
+    return ledgerOf({ path, here, reader: open(), auditor: open(), writer, tools });
   } catch (error) {
     await writer?.close();
     throw asLedgerError(error);
@@ -47,34 +48,32 @@ async function startWriter(path: string, tools: Tools): Promise<Thread> {
   return startThread(new URL('./writer-thread.ts', import.meta.url), init);
 }
 
-function openReader(path: string, readOnlyFile: boolean): Sql {
-  const reader = connectToRead(path, { readOnlyFile });
+function connectHere(path: string, readOnlyFile: boolean): Sql {
+  const here = connectToRead(path, { readOnlyFile });
   try {
-    requireSchema(reader);
-    return reader;
+    requireSchema(here);
+    return here;
   } catch (error) {
-    reader.db.close();
+    here.db.close();
     throw error;
   }
 }
 
-/** So many conditions take 2 to 5 ms: reads run where requests are answered. */
+/** So many conditions take 2 to 5 ms: other reads wait for them. */
 const FILTERING: Filtering = { dialect: sqliteDialect, testsAtOnce: 500 };
 
-interface Opened {
+interface Opened extends Connections {
   readonly path: string;
-  readonly reader: Sql;
-  readonly writer: Thread | null;
   readonly tools: Tools;
 }
 
-export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger {
-  const auditor = openAuditor(path);
-  const access = accessOf({ reader, writer, auditor });
+export function ledgerOf({ path, tools, ...connections }: Opened): SqliteLedger {
+  const { here, reader, auditor, writer } = connections;
+  const access = accessOf(connections);
   const requireFile = sameFile(path);
   const newLaneId = (): LaneId => tools.id('lane') as LaneId;
   return {
-    id: ledgerIdOf(reader),
+    id: ledgerIdOf(here),
     ...storesOf(access, {
       append: (batch, policy) => access.call(APPEND, { batch, policy, newLaneId: newLaneId() } satisfies Append),
       around: aroundEach,
@@ -84,10 +83,10 @@ export function ledgerOf({ path, reader, writer, tools }: Opened): SqliteLedger 
     }),
     check: () => check(access, { requireFile, writable: writer !== null, now: tools.now() }),
     committed: async () => (await writer?.call<Committed>(COMMITTED)) ?? { commits: 0, calls: 0 },
-    // The reader first: the last connection to close tidies the file, which needs to write.
+    // The writer last: the last connection to close tidies the file, which needs to write.
     close: async () => {
-      await auditor.close();
-      reader.db.close();
+      await Promise.all([reader.close(), auditor.close()]);
+      here.db.close();
       await writer?.close();
     },
   };

@@ -1,6 +1,12 @@
 import { type Given, madeOnce, type Script, type Step, type Table, toSqlite } from '../../ledger/script.ts';
 import type { Params, Sql, Value } from './sql.ts';
 
+/** Runs scripts that only read, each on a snapshot of its own. */
+export function snapshotsOf(sql: Sql): <T>(script: Script<T>) => T {
+  const snapshot = sql.db.transaction((script: Script<unknown>) => runScript(sql, script));
+  return <T>(script: Script<T>) => snapshot(script) as T;
+}
+
 /** Runs a script to its end, inside the transaction that is open. */
 export function runScript<T>(sql: Sql, script: Script<T>): T {
   let step = script.next();

@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, pathOf, textOf } from './files.ts';
 
@@ -17,6 +17,29 @@ test('docs/README.md names every page of docs', async () => {
   const named = linksOf('docs/README.md', await textOf('docs/README.md')).map(({ to }) => to);
   const there = (await pages()).filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md');
   expect(there.filter((page) => !named.includes(page))).toEqual([]);
+});
+
+test('every file and folder that a page names is there', async () => {
+  const files = (await Promise.all(ROOMS.map(filesBelow))).flat().filter((path) => !path.includes('node_modules'));
+  const all = [...files, ...AT_ROOT];
+  const named = await Promise.all(
+    (await pages()).map(async (page) => pathsIn(await textOf(page)).map((path) => ({ page, path }))),
+  );
+  const missing = named.flat().filter(({ path }) => !all.some((file) => isAt(file, path)));
+  expect(named.flat().length).toBeGreaterThan(100);
+  expect(missing).toEqual([]);
+});
+
+test.each([
+  ['packages/engine/src/words.ts', 'packages/engine/src/words.ts', true],
+  ['packages/engine/src/views/page.ts', 'engine/src/views', true],
+  ['packages/engine/src/words.ts', 'words.ts', true],
+  ['packages/engine/src/words.ts', 'engine/src/{words,views}.ts', true],
+  ['packages/engine/src/words.ts', 'engine/src/w*.ts', true],
+  ['packages/engine/src/words.ts', 'engine/words.ts', false],
+  ['packages/engine/src/words.ts', 'ords.ts', false],
+])('%s is at %s: %s', (file, path, there) => {
+  expect([isAt(file, path), pathsIn(`see \`${path}\``)]).toEqual([there, [path]]);
 });
 
 async function pages(): Promise<string[]> {
@@ -54,3 +77,21 @@ const headingsOf = (text: string): string[] =>
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   );
+
+const ROOMS = ['apps', 'packages', 'infra', 'docs', 'scripts', 'examples'];
+
+/** Names of files, and paths that begin in a room or lead into a package; in code alone, as prose has slashes too. */
+const PATH =
+  /^(?:[\w./{},*-]+\.(?:ts|mjs|md)|(?:apps|packages|infra|docs|scripts|examples)\/[\w./{},*-]+|[a-z-]+\/(?:src|test)\/[\w./{},*-]+)$/;
+
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)]
+    .flatMap(([code]) => code.replaceAll('`', ' ').split(/[\s()'":;]+/))
+    .map((word) => word.replace(/^\.\//, '').replace(/[,./]+$/, ''))
+    .filter((word) => PATH.test(word));
+
+/** A path may leave out how it begins, and what is below a folder. */
+const isAt = (file: string, path: string): boolean =>
+  /[*{]/.test(path)
+    ? [`**/${path}`, `**/${path}/**`].some((glob) => matchesGlob(file, glob))
+    : `/${file}/`.includes(`/${path}/`);

@@ -1,21 +1,6 @@
 /**
- * The words of the domain. Code, docs, API and UI use these and no others.
+ * The domain's own values. Its words are in ARCHITECTURE.md; besides:
  *
- * message        one chat turn
- * batch          the messages of one POST, with a scope and settings; stored before it is acknowledged
- * scope          tenant + at least one of user, agent, run (+ optional app)
- * owner          whom a memory belongs to: exactly one of user, agent, run: the first given in that order
- * lane           the serial line of one owner: one consolidation at a time, batches in order
- * consolidation  one turn of a lane: the longest prefix of its due batches with equal scope and settings
- * fact           a candidate memory extracted by the model, with the messages and a quote it came from
- * plan           the stored outcome of thinking
- * operation      ADD, UPDATE, DELETE or NONE on one memory, as a plan says it
- * memory         one fact that holds now, or a former version of it
- * event          one applied operation in a memory's life, or an UNDO of earlier ones; the events of a memory are its history
- * ledger         the SQL store; the truth
- * index          the search store: a projection of the ledger
- * queue          a schedule of which lanes are due; holds ids, owns nothing
- * parked         a batch that cannot be consolidated; kept, visible, replayable
  * said_at        when a thing was said; it orders. valid_from (the resolved date) is for display and as_of
  * clock          what the speaker's own clock showed when a message was said; models are shown that, never said_at
  */

@@ -7,9 +7,8 @@ import { type Memory, type MemoryEvent, saidBefore } from '../../words.ts';
 import { isWishToForget } from '../extract/own-wish.ts';
 import type { Repeat } from '../recall/repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
-import { add, say, type Telling } from './deeds.ts';
 import { attribute } from './mem0-shape.ts';
-import { carryOutAll, describe, forgetAsked } from './wishes.ts';
+import { add, carryOutAll, describe, forgetAsked, say, type Telling } from './wishes.ts';
 
 export interface Verdicts {
   readonly operations: readonly Operation[];
@@ -44,7 +43,7 @@ export function* guarding(input: GuardInput, wishes: Wishes): Sliced<Verdicts> {
     yield;
   }
   const { operations, held, outcomes, remarks, events } = bench;
-  return { operations, held, outcomes, remarks, events };
+  return { operations, held: held.operations, outcomes, remarks, events };
 }
 
 /** The same at once. */

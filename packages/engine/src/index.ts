@@ -20,10 +20,6 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, ownerHashOf, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
-export { dotOf } from './graph/draw/dot.ts';
-export { mermaidOf } from './graph/draw/mermaid.ts';
-export type { Picture } from './graph/draw/picture.ts';
-export { svgOf } from './graph/draw/svg.ts';
 export { type Following, foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export type * from './graph/keeping.ts';
 export type { Recorded, SettledRelation } from './graph/keeping.ts';

@@ -10,24 +10,23 @@ import {
   ProposalList,
 } from '@slowwave/contracts';
 import {
-  dotOf,
   type Entity,
   endsOfRelations,
   entityView,
   type GraphAsked,
   type KeptRelation,
   type Ledger,
-  mermaidOf,
   neighbourhoodOf,
   normaliseText,
   relationView,
-  svgOf,
   type TenantId,
 } from '@slowwave/engine';
 import { type App, type FastifyReply, IdParams, listed, pageOf, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import type { SearchDeps } from '../deps.ts';
 import { existingEntity, graphAsked, ownerAsked, timeAsked } from './asked.ts';
+import { dotOf, mermaidOf } from './draw/picture.ts';
+import { svgOf } from './draw/svg.ts';
 import { postGraphQuery } from './query.ts';
 import { getEntityHistory, getRelation, getRelationHistory, listRelations } from './relations.ts';
 

@@ -1,6 +1,4 @@
-import { isoOf } from '../../text/dates.ts';
-import type { Millis } from '../../words.ts';
-import type { Entity, KeptRelation } from '../words.ts';
+import { type Entity, isoOf, type KeptRelation, type Millis } from '@slowwave/engine';
 
 export type DrawnEntity = Pick<Entity, 'id' | 'name' | 'kind' | 'self' | 'aliases'>;
 export type DrawnRelation = Pick<KeptRelation, 'source' | 'relationship' | 'destination' | 'validFrom' | 'invalidAt'>;
@@ -52,3 +50,44 @@ export function shortened(text: string, max: number): string {
   const letters = [...text.replace(/\s+/gu, ' ').trim()];
   return letters.length <= max ? letters.join('') : `${letters.slice(0, max - 1).join('')}…`;
 }
+
+/** Longest label, in characters: Graphviz does not break lines by itself, nor does Mermaid. */
+const LABEL_MAX = 60;
+
+/** A picture in the language of Graphviz. */
+export function dotOf(picture: Picture): string {
+  return [
+    'digraph memory {',
+    '  rankdir=LR;',
+    '  node [shape=box, style=rounded];',
+    ...picture.entities.map(dotNode),
+    ...arrowsOf(picture).map(dotEdge),
+    '}',
+    '',
+  ].join('\n');
+}
+
+const dotNode = (entity: DrawnEntity, place: number): string =>
+  `  n${place} [label=${quoted(nameOf(entity))}, tooltip=${quoted(entity.kind)}${entity.self ? ', penwidth=2' : ''}];`;
+
+const dotEdge = ({ from, to, label, over }: Arrow): string =>
+  `  n${from} -> n${to} [label=${quoted(label)}${over ? ', style=dashed, color=gray, fontcolor=gray' : ''}];`;
+
+/** A quoted text; a backslash would begin an escape of Graphviz's own. */
+const quoted = (text: string): string =>
+  `"${shortened(text, LABEL_MAX).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+
+/** A picture as a flowchart in the language of Mermaid, which GitHub and many editors draw. */
+export function mermaidOf(picture: Picture): string {
+  return ['flowchart LR', ...picture.entities.map(mermaidNode), ...arrowsOf(picture).map(mermaidEdge), ''].join('\n');
+}
+
+const mermaidNode = (entity: DrawnEntity, place: number): string =>
+  entity.self ? `  n${place}(["${escaped(nameOf(entity))}"])` : `  n${place}["${escaped(nameOf(entity))}"]`;
+
+const mermaidEdge = ({ from, to, label, over }: Arrow): string =>
+  `  n${from} ${over ? '-.->' : '-->'}|"${escaped(label)}"| n${to}`;
+
+/** Everything that is not plainly a letter by its number: quotes, brackets, marks of Markdown and HTML say nothing then. */
+const escaped = (text: string): string =>
+  shortened(text, LABEL_MAX).replace(/[^\p{L}\p{M}\p{N} .,()'…-]/gu, (mark) => `#${mark.codePointAt(0)};`);

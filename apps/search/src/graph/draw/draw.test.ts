@@ -1,9 +1,7 @@
 import { MORNING } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { dotOf } from './dot.ts';
 import { layout, type Placed } from './layout.ts';
-import { mermaidOf } from './mermaid.ts';
-import type { DrawnRelation, Picture } from './picture.ts';
+import { type DrawnRelation, dotOf, mermaidOf, type Picture } from './picture.ts';
 import { svgOf } from './svg.ts';
 
 const entity = (id: string, name = id) => ({ id, name, kind: 'person' as const, self: id === 'me', aliases: [] });

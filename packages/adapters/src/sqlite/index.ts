@@ -1,5 +1,4 @@
 export { MIGRATIONS } from './ledger/migrations.ts';
 export { openSqliteLedger, type SqliteLedger, type SqliteLedgerOptions } from './ledger/open.ts';
 export { lockFolder, requireSameQueue } from './lock-folder.ts';
-export { openSqliteIndex, type SqliteIndexOptions } from './search-index/open.ts';
-export { openSqliteBuild } from './search-index/open-build.ts';
+export { openSqliteBuild, openSqliteIndex, type SqliteIndexOptions } from './search-index/open.ts';

@@ -1,12 +1,10 @@
 import { hostThread, methodHost, type ThreadHost } from '../../system/thread-host.ts';
 import { connectToWrite, type Sql } from '../ledger/sql.ts';
-import { indexBuilder } from './build.ts';
-import { asIndexError } from './errors.ts';
-import { prepareFile } from './format.ts';
+import { asIndexError, prepareFile } from './format.ts';
 import type { IndexThreadInit } from './protocol.ts';
 import { indexReader } from './reader.ts';
 import { throwAwayDiscarded } from './tables.ts';
-import { indexWriter } from './writer.ts';
+import { indexBuilder, indexWriter } from './writer.ts';
 
 /** A thread of the index: one writes, one reads, so that a search never waits for a disk; one builds a new one. */
 hostThread<IndexThreadInit>((init) => orIndexError(init.path, () => setUp(init)));

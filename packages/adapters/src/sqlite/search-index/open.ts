@@ -1,8 +1,7 @@
-import type { IndexHit, SearchIndex } from '@slowwave/engine';
+import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { startThread, type Thread } from '../../system/index.ts';
-import { callsTo, INDEX_THREAD } from './calls.ts';
-import type { IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
-import { readersOf } from './readers.ts';
+import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 
 /** Owners that a reader keeps in memory: about 30,000 memories with vectors of 1,024 dimensions. */
 const CACHE_BYTES = 48 * 2 ** 20;
@@ -71,4 +70,129 @@ async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Pro
 function hitOf(found: Awaited<ReturnType<ReaderMethods['search']>>[number][number]): IndexHit {
   const { payload, vectorScore, keywordScore } = found;
   return { point: JSON.parse(payload) as IndexHit['point'], vectorScore, keywordScore };
+}
+
+type Read = ReturnType<typeof callsTo<ReaderMethods>>;
+type Found = Awaited<ReturnType<ReaderMethods['search']>>;
+
+/** The threads that read. */
+interface Readers {
+  /** The one that is always there. */
+  readonly first: Read;
+  search(queries: readonly IndexQuery[]): Promise<Found>;
+  drop(of: Parameters<ReaderMethods['drop']>[0]): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Reader {
+  readonly thread: Thread;
+  readonly read: Read;
+  /** Questions that it has not answered yet. */
+  busy: number;
+}
+
+/** While one looks at an owner with very much, the other answers; more than cores to spare would only wait. */
+const READERS_MAX = 2;
+
+/** One reader, and a second one from the first moment on when a search finds it busy. */
+function readersOf(first: Thread, path: string, start: () => Promise<Thread>): Readers {
+  const readers: Reader[] = [readerOf(first, path)];
+  let starting: Promise<void> | null = null;
+  const startAnother = async (): Promise<void> => {
+    // What does not start is not missed: the first one goes on.
+    const thread = await start().catch(() => null);
+    if (thread !== null) readers.push(readerOf(thread, path));
+  };
+  const idlest = (query: IndexQuery | undefined): Reader | undefined => {
+    const least = Math.min(...readers.map(({ busy }) => busy));
+    if (least > 0 && readers.length < READERS_MAX) starting ??= startAnother();
+    const home = readers[homeOf(query, readers.length)];
+    return home?.busy === least ? home : readers.find(({ busy }) => busy === least);
+  };
+  return {
+    first: callsTo<ReaderMethods>(first, path),
+    search: async (queries) => {
+      const reader = idlest(queries[0]);
+      return reader === undefined ? [] : answered(reader, queries);
+    },
+    drop: async (of) => {
+      await starting;
+      await Promise.all(readers.map(({ read }) => read('drop', of)));
+    },
+    close: async () => {
+      await starting;
+      await Promise.all(readers.map(({ thread }) => thread.close()));
+    },
+  };
+}
+
+const readerOf = (thread: Thread, path: string): Reader => ({
+  thread,
+  read: callsTo<ReaderMethods>(thread, path),
+  busy: 0,
+});
+
+async function answered(reader: Reader, queries: readonly IndexQuery[]): Promise<Found> {
+  reader.busy += queries.length;
+  try {
+    return await reader.read('search', queries);
+  } finally {
+    reader.busy -= queries.length;
+  }
+}
+
+/** The same for every question of an owner, so that it is in the memory of one reader and not of both. */
+function homeOf(query: IndexQuery | undefined, readers: number): number {
+  let sum = 0;
+  for (const character of query?.owner.id ?? '') sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
+  return sum % readers;
+}
+
+/** A new index beside the one in use, in its file. Other processes may have it open. */
+export async function openSqliteBuild({
+  path,
+  dimensions,
+  fingerprint,
+}: IndexSpace & { readonly path: string }): Promise<IndexBuild & { close(): Promise<void> }> {
+  const init: IndexThreadInit = { role: 'builder', path, space: { dimensions, fingerprint }, cacheBytes: 0 };
+  const thread = await startThread(INDEX_THREAD, init);
+  const call = callsTo<BuildMethods>(thread, path);
+  return {
+    begun: (ledgerId) => call('begun', ledgerId),
+    begin: (note) => call('begin', note),
+    write: (points) => call('write', points),
+    forget: (of) => call('forget', of),
+    withdraw: (withdrawals) => call('withdraw', withdrawals),
+    note: (note) => call('note', note),
+    takeOver: () => call('takeOver'),
+    finish: (marker) => call('finish', marker),
+    close: () => thread.close(),
+  };
+}
+
+const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
+
+type Method = (...args: never[]) => unknown;
+type Call<Methods> = <Name extends keyof Methods & string>(
+  name: Name,
+  ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
+) => Promise<Methods[Name] extends Method ? Awaited<ReturnType<Methods[Name]>> : never>;
+
+/** The thread sends EngineErrors; anything else says that the thread itself is gone. */
+function callsTo<Methods>(thread: Thread, path: string): Call<Methods> {
+  return async (name, ...args) => {
+    try {
+      return await thread.call(name, ...args);
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(
+        `the index ${path} is closed in this process, or its thread has died; restart the process`,
+        {
+          code: 'index_unavailable',
+          retryable: true,
+          cause: error,
+        },
+      );
+    }
+  };
 }

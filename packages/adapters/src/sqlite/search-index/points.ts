@@ -1,9 +1,8 @@
-import type { IndexPoint, Withdrawal } from '@slowwave/engine';
-import { shownPart } from '@slowwave/engine/storing';
-import { keepBlock } from './blocks.ts';
+import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
+import { SHELVES, shownPart } from '@slowwave/engine/storing';
 import { OWNER_NAMED, ownerKey } from './format.ts';
-import { headOf } from './record.ts';
-import { BLOCK_SLOTS, type Place, type PointTables, SLOTS, WITHDRAWN } from './tables.ts';
+import { floatsOf, headOf, recordOf } from './record.ts';
+import { BLOCK_SLOTS, isThere, type Place, type PointTables, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
 
 /** Writes the points that are not older than what is there. */
 export const writePoints = (place: Place, points: readonly IndexPoint[]): void => change(place, points, sayingOf);
@@ -106,3 +105,51 @@ function sayingOf(point: IndexPoint): Saying {
     head: (slot) => headOf(point, slot),
   };
 }
+
+/**
+ * Loose points of a block at which it is written anew. Whoever reads an owner that is not in memory reads loose points
+ * one by one, ten microseconds each; writing a block costs ten for each point that is in it.
+ */
+const LOOSE_MAX = 32;
+
+/** Writes a block anew where too much of it has changed, or something was withdrawn. */
+function keepBlock({ sql, tables }: Place, first: number): void {
+  const range = { first, last: first + BLOCK_SLOTS - 1 };
+  const within = 'row BETWEEN @first AND @last';
+  const loose = sql.get<{ count: number; withdrawn: number }>(
+    `SELECT count(*) AS count, total(live = ${WITHDRAWN}) AS withdrawn FROM ${tables.points} WHERE loose = 1 AND ${within}`,
+    range,
+  );
+  if (loose === null || (loose.count < LOOSE_MAX && loose.withdrawn === 0)) return;
+  const records = sql
+    .all<{ head: Buffer; vector: Buffer }>(
+      `SELECT head, vector FROM ${tables.points} JOIN ${tables.details} USING (row)
+        WHERE ${within} AND live <> ${WITHDRAWN} ORDER BY row`,
+      range,
+    )
+    .map(({ head, vector }) => recordOf(head, floatsOf(vector)));
+  sql.run(`INSERT OR REPLACE INTO ${tables.blocks} (row, records) VALUES (@first, @records)`, {
+    first,
+    records: Buffer.concat(records),
+  });
+  sql.run(`UPDATE ${tables.points} SET loose = 0 WHERE loose = 1 AND ${within}`, range);
+}
+
+/**
+ * Deletes a lane's points, whatever shelf they are on. They lie under numbers of the lane's own: what its owner has in another
+ * lane is not touched, and whoever has read the lane knows it by a number that is never given again.
+ */
+export function forgetLane({ sql, tables }: Place, of: IndexLane): number {
+  if (!TABLES.every((table) => isThere(sql, tables[table]))) return 0;
+  return SHELVES.reduce((gone, shelf) => {
+    const owner = sql.get<{ number: number }>(`DELETE FROM ${tables.owners} WHERE ${OWNER_NAMED} RETURNING number`, {
+      ...ownerKey({ ...of, shelf }),
+    });
+    if (owner === null) return gone;
+    const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
+    for (const table of [tables.details, tables.blocks]) sql.run(`DELETE FROM ${table} WHERE ${OF_OWNER}`, range);
+    return gone + sql.run(`DELETE FROM ${tables.points} WHERE ${OF_OWNER}`, range);
+  }, 0);
+}
+
+const OF_OWNER = 'row BETWEEN @first AND @last';

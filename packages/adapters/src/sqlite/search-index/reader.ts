@@ -2,10 +2,10 @@ import type { IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { answerOf } from './answer.ts';
 import { foreignMarker, isOfSpace, markerOf, requireSpace } from './format.ts';
-import { ownerCache } from './owner-cache.ts';
+import { ownerCache } from './owners.ts';
 import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
+import { answerOf } from './search.ts';
 import { WITHDRAWN } from './tables.ts';
 import { takingTurns } from './turns.ts';
 

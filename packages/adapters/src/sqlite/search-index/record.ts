@@ -48,7 +48,7 @@ export const FLOAT = {
 export const NUMBERS_AT = 16;
 
 /** A term of a record: 32 bits of its hash; then 16 more of them, and how often text and context have it, 8 bits each. */
-export interface TermKey {
+interface TermKey {
   readonly low: number;
   /** In the upper half of the word, where the counts are zero. */
   readonly high: number;
@@ -122,10 +122,18 @@ export function termKey(term: string): TermKey {
 
 /** Agent, run and app as numbers, of which two different ids share one in 10¹⁹ cases; nobody's is zero. */
 function scopeWords(scope: Pick<IndexPoint['scope'], 'agentId' | 'runId' | 'appId'>): number[] {
-  return [scope.agentId, scope.runId, scope.appId].flatMap((id) => (id === null ? [0, 0] : idWords(id)));
+  return SCOPE_PARTS.flatMap((part) => {
+    const id = scope[part];
+    return id === null ? [0, 0] : idWords(id);
+  });
 }
 
-export function idWords(id: string): readonly [number, number] {
+/** In the order of their words. */
+export const SCOPE_PARTS = ['agentId', 'runId', 'appId'] as const;
+export type ScopePart = (typeof SCOPE_PARTS)[number];
+export type IdWords = [low: number, high: number];
+
+export function idWords(id: string): IdWords {
   const digest = createHash('sha256').update(JSON.stringify(id)).digest();
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
@@ -170,4 +178,10 @@ function largest(vector: Float32Array): number {
   let most = 0;
   for (let i = 0; i < vector.length; i += 1) most = Math.max(most, Math.abs(vector[i] ?? 0));
   return most;
+}
+
+/** A stored vector as numbers, in place where they begin on a multiple of their four bytes. */
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
+  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.length / Float32Array.BYTES_PER_ELEMENT);
 }

@@ -1,10 +1,10 @@
 import { cosine } from '@slowwave/engine';
 import { indexPoint, indexQuery, seeded } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
+import { type Seen, vectorLeg } from './legs.ts';
 import { headOf, recordOf } from './record.ts';
-import { seenOf } from './seen.ts';
-import { segmentOf } from './segment.ts';
-import { vectorLeg } from './vector-leg.ts';
+import { seenOf } from './search.ts';
+import { segmentOf } from './stored-point.ts';
 
 const DIMENSIONS = 300;
 
@@ -18,14 +18,14 @@ describe('the vector leg of the embedded index', () => {
       const memoryId = `m${String(slot).padStart(4, '0')}`;
       return recordOf(headOf(indexPoint({ memoryId, vector }), slot), vector);
     });
-    const owner = { number: 1, changes: 1, slots: vectors.length };
-    const seen = seenOf({ owner, segments: [segmentOf(Buffer.concat(records))] }, indexQuery(), null);
+    const seen = seenOf({ segments: [segmentOf(Buffer.concat(records))] }, indexQuery(), null);
     let compared = 0;
-    const whole = (positions: readonly number[]) => {
-      compared += positions.length;
-      return new Map(positions.map((position) => [position, vectors[position] ?? new Float32Array()]));
+    const readVectors = (points: Seen) => {
+      compared += points.length;
+      return new Map(points.map((point) => [point, vectors[point.slot] ?? new Float32Array()]));
     };
-    const nearest = (vector: Float32Array, limit: number) => vectorLeg(seen, { vector, limit }, whole);
+    const nearest = (vector: Float32Array, limit: number) =>
+      vectorLeg(seen, { vector, limit }, readVectors).map(([{ slot }, score]) => [slot, score]);
     return { nearest, compared: () => compared };
   };
   const exactly = (vectors: readonly Float32Array[], asked: Float32Array, limit: number) =>

@@ -1,0 +1,104 @@
+import type { Filter, IndexQuery } from '@slowwave/engine';
+import { visible } from '@slowwave/engine/storing';
+import { sqliteDialect } from '../../filter-sql/sqlite.ts';
+import { translate } from '../../filter-sql/translate.ts';
+import type { Sql } from '../ledger/sql.ts';
+import { keywordLeg, type Seen, vectorLeg } from './legs.ts';
+import type { OwnerRow, OwnerTable } from './owners.ts';
+import type { FoundPoint } from './protocol.ts';
+import { floatsOf, idWords, SCOPE_PARTS } from './record.ts';
+import { byMemory, type StoredPoint } from './stored-point.ts';
+import { SLOTS } from './tables.ts';
+
+/** The points either leg found, by memory id and version, with only their payloads read from the file. */
+export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
+  const seen = seenOf(table, query, fittingSlots(sql, table.owner, query));
+  const { vector, terms } = query;
+  const readVectors = (points: Seen) => vectorsOf(sql, table.owner, points);
+  const vectorScores = new Map(vector === null ? [] : vectorLeg(seen, { ...query, vector }, readVectors));
+  const keywordScores = new Map(terms === null ? [] : keywordLeg(seen, { ...query, terms }));
+  const found = [...new Set([...vectorScores.keys(), ...keywordScores.keys()])].sort(byMemory);
+  const payloads = detailsOf<{ payload: string }>(sql, table.owner, { column: 'payload', of: found });
+  return found.flatMap((point) => {
+    const stored = payloads.get(point.slot);
+    if (stored === undefined) return [];
+    const vectorScore = vectorScores.get(point) ?? null;
+    return [{ payload: stored.payload, vectorScore, keywordScore: keywordScores.get(point) ?? null }];
+  });
+}
+
+function vectorsOf(sql: Sql, owner: OwnerRow, points: Seen): Map<StoredPoint, Float32Array> {
+  const details = detailsOf<{ vector: Buffer }>(sql, owner, { column: 'vector', of: points });
+  return new Map(
+    points.flatMap((point) => {
+      const stored = details.get(point.slot);
+      return stored === undefined ? [] : [[point, floatsOf(stored.vector)] as const];
+    }),
+  );
+}
+
+interface Wanted {
+  readonly column: 'payload' | 'vector';
+  readonly of: Seen;
+}
+
+/** What the file has of these points in one column, by their slots. */
+function detailsOf<Row>(sql: Sql, { number }: OwnerRow, { column, of }: Wanted): Map<number, Row> {
+  const text = `SELECT row, ${column} FROM details WHERE row IN (SELECT value FROM json_each(@rows))`;
+  const rows = JSON.stringify(of.map(({ slot }) => number * SLOTS + slot));
+  return new Map(sql.all<Row & { row: number }>(text, { rows }).map((stored) => [stored.row % SLOTS, stored]));
+}
+
+/** Slots of the owner that a filter leaves; null: it leaves all of them. */
+type Narrowed = ReadonlySet<number> | null;
+
+export function seenOf({ segments }: Pick<OwnerTable, 'segments'>, query: IndexQuery, narrowed: Narrowed): Seen {
+  const sight = { visibility: query.visibility, filter: {} };
+  const asked = SCOPE_PARTS.flatMap((part) => {
+    const id = query.filter[part];
+    return id === undefined ? [] : [{ part, words: idWords(id) }];
+  });
+  const isSeen = (point: StoredPoint): boolean =>
+    visible(point, sight) &&
+    asked.every(({ part, words }) => point.isOf(part, words)) &&
+    (narrowed === null || narrowed.has(point.slot));
+  return segments.flatMap(({ points }) => points.filter(isSeen));
+}
+
+/** The slots of the owner's points that the question's filter is true of; null where it has none. */
+function fittingSlots(sql: Sql, owner: OwnerRow, query: IndexQuery): Narrowed {
+  return query.where === null ? null : new Set(slotsWhere(sql, owner, { ...query, where: query.where }));
+}
+
+type Filtering = Pick<IndexQuery, 'visibility'> & { readonly where: Filter };
+
+function slotsWhere(sql: Sql, { number }: OwnerRow, { visibility, where }: Filtering): number[] {
+  const { condition, params } = translate(where, DIALECT);
+  // Most of what an owner has may be former versions: where nobody sees them, nothing of them is read.
+  const held = visibility.kind === 'live' ? 'AND live = 1' : '';
+  const owned = 'row BETWEEN @firstRow AND @lastRow';
+  const text = `SELECT row FROM points JOIN details USING (row) WHERE ${owned} ${held} AND ${condition}`;
+  const rows = { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 };
+  return sql.once<{ row: number }>(text, { ...rows, ...params }).map(({ row }) => row % SLOTS);
+}
+
+/** Read from what a hit shows: nobody filters so much that columns of their own would pay. */
+const DIALECT = sqliteDialect(
+  {
+    userId: "(payload ->> '$.scope.userId')",
+    agentId: "(payload ->> '$.scope.agentId')",
+    runId: "(payload ->> '$.scope.runId')",
+    appId: "(payload ->> '$.scope.appId')",
+    memoryId: 'memory_id',
+    text: "(payload ->> '$.text')",
+    category: "(payload ->> '$.category')",
+    immutable: "(payload ->> '$.immutable')",
+    confirmations: "(payload ->> '$.confirmations')",
+    createdAt: "(payload ->> '$.createdAt')",
+    updatedAt: "(payload ->> '$.updatedAt')",
+    saidAt: "(payload ->> '$.saidAt.at')",
+    validFrom: "(payload ->> '$.validFrom')",
+    expiresAt: "(payload ->> '$.expiresAt')",
+  },
+  "payload -> '$.metadata'",
+);

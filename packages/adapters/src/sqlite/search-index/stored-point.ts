@@ -1,0 +1,141 @@
+import type { Sighted } from '@slowwave/engine';
+import { FLOAT, type IdWords, NUMBERS_AT, SCOPE_PARTS, type ScopePart, WORD } from './record.ts';
+
+/** Records of one owner that were read at once, side by side. */
+export interface Segment {
+  readonly bytes: Uint8Array;
+  readonly points: readonly StoredPoint[];
+}
+
+export function segmentOf(given: Uint8Array): Segment {
+  // Numbers of eight bytes are read in place, for which the bytes must begin on a multiple of eight.
+  const bytes = given.byteOffset % 8 === 0 ? given : Uint8Array.from(given);
+  const run = runOf(bytes);
+  const points: StoredPoint[] = [];
+  for (let at = 0; at < bytes.length; at += run.words[at / 4 + WORD.bytes] || bytes.length) {
+    points.push(new StoredPoint(run, at));
+  }
+  return { bytes, points };
+}
+
+/** The same bytes as numbers of each kind. */
+interface Run {
+  readonly words: Uint32Array;
+  readonly floats: Float64Array;
+  readonly numbers: Int8Array;
+  readonly text: Buffer;
+}
+
+const runOf = ({ buffer, byteOffset, length }: Uint8Array): Run => ({
+  words: new Uint32Array(buffer, byteOffset, length / 4),
+  floats: new Float64Array(buffer, byteOffset, length / 8),
+  numbers: new Int8Array(buffer, byteOffset, length),
+  text: Buffer.from(buffer, byteOffset, length),
+});
+
+/** Agent, run and app are compared by `isOf`: the ids themselves are not in a record. */
+const UNREAD_SCOPE: Sighted['scope'] = { userId: null, agentId: null, runId: null, appId: null };
+
+/** A record by the names of what is in it. Nothing is decoded before it is asked for. */
+export class StoredPoint implements Sighted {
+  readonly scope = UNREAD_SCOPE;
+  readonly #run: Run;
+  readonly #at: number;
+
+  constructor(run: Run, at: number) {
+    this.#run = run;
+    this.#at = at;
+  }
+
+  get slot(): number {
+    return this.#word(WORD.slot);
+  }
+  get live(): boolean {
+    return this.#word(WORD.live) === 1;
+  }
+  get version(): number {
+    return this.#word(WORD.version);
+  }
+  get memoryId(): string {
+    const begin = this.#at + (WORD.firstEntry + this.#word(WORD.entries) * 2) * 4;
+    return this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
+  }
+
+  get saidAt(): Sighted['saidAt'] {
+    return { at: this.#float(FLOAT.saidAt), seq: this.#float(FLOAT.saidSeq) };
+  }
+  get validFrom(): number {
+    return this.#float(FLOAT.validFrom);
+  }
+  get invalidAt(): number | null {
+    return orNever(this.#float(FLOAT.invalidAt));
+  }
+  get expiresAt(): number | null {
+    return orNever(this.#float(FLOAT.expiresAt));
+  }
+  get deletedAt(): Sighted['deletedAt'] {
+    const at = orNever(this.#float(FLOAT.deletedAt));
+    return at === null ? null : { at, seq: this.#float(FLOAT.deletedSeq) };
+  }
+  get shownFrom(): number | undefined {
+    const at = this.#float(FLOAT.shownFrom);
+    return Number.isNaN(at) ? undefined : at;
+  }
+
+  /** Whether its agent, run or app is the one with these `idWords`. */
+  isOf(part: ScopePart, [low, high]: IdWords): boolean {
+    const at = WORD.scope + SCOPE_PARTS.indexOf(part) * 2;
+    return this.#word(at) === low && this.#word(at + 1) === high;
+  }
+
+  /** How many terms its text has, or with `wide` also its context. */
+  termCount(wide: boolean): number {
+    return this.#word(wide ? WORD.allTerms : WORD.ownTerms);
+  }
+
+  /** The entries of its text, or with `wide` all of them. */
+  entries(wide: boolean): Entries {
+    const first = this.#at / 4 + WORD.firstEntry;
+    const end = first + this.#word(wide ? WORD.entries : WORD.ownEntries) * 2;
+    return { words: this.#run.words, first, end, wide };
+  }
+
+  get roughVector(): RoughVector {
+    const begin = this.#at + this.#word(WORD.vectorAt);
+    const { numbers, floats } = this.#run;
+    return { numbers, first: begin + NUMBERS_AT, step: floats[begin / 8] ?? 0, missed: floats[begin / 8 + 1] ?? 0 };
+  }
+
+  #word(word: number): number {
+    return this.#run.words[this.#at / 4 + word] ?? 0;
+  }
+  #float(float: number): number {
+    return this.#run.floats[this.#at / 8 + float] ?? 0;
+  }
+}
+
+/** Entries are at `words[first]` … `words[end - 1]`, two words each. */
+export interface Entries {
+  readonly words: Uint32Array;
+  readonly first: number;
+  readonly end: number;
+  readonly wide: boolean;
+}
+
+/** A vector in 8-bit numbers from `numbers[first]` on: times `step` they have about length one. A step of 0: all are zero. */
+export interface RoughVector {
+  readonly numbers: Int8Array;
+  readonly first: number;
+  readonly step: number;
+  /** How far all of it is from the vector of length one at most. */
+  readonly missed: number;
+}
+
+const orNever = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
+
+/** The order of equal scores: by memory id, then version. */
+export function byMemory(one: StoredPoint, other: StoredPoint): number {
+  const [a, b] = [one.memoryId, other.memoryId];
+  if (a !== b) return a < b ? -1 : 1;
+  return one.version - other.version;
+}

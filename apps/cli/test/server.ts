@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE, freePort, keepWarm, type Service, spawnService, warmFolder } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, type Service, spawnService } from '@slowwave/testkit';
 
 const STANDALONE = fileURLToPath(new URL('../../standalone/src/main.ts', import.meta.url));
 
@@ -13,7 +13,6 @@ export interface TestServer extends Service {
 }
 
 export async function startServer(folder: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  await warmFolder(folder);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await spawnService({
@@ -27,7 +26,6 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
     },
     ready: { url: `${url}/readyz` },
   });
-  await keepWarm(folder);
   const { SLOWWAVE_API_KEY: key } = env;
   const headers = {
     'content-type': 'application/json',

@@ -1,13 +1,4 @@
-import {
-  COMPILE_CACHE,
-  freePort,
-  keepWarm,
-  refusal,
-  spawnService,
-  startModelServer,
-  tempDir,
-  warmFolder,
-} from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { call, post } from './client.ts';
 
@@ -19,7 +10,6 @@ it(
   'of what is said, asked and written no word reaches a log, however fine it is',
   async () => {
     const folder = await tempDir();
-    await warmFolder(folder.path);
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
     // A server that complains quotes what it was sent.
@@ -43,7 +33,6 @@ it(
       },
     });
     try {
-      await keepWarm(folder.path);
       const user = { user_id: 'ann' };
       const said = { role: 'user', content: `I met ${MARK} at noon`, name: MARK };
       const messages = [{ ...said, id: MARK }];

@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, freePort, keepWarm, spawnService, tempDir, warmFolder } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, spawnService, tempDir } from '@slowwave/testkit';
 import { type Page, startBrowser } from '@slowwave/testkit/browser';
 import { expect, it } from 'vitest';
 
@@ -21,7 +21,6 @@ it(
   async ({ onTestFinished }) => {
     const folder = await tempDir();
     onTestFinished(() => folder.remove());
-    await warmFolder(folder.path);
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
     const env = {
@@ -33,7 +32,6 @@ it(
     const main = new URL('../src/main.ts', import.meta.url);
     const service = await spawnService({ main, env, ready: { url: `${at}/readyz` }, readyWithinMs: WITHIN_MS });
     onTestFinished(async () => void (await service.stop()));
-    await keepWarm(folder.path);
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
     const context = await browser.newContext();

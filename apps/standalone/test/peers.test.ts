@@ -5,14 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   COMPILE_CACHE,
-  keepWarm,
   type ModelServer,
   type Service,
   spawnService,
   startModelServer,
   type TempDir,
   tempDir,
-  warmFolder,
 } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
@@ -26,13 +24,11 @@ let folder: TempDir;
 let service: Service | null = null;
 const place = async (): Promise<void> => {
   folder = await tempDir();
-  await warmFolder(folder.path);
   await writeFile(connections(), '');
 };
 const leave = async (): Promise<void> => {
   await service?.kill();
   service = null;
-  await keepWarm(folder.path);
   await folder.remove();
 };
 /** Where it is written down whom the server connects to. */

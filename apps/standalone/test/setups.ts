@@ -1,14 +1,12 @@
 import {
   COMPILE_CACHE,
   freePort,
-  keepWarm,
   type Service,
   spawnService,
   startPostgres,
   startRedis,
   type TempDir,
   tempDir,
-  warmFolder,
 } from '@slowwave/testkit';
 
 /** One way of running Slowwave, on a data folder of its own. Base URLs by what is asked there. */
@@ -61,7 +59,6 @@ async function open(
   servers: Servers,
 ): Promise<Setup> {
   const folder: TempDir = await tempDir();
-  await warmFolder(folder.path);
   const ports = new Map<string, number>();
   for (const app of Object.keys(apps)) ports.set(app, await freePort());
   let running: Service[] = [];
@@ -95,7 +92,6 @@ async function open(
     await Promise.all(ending.map((service) => service[how]()));
   };
   await start();
-  await keepWarm(folder.path);
   return {
     dataDir: folder.path,
     ingest: urlOf('ingest'),

@@ -2,15 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import {
-  COMPILE_CACHE,
-  keepWarm,
-  type Service,
-  spawnService,
-  type TempDir,
-  tempDir,
-  warmFolder,
-} from '@slowwave/testkit';
+import { COMPILE_CACHE, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
 
@@ -26,10 +18,8 @@ const env = (more: Readonly<Record<string, string>> = {}) => ({
 let folder: TempDir;
 beforeEach(async () => {
   folder = await tempDir();
-  await warmFolder(folder.path);
 });
 afterEach(async () => {
-  await keepWarm(folder.path);
   await folder.remove();
 });
 
@@ -172,8 +162,6 @@ describe('what it is told', () => {
     const first = await running();
     const { port } = new URL(await urlOf(first));
     const other = await tempDir();
-    await keepWarm(folder.path);
-    await warmFolder(other.path);
     const { code, err } = await startAndEnd(['--port', port, '--data-dir', other.path]);
     expect(code).toBe(1);
     expect(err).toContain(`port ${port} on 127.0.0.1 is already in use`);

@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import { DEFAULT_TENANT, type LaneId } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine-testing';
-import { startPostgres, type TempDir, type TestPostgres, tempDir } from '@slowwave/testkit';
+import { startPostgres, type TestPostgres } from '@slowwave/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
+  memoryConnection,
   openErasureQueue,
   openSchedule,
-  pgliteConnection,
   postgresConnection,
   type QueueConnection,
   queueFor,
@@ -18,16 +17,13 @@ import {
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const MINE = 'lane_mine' as LaneId;
 const log = recordingLog();
-let folder: TempDir;
 let postgres: TestPostgres;
 
 beforeAll(async () => {
-  folder = await tempDir();
   postgres = await startPostgres();
 }, 60_000);
 afterAll(async () => {
   await postgres.stop();
-  await folder.remove();
 });
 
 it('a queue on PostgreSQL forgets the jobs of a lane, and why they failed', { timeout: 60_000 }, async () => {
@@ -43,8 +39,8 @@ it('a queue on PostgreSQL forgets the jobs of a lane, and why they failed', { ti
   expect(JSON.stringify(rows)).not.toContain(MINE);
 });
 
-it('a queue in the process forgets a lane at the first try', { timeout: 60_000 }, async () => {
-  const connection = await pgliteConnection({ imagePath: join(folder.path, 'queue.tar'), log });
+it('a queue in memory forgets a lane at the first try', { timeout: 60_000 }, async () => {
+  const connection = memoryConnection();
   expect(await failAndForget(connection)).toBe(0);
   await connection.close();
 });

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId, StudyHandler, SummaryHandler } from '@slowwave/engine';
 import { describeFollowUps, recordingLog } from '@slowwave/engine-testing';
-import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
+  memoryConnection,
   openFollowUps,
-  pgliteConnection,
   postgresConnection,
   type QueueConnection,
   queueFor,
@@ -18,16 +17,14 @@ import {
 const PATIENCE = { timeout: 30_000, interval: 20 };
 let redis: TestRedis;
 let postgres: TestPostgres;
-let folder: TempDir;
-let pglite: QueueConnection | null = null;
 let onPostgres: QueueConnection | null = null;
 
 beforeAll(async () => {
-  [redis, postgres, folder] = await Promise.all([startRedis(), startPostgres(), tempDir()]);
+  [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
 });
 afterAll(async () => {
-  await Promise.all([pglite?.close(), onPostgres?.close()]);
-  await Promise.all([redis.stop(), postgres.stop(), folder.remove()]);
+  await onPostgres?.close();
+  await Promise.all([redis.stop(), postgres.stop()]);
 });
 
 /** An empty queue of follow-ups. */
@@ -48,10 +45,7 @@ async function openOn(connection: QueueConnection) {
 
 describeFollowUps('on Redis', () => openOn(redisConnection(redis.url)));
 
-describeFollowUps('on PGlite', async () => {
-  pglite ??= await pgliteConnection({ imagePath: join(folder.path, 'queue.tar.gz'), log: recordingLog() });
-  return openOn(pglite);
-});
+describeFollowUps('in memory', () => openOn(memoryConnection()));
 
 describeFollowUps('on PostgreSQL', () => {
   onPostgres ??= postgresConnection({ url: postgres.url, log: recordingLog() });

@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import { type LaneId, laneSweep, rebuildQueue, takeTurn } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, recordingLog } from '@slowwave/engine-testing';
-import { startPostgres, startRedis, type TempDir, type TestPostgres, type TestRedis, tempDir } from '@slowwave/testkit';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@slowwave/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
+  memoryConnection,
   openErasureQueue,
   openFollowUps,
   openSchedule,
-  pgliteConnection,
   postgresConnection,
   type QueueConnection,
   queueFor,
@@ -29,16 +28,15 @@ const LOSSES = 5;
 const log = recordingLog();
 let redis: TestRedis;
 let postgres: TestPostgres;
-let folder: TempDir;
 let keys: Redis;
 
 beforeAll(async () => {
-  [redis, postgres, folder] = await Promise.all([startRedis(), startPostgres(), tempDir()]);
+  [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   keys = new Redis(redis.url);
 });
 afterAll(async () => {
   keys.disconnect();
-  await Promise.all([redis.stop(), postgres.stop(), folder.remove()]);
+  await Promise.all([redis.stop(), postgres.stop()]);
 });
 beforeEach(async () => void (await keys.flushall()));
 
@@ -133,10 +131,10 @@ describe('a queue on Redis that lost a part of itself', () => {
 const PLACES = [
   ['Redis', async () => redisConnection(redis.url)],
   ['PostgreSQL', async () => postgresConnection({ url: postgres.url, log })],
-  ['PGlite', () => pgliteConnection({ imagePath: join(folder.path, 'queue.tar.gz'), log })],
+  ['memory', async () => memoryConnection()],
 ] as const;
 
-describe.each(PLACES)('on %s', (_, open) => {
+describe.each(PLACES)('in %s', (_, open) => {
   let connection: QueueConnection;
   beforeAll(async () => {
     connection = await open();

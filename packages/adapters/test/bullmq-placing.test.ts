@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { QUEUES } from '@slowwave/contracts';
 import type { Nudge, TenantId } from '@slowwave/engine';
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
-import { startRedis, type TempDir, type TestRedis, tempDir } from '@slowwave/testkit';
+import { startRedis, type TestRedis } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
+  memoryConnection,
   openSchedule,
-  pgliteConnection,
   type QueueConnection,
   queueFor,
   redisConnection,
@@ -18,21 +17,20 @@ const MANY = 30;
 const SOON_MS = 500;
 const log = recordingLog();
 let redis: TestRedis;
-let folder: TempDir;
 
 beforeAll(async () => {
-  [redis, folder] = await Promise.all([startRedis(), tempDir()]);
+  redis = await startRedis();
 });
 afterAll(async () => {
-  await Promise.all([redis.stop(), folder.remove()]);
+  await redis.stop();
 });
 
 const PLACES = [
   ['Redis', async () => redisConnection(redis.url)],
-  ['PGlite', () => pgliteConnection({ imagePath: join(folder.path, 'queue.tar.gz'), log })],
+  ['memory', async () => memoryConnection()],
 ] as const;
 
-describe.each(PLACES)('turns that come due while every place is taken, on %s', (_, open) => {
+describe.each(PLACES)('turns that come due while every place is taken, in %s', (_, open) => {
   let connection: QueueConnection;
   beforeAll(async () => {
     connection = await open();

@@ -33,4 +33,3 @@ export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { type TempDir, tempDir } from './temp.ts';
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts';
-export { keepWarm, warmFolder } from './warm-start.ts';

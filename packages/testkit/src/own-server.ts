@@ -3,7 +3,6 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './ports.ts';
 import { spawnService } from './process.ts';
 import { tempDir } from './temp.ts';
-import { keepWarm, warmFolder } from './warm-start.ts';
 
 export interface OwnServer {
   readonly url: string;
@@ -17,7 +16,6 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
   const folder = await tempDir();
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
-  await warmFolder(folder.path);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await spawnService({
@@ -31,7 +29,6 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
     },
     ready: { url: `${url}/readyz` },
   });
-  await keepWarm(folder.path);
   return {
     url,
     pid: service.pid,

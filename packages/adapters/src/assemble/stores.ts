@@ -11,7 +11,7 @@ import {
   type SearchIndex,
   type VectorCache,
 } from '@slowwave/engine';
-import { pgliteConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
+import { memoryConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics.ts';
 import { redisVectors } from '../redis-vectors.ts';
@@ -55,13 +55,13 @@ export async function requireSharedFolder({ redisUrl, databaseUrl, dataDir }: Co
   if (databaseUrl === null && redisUrl !== null) await requireSameQueue(dataDir, redisUrl);
 }
 
-/** The queue of the configuration; in process only where one process does everything. */
+/** The queue of the configuration; in memory only where one process does everything. */
 export async function openQueue(config: Config, log: Log): Promise<QueueConnection> {
-  const { redisUrl, databaseUrl, dataDir } = config;
+  const { redisUrl, databaseUrl } = config;
   if (redisUrl !== null) return redisConnection(redisUrl);
   if (databaseUrl !== null)
     return postgresConnection({ url: databaseUrl, log, connections: connectionShares(config).queue });
-  return pgliteConnection({ imagePath: join(dataDir, 'queue-image.tar'), log });
+  return memoryConnection();
 }
 
 /** Of the maximum connections to PostgreSQL. */

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type Log } from '@slowwave/engine';
 
 /** Longer than any queue call under load; a server that froze without closing its sockets is noticed by this alone. */
@@ -14,18 +13,6 @@ export interface Pulse {
   missed(): void;
   isSilent(): boolean;
 }
-
-/** Who waits for what is being done. */
-interface Caller {
-  gaveUp: boolean;
-}
-
-/** The library passes no signals on: what a call does on its way finds out here whether anybody still waits for it. */
-const callers = new AsyncLocalStorage<Caller>();
-const NOBODY: Caller = { gaveUp: false };
-
-/** Whoever waits for what is done here. To be asked for before waiting. */
-export const currentCaller = (): Readonly<Caller> => callers.getStore() ?? NOBODY;
 
 /** A server that a call goes to. */
 export interface CalledQueue {
@@ -49,17 +36,15 @@ export function newPulse(): Pulse {
 /** Runs one call to the queue; every failure of it, and silence, becomes EngineError 'queue_unavailable'. */
 export async function callQueue<T>({ place, pulse }: CalledQueue, call: () => Promise<T>): Promise<T> {
   const limitMs = pulse.isSilent() ? SILENT_LIMIT_MS : CALL_LIMIT_MS;
-  const caller: Caller = { gaveUp: false };
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      caller.gaveUp = true;
       pulse.missed();
       reject(new Error(`no answer for ${limitMs} ms`));
     }, limitMs);
   });
   try {
-    const answer = await Promise.race([callers.run(caller, call), silence]);
+    const answer = await Promise.race([call(), silence]);
     pulse.heard();
     return answer;
   } catch (error) {

@@ -14,9 +14,6 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 2_000 } },
 } as const satisfies Omit<QueueOptions, 'connection'>;
 
-/** What keeps turns running goes before what only asks or tells about them, where they have to share one session. */
-export type Line = 'work' | 'other';
-
 /** A place that queues live in. Everything above it is the same for every backend. */
 export interface QueueConnection extends CalledQueue {
   /** Which server it is, for messages; never with a password. */
@@ -26,7 +23,7 @@ export interface QueueConnection extends CalledQueue {
   /** Resolves when the server answers and is set up as a queue needs it; throws EngineError 'queue_unavailable'. */
   ready(): Promise<void>;
   /** The writing side: fails at once when the server is away. Works only after `ready`. */
-  openQueue(name: string, line?: Line): Queue;
+  openQueue(name: string): Queue;
   /** The reading side: waits for the server as long as it takes. */
   openWorker(name: string, processor: Processor, options: SharedWorkerOptions): Worker;
   /** The order of turns, kept where the queue is. */

@@ -40,9 +40,9 @@ export function postgresConnection({ url, log, connections = CONNECTIONS_MAX }: 
     openWorker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createPostgresBackend) as unknown as Worker,
     turnOrder: () => postgresTurnOrder(pool),
-    waiting: () => sqlWaiting(pool),
-    jobStates: () => sqlJobStates(pool),
-    jobsOfLane: () => sqlJobsOfLane(pool),
+    waiting: () => waitingIn(pool),
+    jobStates: () => jobStatesIn(pool),
+    jobsOfLane: () => jobsOfLaneIn(pool),
     forgetEvents: async ({ name }) => void (await pool.query(FORGET_EVENTS, [name])),
     close: endWith(pool),
   };
@@ -148,13 +148,8 @@ const ROW_STATE = `CASE
 const SELECT = `SELECT id, ${ROW_STATE} AS state FROM bullmq.job WHERE queue = $1 AND id = ANY($2::text[])`;
 const REMOVE = `DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY($2::text[]) AND ${ROW_STATE} = 'absent'`;
 
-/** As much of a pool of PostgreSQL as is needed here. */
-interface Asked {
-  query(text: string, params: unknown[]): Promise<{ rows: unknown[] }>;
-}
-
-/** The states of jobs in PostgreSQL or PGlite, where each is one row. */
-export function sqlJobStates(pool: Asked): JobStates {
+/** Each job is one row. */
+function jobStatesIn(pool: Pool): JobStates {
   return inPortions(async (queue, ids) => {
     const params = [queue, ids, Date.now() + ASLEEP_MS];
     const rows = (await pool.query(SELECT, params)).rows as { id: string; state: TurnState }[];
@@ -166,8 +161,8 @@ export function sqlJobStates(pool: Asked): JobStates {
 
 const SELECT_IDS = 'SELECT id FROM bullmq.job WHERE queue = $1 AND (id = $2 OR starts_with(id, $3))';
 
-export const sqlJobsOfLane =
-  (pool: Asked): JobsOfLane =>
+const jobsOfLaneIn =
+  (pool: Pool): JobsOfLane =>
   async (queue, lane) => {
     const { rows } = await pool.query(SELECT_IDS, [queue, lane, `${lane}~`]);
     return (rows as { id: string }[]).map(({ id }) => id);
@@ -180,7 +175,7 @@ const PLACE_ROWS = `
   UPDATE bullmq.job j SET priority = p.priority FROM unnest($2::text[], $3::int[]) AS p (id, priority)
   WHERE j.queue = $1 AND j.id = p.id AND j.state = 'waiting' AND j.priority = ${UNPLACED}`;
 
-export function sqlWaiting(pool: Asked): Waiting {
+function waitingIn(pool: Pool): Waiting {
   return {
     unplaced: async (queue, limit) =>
       (await pool.query(UNPLACED_ROWS, [queue, limit])).rows as { id: string; data: unknown }[],
@@ -192,4 +187,4 @@ export function sqlWaiting(pool: Asked): Waiting {
 }
 
 /** The library cannot do this on PostgreSQL: its `trimEvents` throws there. The schema is the one it keeps its tables in. */
-export const FORGET_EVENTS = 'DELETE FROM bullmq.event WHERE queue = $1';
+const FORGET_EVENTS = 'DELETE FROM bullmq.event WHERE queue = $1';

@@ -148,7 +148,7 @@ const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
 function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
   const { connection, log, takeOverMs = TAKE_OVER_MS } = options;
   const { name } = QUEUES[work.name];
-  const queue = connection.openQueue(name, 'work');
+  const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | null = null;
   const workplace: Workplace = { queue, isClosing: () => closed !== null };

@@ -7,7 +7,6 @@ const THREADS = {
   '../sqlite/ledger/writer-thread.ts': ['better-sqlite3'],
   '../sqlite/ledger/reader-thread.ts': ['better-sqlite3'],
   '../sqlite/search-index/index-thread.ts': ['better-sqlite3'],
-  '../bullmq/pglite-thread.ts': ['@electric-sql/pglite'],
 };
 
 test.each(Object.entries(THREADS))('%s loads nothing that it could do without', (script, packages) => {

@@ -1,14 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  COMPILE_CACHE,
-  freePort,
-  keepWarm,
-  startPostgres,
-  type TestPostgres,
-  tempDir,
-  warmFolder,
-} from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
 import { type Member, openMember } from './member.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { openQueueServer, type QueueServer } from './queue-server.ts';
@@ -74,7 +66,6 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
   const dataDir = join(folder.path, 'data');
-  if (mode === 'embedded') await warmFolder(dataDir);
   const queue = mode === 'embedded' ? null : await openQueueServer();
   const postgres = mode === 'postgres' ? await startPostgres() : null;
   const qdrant = postgres === null || qdrantUrl === null ? null : { url: qdrantUrl, name: `chaos-${process.pid}` };
@@ -105,7 +96,6 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const stage = { mode, members, ...rolesOf(members), provider, queue, postgres, dataDir, qdrant, close };
   try {
     await Promise.all(members.map((member) => member.start()));
-    await keepWarm(dataDir);
   } catch (error) {
     await close(false);
     throw error;

@@ -42,6 +42,56 @@ test.each([
   expect([isAt(file, path), pathsIn(`see \`${path}\``)]).toEqual([there, [path]]);
 });
 
+test('every setting, metric and route that a page names exists', async () => {
+  const settings = matches(await textOf('.env.example'), /^# ([A-Z][A-Z0-9_]+)=/gm);
+  const metrics = await textOf('docs/metrics.md');
+  const routes = matches(await textOf('packages/sdk/src/api.ts'), /^ {2}'([A-Z]+ \/v1[^']*)': \{/gm).map(anyId);
+  const unknown = (
+    await Promise.all((await pages()).map(async (page) => ({ page, text: await textOf(page) })))
+  ).flatMap(({ page, text }) => [
+    ...matches(text, /\b(SLOWWAVE_[A-Z0-9_]+)\b/g).flatMap((name) => (settings.includes(name) ? [] : [[page, name]])),
+    ...matches(text, /\b(slowwave_[a-z0-9_]+)\b/g)
+      .map((name) => name.replace(/_(?:count|sum|bucket)$/, ''))
+      .flatMap((name) => (metrics.includes(name) ? [] : [[page, name]])),
+    ...matches(page === OF_MEM0 ? '' : text, /\b((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[\w{}…/.-]+)/g)
+      .map((route) => anyId(route.replace(/\.$/, '')))
+      .flatMap((route) => (routes.includes(route) || route.endsWith('/…') ? [] : [[page, route]])),
+  ]);
+  expect([settings.length, routes.length].map((count) => count > 50)).toEqual([true, true]);
+  expect(unknown).toEqual([]);
+});
+
+test('docs/operations.md quotes log lines as they are', async () => {
+  const text = await textOf('docs/operations.md');
+  const [, table = ''] = /## Every fault at a glance\n([^#]*)/.exec(text) ?? [];
+  const cells = table.split('\n').map((line) => (line.startsWith('| ') ? (line.split(' | ')[1] ?? '') : ''));
+  const ofTable = cells.flatMap((cell) => matches(cell, /`([^`]* [^`]*)`/g));
+  const said = [...matches(text, /"msg":"([^"]+)"/g), ...ofTable];
+  const files = [...(await filesBelow('packages')), ...(await filesBelow('apps'))].filter((path) =>
+    IS_SOURCE.test(path),
+  );
+  const source = (await Promise.all(files.map(textOf))).join('\n').replaceAll(/['`] \+\s+['`]/g, '');
+  const parts = said.flatMap((line) => line.split(/…|\d+|con_/)).map((part) => part.trim());
+  const missing = parts.filter((part) => part.length > FEW && !source.includes(part) && !source.includes(endOf(part)));
+  expect(said.length).toBeGreaterThan(20);
+  expect(missing).toEqual([]);
+});
+
+const IS_SOURCE = /^(?:apps|packages)\/[^/]+\/src\/.*(?<!\.test)\.ts$/;
+
+/** Letters that say too little to be looked for. */
+const FEW = 8;
+
+/** Without its first words, which may be filled in. */
+const endOf = (text: string): string => text.split(' ').slice(2).join(' ');
+
+/** It also names routes of mem0's own. */
+const OF_MEM0 = 'docs/from-mem0.md';
+
+const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, one = '']) => one);
+
+const anyId = (route: string): string => route.replaceAll(/\{[^}]*\}|\b[a-z]{3}_…/g, '{id}');
+
 async function pages(): Promise<string[]> {
   const below = await Promise.all(FOLDERS.map(filesBelow));
   const isPage = (path: string): boolean => path.endsWith('.md') && !path.includes('node_modules');

@@ -1,6 +1,6 @@
 import type { GraphStore } from '../ports/ledger/graph.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
-import { remembering } from '../text/remembering.ts';
+import { remembering } from '../text/terms.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import type { Entity, EntityKind } from './words.ts';
 

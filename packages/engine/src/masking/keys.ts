@@ -81,7 +81,7 @@ export const OTHER_KEYS: readonly RareForm[] = [
   },
   {
     kind: 'password',
-    needs: ['://', '@'],
+    needs: ['@', '://'],
     form: /:(?<=(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}:\/\/[^\s/:@"]{0,64}:)(?<value>[^\s/@"]{1,256})(?=@)/giu,
   },
 ];

@@ -136,7 +136,7 @@ function discardOf({ text }: RawFact, reason: string): Discard {
 
 /** Slices of one message overlap: what stands in two of them is told once. */
 const keyOf = ({ raw, sources }: Candidate): string =>
-  JSON.stringify([normaliseText(raw.text), ...sources.map(({ id }) => id)]);
+  [normaliseText(raw.text), ...sources.map(({ id }) => id)].join('\n');
 
 const placeOf = (fact: Omit<Fact, 'id'>, order: ReadonlyMap<string, number>): number =>
   order.get(fact.sourceIds[0] ?? '') ?? 0;
@@ -160,7 +160,7 @@ function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Ad
 function categoryOf(given: string | null, categories: readonly string[]): string | null {
   if (given === null) return null;
   const known = spelling.get(categories) ?? spellingOf(categories);
-  return known.get(plain(given)) ?? known.get('misc') ?? null;
+  return known.get(given) ?? known.get(plain(given)) ?? known.get('misc') ?? null;
 }
 
 /** Every fact is asked for its category: how each is spelt is worked out once for each list of them. */
@@ -169,6 +169,7 @@ const spelling = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
 function spellingOf(categories: readonly string[]): ReadonlyMap<string, string> {
   const all = [...categories, FORGET_CATEGORY].map((category) => [plain(category), category] as const);
   const known = new Map(all.reverse()); // of two that are spelt alike the first counts
+  for (const category of categories) known.set(category, known.get(plain(category)) ?? category); // as most models write it
   spelling.set(categories, known);
   return known;
 }

@@ -22,10 +22,13 @@ export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
  * nothing usable. The text is read a few times at most, whatever it holds.
  */
 export function readAnswer<T>(text: string, shape: Shape<T>): Reading<T> | null {
-  const json = parsed(text);
+  const json = BEHIND_JSON.has(text.trimEnd().slice(-1)) ? parsed(text) : undefined;
   if (typeof json === 'string') return readText(json.trim(), shape);
   return json === undefined ? readText(cleanText(text).trim(), shape) : wholeOf(shapedIn(json, shape), shape);
 }
+
+/** What nothing of this stands behind broke off: to parse it would show no more. */
+const BEHIND_JSON: ReadonlySet<string> = new Set(['}', ']', '"']);
 
 function readText<T>(text: string, shape: Shape<T>): Reading<T> | null {
   const given = unquoted(text);
@@ -60,7 +63,8 @@ const isUsable = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || !('usable' in value) || value.usable === true;
 
 /** The text without what models put around their answers. */
-const bare = (text: string): string => withoutThinking(text.replace(/<\|[^|>]*\|>/gu, ' '));
+const bare = (text: string): string =>
+  text.includes('<') ? withoutThinking(text.replace(/<\|[^|>]*\|>/gu, ' ')) : text;
 
 /** Some models write the whole answer as one JSON string. */
 function unquoted(text: string): string {

@@ -84,7 +84,7 @@ function groupOf(item: Item): readonly Item[] {
 function eachOnce(facts: readonly RawFact[]): readonly RawFact[] {
   const seen = new Set<string>();
   return facts.filter(({ text, sourceIds }) => {
-    const key = JSON.stringify([normaliseText(text), sourceIds]);
+    const key = [normaliseText(text), ...sourceIds].join('\n');
     return !seen.has(key) && seen.add(key) !== undefined;
   });
 }

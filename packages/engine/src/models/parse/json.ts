@@ -1,4 +1,4 @@
-import type { Json } from '../../words.ts';
+import type { Json, JsonObject } from '../../words.ts';
 
 /** Deeper values are left to the reader by hand, which knows what to do with them. */
 const DEPTH_MAX = 60;
@@ -8,12 +8,8 @@ const BACKSLASH = 0x5c;
 /** Brackets and braces differ by one bit. */
 const OPENS = 0x7b;
 const CLOSES = 0x7d;
-/** Keys that the reader by hand leaves out, as they are or with letters as escapes. */
-const CAREFUL = ['__proto__"', 'constructor"', 'prototype"'];
-const ESCAPED_LETTER = /\\u00[5-7]/iu;
-
-const needsCare = (json: string): boolean =>
-  CAREFUL.some((key) => json.includes(key)) || (json.includes('\\u00') && ESCAPED_LETTER.test(json));
+/** Keys that must not reach an object's prototype. */
+const CAREFUL: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * What readLoose makes of a value that is JSON as far as it goes, many times as fast: all up to the last whole item is
@@ -22,8 +18,7 @@ const needsCare = (json: string): boolean =>
 export function readSound(source: string, start: number): Loose | null {
   const { path, from } = soundIn(source, start);
   const sound = source.slice(start, from);
-  if (needsCare(sound)) return null;
-  if (path === '') return wholeOf(parsed(sound), from);
+  if (path === '') return looseOf(parsed(sound), { end: from, complete: true });
   const last = path.slice(-1);
   const tail = readLoose(last + source.slice(from), 0);
   if (tail.complete || tail.value === undefined) return null;
@@ -31,11 +26,20 @@ export function readSound(source: string, start: number): Loose | null {
   if (items === null) return null;
   const ends = [...path].reverse().map((bracket) => (bracket === '{' ? '}' : ']'));
   const value = parsed((items === '' ? sound.replace(/,$/u, '') : sound + items) + ends.join(''));
-  return value === undefined ? null : { value, end: from + tail.end - last.length, complete: false };
+  return looseOf(value, { end: from + tail.end - last.length, complete: false });
 }
 
-const wholeOf = (value: Json | undefined, end: number): Loose | null =>
-  value === undefined ? null : { value, end, complete: true };
+const looseOf = (value: Json | undefined, read: Pick<Loose, 'end' | 'complete'>): Loose | null =>
+  value === undefined || needsCare(value) ? null : { value, ...read };
+
+/** Whether it has keys that the reader by hand leaves out. */
+function needsCare(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(needsCare);
+  const fields: JsonObject = value;
+  for (const key in fields) if (CAREFUL.has(key) || needsCare(fields[key] ?? null)) return true;
+  return false;
+}
 
 interface Sound {
   /** The brackets that are open behind it: objects, and at most one list, which is the last. */
@@ -264,8 +268,7 @@ class Reader {
   }
 }
 
-/** Keys a model made up must not reach an object's prototype. */
 function objectOf(entries: readonly [string, Json][]): Json {
-  const safe = entries.filter(([key]) => key !== '__proto__' && key !== 'constructor' && key !== 'prototype');
+  const safe = entries.filter(([key]) => !CAREFUL.has(key));
   return Object.fromEntries(safe);
 }

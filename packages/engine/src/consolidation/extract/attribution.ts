@@ -36,12 +36,12 @@ export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
     return known;
   };
   return (clue, pool) => {
-    const asked = weighed(clue);
+    const asked = weighed(clue, rarities);
     const quote = normaliseText(clue.quote ?? '');
     const scored = pool.map((spoken) => ({
       spoken,
       quoted: quote !== '' && wordsOf(spoken).includes(quote),
-      score: scoreOf(asked, heard.get(spoken), rarities) * (/[?？]\s*$/u.test(spoken.text) ? QUESTION_WEIGHT : 1),
+      score: scoreOf(asked, heard.get(spoken)),
     }));
     return scored.toSorted(likeliest).map(({ spoken }) => spoken);
   };
@@ -50,28 +50,39 @@ export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
 /** The same at once. */
 export const attribution = (window: readonly Spoken[]): Attribute => atOnce(attributing(window));
 
-/** What is looked for, with how much it counts. */
-function weighed({ text, quote }: Clue): ReadonlyMap<string, number> {
+/** What is looked for, with how much it counts; what no message says is not. */
+function weighed({ text, quote }: Clue, rarities: ReadonlyMap<string, number>): readonly Weighed[] {
   const words = [...termSet(text)].filter((term) => !FRAME.has(term));
-  const quoted = [...termSet(quote ?? '')].map((term) => [term, 1] as const);
-  return new Map([...quoted, ...words.map((term, i) => [term, 1 + ((END_WEIGHT - 1) * i) / words.length] as const)]);
+  const weights = new Map([...termSet(quote ?? '')].map((term) => [term, 1]));
+  for (const [i, term] of words.entries()) weights.set(term, 1 + ((END_WEIGHT - 1) * i) / words.length);
+  return [...weights].flatMap(([term, weight]) => {
+    const rarity = rarities.get(term);
+    return rarity === undefined ? [] : [{ term, weight: weight * rarity }];
+  });
+}
+
+interface Weighed {
+  readonly term: string;
+  readonly weight: number;
 }
 
 /** The words of a message, and those of the one before it that it does not have itself. */
 interface Heard {
   readonly own: ReadonlySet<string>;
   readonly before: ReadonlySet<string>;
+  readonly weight: number;
 }
 
 function* heardIn(window: readonly Spoken[]): Sliced<ReadonlyMap<Spoken, Heard>> {
-  const words: ReadonlySet<string>[] = [];
-  for (const { text } of window) {
+  const heard = new Map<Spoken, Heard>();
+  let before = NO_WORDS;
+  for (const spoken of window) {
     yield;
-    words.push(termSet(text));
+    const own = termSet(spoken.text);
+    heard.set(spoken, { own, before, weight: /[?？]$/u.test(spoken.text.trimEnd()) ? QUESTION_WEIGHT : 1 });
+    before = own;
   }
-  return new Map(
-    window.map((spoken, i) => [spoken, { own: words[i] ?? NO_WORDS, before: words[i - 1] ?? NO_WORDS }] as const),
-  );
+  return heard;
 }
 
 const NO_WORDS: ReadonlySet<string> = new Set();
@@ -87,17 +98,14 @@ function* raritiesIn(heard: readonly Heard[]): Sliced<ReadonlyMap<string, number
   );
 }
 
-function scoreOf(
-  asked: ReadonlyMap<string, number>,
-  heard: Heard | undefined,
-  rarities: ReadonlyMap<string, number>,
-): number {
+function scoreOf(asked: readonly Weighed[], heard: Heard | undefined): number {
+  if (heard === undefined) return 0;
   let score = 0;
-  for (const [term, weight] of asked) {
-    const place = heard?.own.has(term) ? 1 : heard?.before.has(term) ? BEFORE_WEIGHT : 0;
-    score += place * weight * (rarities.get(term) ?? 0);
+  for (const { term, weight } of asked) {
+    if (heard.own.has(term)) score += weight;
+    else if (heard.before.has(term)) score += BEFORE_WEIGHT * weight;
   }
-  return score;
+  return score * heard.weight;
 }
 
 interface Scored {

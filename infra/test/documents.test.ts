@@ -42,6 +42,22 @@ test.each([
   expect([isAt(file, path), pathsIn(`see \`${path}\``)]).toEqual([there, [path]]);
 });
 
+test('the decision on libraries names each one that is installed, and no other', async () => {
+  const [, catalog = ''] = (await textOf('pnpm-workspace.yaml')).split('\ncatalog:');
+  const installed = matches(catalog, /^ {2}"?([^":\s]+)"?: /gm).filter((name) => !name.startsWith('@types/'));
+  const [table = ''] = (await textOf('docs/decisions/0007-libraries.md')).split('\n## ');
+  const named = matches(table, /^\| ([@a-z].*?) \|/gm).flatMap((cell) => cell.split(', '));
+  expect(named.filter((name) => name !== 'library').sort()).toEqual(installed.sort());
+});
+
+test('docs/cli.md has every command of the CLI, and no other', async () => {
+  const files = (await filesBelow('apps/cli/src/commands')).filter((path) => path.endsWith('.ts'));
+  const commands = (await Promise.all(files.map(textOf))).flatMap((text) => matches(text, /^(?: {2}name: |const NAME = )'([^']+)'[,;]$/gm));
+  const rows = matches(await textOf('docs/cli.md'), /^\| `([a-z][^`]*)` \|/gm);
+  const named = rows.map((row) => row.replace(/ [<[-].*$/, ''));
+  expect(named.sort()).toEqual(commands.sort());
+});
+
 test('every setting, metric and route that a page names exists', async () => {
   const settings = matches(await textOf('.env.example'), /^# ([A-Z][A-Z0-9_]+)=/gm);
   const metrics = await textOf('docs/metrics.md');

@@ -52,7 +52,9 @@ test('the decision on libraries names each one that is installed, and no other',
 
 test('docs/cli.md has every command of the CLI, and no other', async () => {
   const files = (await filesBelow('apps/cli/src/commands')).filter((path) => path.endsWith('.ts'));
-  const commands = (await Promise.all(files.map(textOf))).flatMap((text) => matches(text, /^(?: {2}name: |const NAME = )'([^']+)'[,;]$/gm));
+  const commands = (await Promise.all(files.map(textOf))).flatMap((text) =>
+    matches(text, /^(?: {2}name: |const NAME = )'([^']+)'[,;]$/gm),
+  );
   const rows = matches(await textOf('docs/cli.md'), /^\| `([a-z][^`]*)` \|/gm);
   const named = rows.map((row) => row.replace(/ [<[-].*$/, ''));
   expect(named.sort()).toEqual(commands.sort());

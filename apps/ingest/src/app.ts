@@ -1,9 +1,7 @@
 import { needScope, type Routes } from '@slowwave/http';
+import { getBatch, listBatches } from './batches.ts';
 import type { IngestDeps } from './deps.ts';
-import { getBatch } from './get-batch.ts';
-import { listBatches } from './list-batches.ts';
-import { postBatch } from './post-batch.ts';
-import { postFlush } from './post-flush.ts';
+import { postBatch, postFlush } from './post-batch.ts';
 
 export type { IngestDeps } from './deps.ts';
 

@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { duePolicies } from './due-policies.ts';
+import { duePolicies } from './post-batch.ts';
 import { ingestBench } from './testing/bench.ts';
 
 const SECOND = 1_000;

@@ -3,11 +3,7 @@ import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
-import { measureDoctor } from './measure-doctor.ts';
-import { measureLedger } from './measure-ledger.ts';
-import { measureQueue } from './measure-queue.ts';
-import { measureStudies } from './measure-studies.ts';
-import { measureWebhooks } from './measure-webhooks.ts';
+import { measureDoctor, measureLedger, measureQueue, measureStudies, measureWebhooks } from './metrics.ts';
 import { startWork } from './work.ts';
 
 /** A worker as a process of its own: no routes but health and metrics. */

@@ -1,6 +1,2 @@
-export { measureDoctor } from './measure-doctor.ts';
-export { measureLedger } from './measure-ledger.ts';
-export { measureQueue } from './measure-queue.ts';
-export { measureStudies } from './measure-studies.ts';
-export { measureWebhooks } from './measure-webhooks.ts';
+export { measureDoctor, measureLedger, measureQueue, measureStudies, measureWebhooks } from './metrics.ts';
 export { startWork, type Work } from './work.ts';

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { added, createMemoryLedger, fixedTools, home, recordingLog } from '@slowwave/engine-testing';
 import { expect, test, vi } from 'vitest';
-import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookDeliveries } from './sweeps.ts';
 
 const MANY = 30;
 

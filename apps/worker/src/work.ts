@@ -30,8 +30,7 @@ import {
   turnDueAt,
   type WebhookSender,
 } from '@slowwave/engine';
-import { type Drop, dropOld } from './drop-old.ts';
-import { webhookDeliveries } from './webhook-deliveries.ts';
+import { type Drop, dropOld, webhookDeliveries } from './sweeps.ts';
 
 /** How often due lanes without a job and unprojected changes are looked for: what a lost nudge costs at most. */
 const SWEEP_MS = 1_000;

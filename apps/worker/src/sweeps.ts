@@ -1,5 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attempted, claimDeliveries, deliver, type EngineDeps, type WebhookSender } from '@slowwave/engine';
+import {
+  type Attempted,
+  claimDeliveries,
+  DAY_MS,
+  deliver,
+  type EngineDeps,
+  type WebhookSender,
+} from '@slowwave/engine';
+
+/** So many go in one transaction: a few milliseconds. */
+const SLICE = 1_000;
+
+/** Removes at most so many that are older than a moment; answers with how many. */
+export type Drop = (before: number, limit: number) => Promise<number>;
+
+interface Old {
+  readonly days: number;
+  readonly drop: Drop;
+  readonly stopping: AbortSignal;
+}
+
+/** Removes what is older than so many days, slice by slice. */
+export async function dropOld({ tools }: Pick<EngineDeps, 'tools'>, { days, drop, stopping }: Old): Promise<void> {
+  const before = tools.now() - days * DAY_MS;
+  while (!stopping.aborted && (await drop(before, SLICE)) === SLICE);
+}
 
 /** Deliveries under way at a time in one worker: they wait for others, and cost next to nothing. */
 const AT_A_TIME = 16;

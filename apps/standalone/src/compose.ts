@@ -7,14 +7,7 @@ import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
-import {
-  measureDoctor,
-  measureLedger,
-  measureQueue,
-  measureStudies,
-  measureWebhooks,
-  startWork,
-} from '@slowwave/worker';
+import { openWork } from '@slowwave/worker';
 
 /** What is to be told of a server that has started. */
 interface Told {
@@ -31,14 +24,7 @@ export async function compose(config: Config): Promise<Service & Told> {
   const observer = observe(config, { log, service: 'slowwave' });
   const engine = await openEngine(config, log, observer);
   const { ledger, tools } = engine.deps;
-  measureLedger(observer.registry, engine.deps);
-  measureDoctor(observer.registry, engine.deps);
-  measureQueue(observer.registry, engine.schedule);
-  const attempted = measureWebhooks(observer.registry, engine.deps);
-  const studied = measureStudies(observer.registry, engine.deps);
-  const { concurrency, takeOverMs, webhookDays, auditDays } = config;
-  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted, studied };
-  const work = await startWork(engine.deps, place);
+  const work = await openWork(config, engine, observer.registry);
   const manage = manageDeps(engine);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });

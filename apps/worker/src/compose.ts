@@ -1,10 +1,36 @@
-import { kindsOf, observe, openEngine, requireSharedFolder, runsOn } from '@slowwave/adapters/assemble';
+import {
+  kindsOf,
+  type OpenEngine,
+  observe,
+  openEngine,
+  requireSharedFolder,
+  runsOn,
+} from '@slowwave/adapters/assemble';
+import {
+  openErasureQueue,
+  openFollowUps,
+  startErasureWorker,
+  startStudyWorker,
+  startSummaryWorker,
+  startTurnWorker,
+} from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
+import { limitedEmbedder, memoryLimiter, slots, slottedChat, slottedEmbedder } from '@slowwave/adapters/limits';
 import { createLog } from '@slowwave/adapters/pino';
-import { closeInOrder, createShell, listen, type Service } from '@slowwave/http';
-import { measureDoctor, measureLedger, measureQueue, measureStudies, measureWebhooks } from './metrics.ts';
-import { startWork } from './work.ts';
+import {
+  adoptIndex,
+  type Embedder,
+  type EngineDeps,
+  eraseOwner,
+  refreshSummary,
+  studyLane,
+  takeTurn,
+  turnDueAt,
+} from '@slowwave/engine';
+import { closeInOrder, createShell, listen, type Registry, type Service } from '@slowwave/http';
+import { measure } from './metrics.ts';
+import { startSweeps } from './sweeps.ts';
 
 /** A worker as a process of its own: no routes but health and metrics. */
 export async function compose(config: Config): Promise<Service> {
@@ -12,14 +38,7 @@ export async function compose(config: Config): Promise<Service> {
   await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-worker' });
   const engine = await openEngine(config, log, observer);
-  measureLedger(observer.registry, engine.deps);
-  measureDoctor(observer.registry, engine.deps);
-  measureQueue(observer.registry, engine.schedule);
-  const attempted = measureWebhooks(observer.registry, engine.deps);
-  const studied = measureStudies(observer.registry, engine.deps);
-  const { concurrency, takeOverMs, webhookDays, auditDays } = config;
-  const place = { ...engine, concurrency, takeOverMs, webhookDays, auditDays, attempted, studied };
-  const work = await startWork(engine.deps, place);
+  const work = await openWork(config, engine, observer.registry);
   const auth = {
     apiKey: config.apiKey,
     keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
@@ -39,4 +58,65 @@ export async function compose(config: Config): Promise<Service> {
     metrics: observer.registry,
   });
   return { url: await listen(app, config, auth), close: () => closeInOrder(app, work, ...engine.parts, observer) };
+}
+
+/** Nobody waits for a summary or a study: most of the models' time is for turns. */
+const TURNS_PER_SUMMARY = 4;
+const TURNS_PER_STUDY = 2;
+
+/** A turn embeds in a small part of its time: more calls at once would only stand before each other at the embedder. */
+const TURNS_PER_EMBEDDING = 2;
+
+/** Between its calls a turn reads and writes: others keep the models busy meanwhile. One in two more was found to do. */
+const CALLS_PER_SPARE_TURN = 2;
+
+/** Everything a worker does: takes turns of lanes, refreshes summaries, studies, erases, and sweeps up what was missed. */
+export async function openWork(
+  { concurrency, takeOverMs, webhookDays, auditDays }: Config,
+  { deps: given, connection, schedule, sender }: OpenEngine,
+  metrics: Registry,
+): Promise<{ close(): Promise<void> }> {
+  const { attempted, studied } = measure(metrics, given, schedule);
+  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, concurrency) };
+  await adoptIndex(deps);
+  const { log } = deps;
+  const followUps = await openFollowUps({ connection, log });
+  const erasures = await openErasureQueue({ connection, log });
+  const sweeps = startSweeps(deps, { schedule, followUps, erasures, sender, attempted, webhookDays, auditDays });
+  const on = { connection, takeOverMs, log };
+  const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
+  const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
+  const studies = Math.ceil(concurrency / TURNS_PER_STUDY);
+  const study = studyLane({ ...deps, studied, takeOverMs });
+  const workers = [
+    startTurnWorker({ ...on, concurrency: turns, handler: takeTurn({ ...deps, followUps }), dueAt: turnDueAt(deps) }),
+    startSummaryWorker({ ...on, concurrency: summaries, handler: refreshSummary(deps) }),
+    startStudyWorker({ ...on, concurrency: studies, handler: study }),
+    // One at a time: the next may be compacted together with it.
+    startErasureWorker({ ...on, concurrency: 1, handler: eraseOwner({ ...deps, queue: erasures }) }),
+  ];
+  return {
+    /** Hands running turns back and stops. */
+    close: async () => {
+      await Promise.all([sweeps, ...workers].map((one) => one.close()));
+      await followUps.close();
+      await erasures.close();
+    },
+  };
+}
+
+/** Turns and summaries ask the models together, so many times at a time. */
+function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<EngineDeps, 'chat' | 'imageModel'> {
+  const places = slots(count);
+  return { chat: slottedChat(chat, places), imageModel: imageModel && slottedChat(imageModel, places) };
+}
+
+/**
+ * Work leaves an embedder alone that says "too many", and asks it no more often at a time than it has places. Searches and
+ * explicit writes, for which somebody waits, have none of these to wait for.
+ */
+function patient({ embedder, log }: EngineDeps, concurrency: number): Embedder {
+  const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null });
+  const places = slots(Math.ceil(concurrency / TURNS_PER_EMBEDDING));
+  return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), places);
 }

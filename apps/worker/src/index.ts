@@ -1,2 +1,1 @@
-export { measureDoctor, measureLedger, measureQueue, measureStudies, measureWebhooks } from './metrics.ts';
-export { startWork, type Work } from './work.ts';
+export { openWork } from './compose.ts';

@@ -15,10 +15,23 @@ import { Counter, Gauge, type Registry } from '@slowwave/http';
 
 const SECOND_MS = 1_000;
 
+/** What a queue knows of its jobs. */
+interface Counting {
+  jobs(): Promise<Readonly<Record<string, number>>>;
+}
+
+/** Figures that are read when metrics are asked for. What comes back counts attempts to tell webhooks, and tries to study. */
+export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting) {
+  measureLedger(metrics, deps);
+  measureDoctor(metrics, deps);
+  measureQueue(metrics, schedule);
+  return { attempted: measureWebhooks(metrics, deps), studied: measureStudies(metrics, deps) };
+}
+
 type Deps = Pick<EngineDeps, 'ledger' | 'tools' | 'embedder'>;
 
 /** Figures of the ledger, read when metrics are asked for. */
-export function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): void {
+function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): void {
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_batches',
@@ -99,7 +112,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 const EVERY_MS = 60_000;
 
 /** What the doctor finds by figures that are at hand, at most once a minute. */
-export function measureDoctor(metrics: Registry, deps: EngineDeps): void {
+function measureDoctor(metrics: Registry, deps: EngineDeps): void {
   let last: Examination | null = null;
   new Gauge({
     name: 'slowwave_doctor_findings',
@@ -123,13 +136,8 @@ export function measureDoctor(metrics: Registry, deps: EngineDeps): void {
 const quick = (deps: EngineDeps): Promise<Examination> =>
   examine(deps, { depth: 'quick', cancel: new AbortController().signal });
 
-/** What a queue knows of its jobs. */
-interface Counting {
-  jobs(): Promise<Readonly<Record<string, number>>>;
-}
-
 /** How many turns of lanes the queue holds, read when metrics are asked for. A queue that is away has no figures. */
-export function measureQueue(metrics: Registry, schedule: Counting): void {
+function measureQueue(metrics: Registry, schedule: Counting): void {
   new Gauge({
     name: 'slowwave_queue_jobs',
     help: 'Turns of lanes in the queue by state: wait and prioritized are due, delayed are not yet',
@@ -145,10 +153,7 @@ export function measureQueue(metrics: Registry, schedule: Counting): void {
 }
 
 /** Figures of the graph's studies. What comes back counts a try. */
-export function measureStudies(
-  metrics: Registry,
-  { ledger }: Pick<EngineDeps, 'ledger'>,
-): (outcome: StudyOutcome) => void {
+function measureStudies(metrics: Registry, { ledger }: Pick<EngineDeps, 'ledger'>): (outcome: StudyOutcome) => void {
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_studies',
@@ -170,10 +175,8 @@ export function measureStudies(
   return (outcome) => tries.inc({ outcome });
 }
 
-const SECOND_MS_ = 1_000;
-
 /** Figures of webhooks. What comes back counts an attempt. */
-export function measureWebhooks(
+function measureWebhooks(
   metrics: Registry,
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
 ): (attempted: Attempted) => void {
@@ -195,7 +198,7 @@ export function measureWebhooks(
     registers,
     async collect() {
       const { oldest } = await ledger.webhooks.backlog();
-      this.set(oldest === null ? 0 : Math.max(0, tools.now() - oldest) / SECOND_MS_);
+      this.set(oldest === null ? 0 : Math.max(0, tools.now() - oldest) / SECOND_MS);
     },
   });
   const attempts = new Counter({

@@ -1,14 +1,17 @@
 import { type BuildNote, EngineError, type IndexBuild, type IndexPoint, type LaneId } from '@slowwave/engine';
 import { checkVector } from '../check-vector.ts';
-import { collectionBehind, pointAlias } from './alias.ts';
-import { createCollection, dropCollection, fitCollection, type Keeping } from './collections.ts';
-import { forgetIn } from './forget-lane.ts';
-import { noteMarker } from './marker.ts';
-import { dropNote, readNote, writeNote } from './notes.ts';
-import { connected, type QdrantOptions } from './options.ts';
-import type { QdrantServer } from './server.ts';
-import { besides } from './space.ts';
-import { upsert, withdraw } from './upsert.ts';
+import {
+  besides,
+  collectionBehind,
+  createCollection,
+  dropCollection,
+  fitCollection,
+  type Keeping,
+  pointAlias,
+} from './collections.ts';
+import { dropNote, noteMarker, readNote, writeNote } from './notes.ts';
+import { connected, type QdrantOptions, type QdrantServer } from './server.ts';
+import { forgetIn, upsert, withdraw } from './write.ts';
 
 export interface QdrantBuildOptions extends QdrantOptions {
   /** The collection that was used before stays until somebody deletes it. */
@@ -65,8 +68,7 @@ interface StoredNote {
   readonly after_batch: string | null;
   readonly memories: number;
   readonly points: number;
-  /** Missing in notes of a release before. */
-  readonly by_words?: readonly LaneId[];
+  readonly by_words: readonly LaneId[];
 }
 
 /** A build that did not come to its end, before or after the move. */
@@ -106,7 +108,7 @@ async function keep(server: QdrantServer, { collection, previous }: Building, no
   await writeNote(server, collection, { name: 'rebuild', note: stored });
 }
 
-const noteOf = ({ ledger_id, started_at, after, after_batch, by_words = [], ...counts }: StoredNote): BuildNote => ({
+const noteOf = ({ ledger_id, started_at, after, after_batch, by_words, ...counts }: StoredNote): BuildNote => ({
   ledgerId: ledger_id,
   startedAt: started_at,
   after,

@@ -1,8 +1,7 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import { EngineError } from '@slowwave/engine';
-import { indexFields } from './fields.ts';
+import { EngineError, TERMS_VERSION } from '@slowwave/engine';
+import { hashOf, type Payload } from './points.ts';
 import type { QdrantServer } from './server.ts';
-import type { SpaceNames } from './space.ts';
 
 /** How the vectors of a space are kept. */
 export interface Keeping {
@@ -83,3 +82,89 @@ function unfit(
     { code: 'index_unavailable', retryable: false },
   );
 }
+
+type IndexSchema = Schemas['PayloadSchemaParams'];
+
+const TENANT: IndexSchema = { type: 'keyword', is_tenant: true };
+const KEYWORD: IndexSchema = { type: 'keyword', enable_hnsw: false };
+const NUMBER: IndexSchema = { type: 'integer', lookup: false, range: true, enable_hnsw: false };
+
+/** Every field that filters. Graphs are built for owners and tenants alone: the others never come without an owner. */
+const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
+  owner: TENANT,
+  tenant: TENANT,
+  agent: KEYWORD,
+  run: KEYWORD,
+  app: KEYWORD,
+  live: { type: 'bool', enable_hnsw: false },
+  said_at: NUMBER,
+  said_seq: NUMBER,
+  valid_from: NUMBER,
+  held_from: NUMBER,
+  shown_from: NUMBER,
+  invalid_at: NUMBER,
+  expires_at: NUMBER,
+  deleted_at: NUMBER,
+  deleted_seq: NUMBER,
+  revision: NUMBER,
+  created_at: NUMBER,
+  updated_at: NUMBER,
+  confirmations: NUMBER,
+  has: KEYWORD,
+};
+
+/** Makes the payload indexes a collection does not have yet; to be done before it is filled, for graphs follow them. */
+async function indexFields(server: QdrantServer, collection: string, known: object): Promise<void> {
+  for (const [field_name, field_schema] of Object.entries(FIELDS)) {
+    if (field_name in known) continue;
+    await server.manage((client) => client.createPayloadIndex(collection, { field_name, field_schema, wait: true }));
+  }
+}
+
+/** The collection behind an alias; null: there is no such alias. */
+export async function collectionBehind(server: QdrantServer, alias: string): Promise<string | null> {
+  const { aliases } = await server.manage((client) => client.getAliases());
+  return aliases.find(({ alias_name }) => alias_name === alias)?.collection_name ?? null;
+}
+
+/** From one moment to the next, everybody who uses the alias is with this collection. */
+export async function pointAlias(server: QdrantServer, alias: string, collection: string): Promise<void> {
+  const actions = [
+    { delete_alias: { alias_name: alias } },
+    { create_alias: { alias_name: alias, collection_name: collection } },
+  ];
+  await server.manage((client) => client.updateCollectionAliases({ actions }));
+}
+
+/** Goes up with every change of payload, weights or ids: points of two formats are never mixed. */
+const FORMAT = 4;
+
+/** What a collection is made for. */
+interface QdrantSpace {
+  /** The name by which everybody knows the index, whichever collection is behind it. */
+  readonly alias: string;
+  readonly dimensions: number;
+  readonly fingerprint: string;
+}
+
+/** The names that follow from a space. */
+export interface SpaceNames {
+  readonly alias: string;
+  /** Two names for collections of the same space: one is built while the other is in use. */
+  readonly collections: readonly [string, string];
+  /** Names its space, so that the server itself refuses vectors and questions of another one. */
+  readonly dense: string;
+  /** Words of the texts alone, and of what they came from, too. */
+  readonly sparse: string;
+  readonly wide: string;
+}
+
+export function namesOf({ alias, dimensions, fingerprint }: QdrantSpace): SpaceNames {
+  const key = hashOf([FORMAT, fingerprint, dimensions, TERMS_VERSION]).slice(0, 12);
+  const first = `${alias}_${key}_t${TERMS_VERSION}`;
+  return { alias, collections: [first, `${first}_b`], dense: `dense_${key}`, sparse: 'terms', wide: 'wide_terms' };
+}
+
+/** The collection of this space that is not the given one. */
+export const besides = ({ collections: [first, second] }: SpaceNames, current: string | null): string =>
+  current === first ? second : first;

@@ -1,7 +1,6 @@
 import type { Schemas } from '@qdrant/js-client-rest';
 import { type IndexLane, type IndexQuery, type SaidAt, SHELVES, type Visibility } from '@slowwave/engine';
-import { formerOwnerKey, ownerKey, type Place, scopeKey, tenantKey } from './keys.ts';
-import type { Payload } from './points.ts';
+import { ownerKey, type Payload, type Place, scopeKey, tenantKey } from './points.ts';
 import { conditionFor } from './where.ts';
 
 type Filter = Schemas['Filter'];
@@ -24,12 +23,9 @@ export function sightOf(query: IndexQuery): Filter {
   };
 }
 
-/** What a lane has on all shelves, and what its owner has in a collection that was filled before there were lanes in keys. */
+/** What a lane has on all shelves. */
 export const laneFilter = (of: IndexLane): Filter => ({
-  should: SHELVES.flatMap((shelf) => [
-    is('owner', ownerKey({ ...of, shelf })),
-    is('owner', formerOwnerKey({ ...of, shelf })),
-  ]),
+  should: SHELVES.map((shelf) => is('owner', ownerKey({ ...of, shelf }))),
 });
 
 /** What a tenant has on one shelf. */

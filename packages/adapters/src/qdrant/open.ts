@@ -1,17 +1,21 @@
 import type { IndexQuery, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../check-vector.ts';
-import { collectionBehind, pointAlias } from './alias.ts';
-import { createCollection, dropCollection, fitCollection, isOfSpace, type Keeping } from './collections.ts';
+import {
+  besides,
+  collectionBehind,
+  createCollection,
+  dropCollection,
+  fitCollection,
+  isOfSpace,
+  type Keeping,
+  pointAlias,
+} from './collections.ts';
 import { tenantFilter } from './filters.ts';
-import { forgetLane } from './forget-lane.ts';
-import type { Place } from './keys.ts';
-import { readMarker, stampMarker } from './marker.ts';
-import { connected, type QdrantOptions } from './options.ts';
-import { pageOf } from './pages.ts';
-import { search } from './search.ts';
-import type { QdrantServer } from './server.ts';
-import { besides } from './space.ts';
-import { upsert, withdraw } from './upsert.ts';
+import { readMarker, stampMarker } from './notes.ts';
+import type { Place } from './points.ts';
+import { pageOf, search } from './search.ts';
+import { connected, type QdrantOptions, type QdrantServer } from './server.ts';
+import { forgetLane, upsert, withdraw } from './write.ts';
 
 /**
  * A search index on a Qdrant server, for any number of processes. Everything goes through one alias, so that a rebuilt

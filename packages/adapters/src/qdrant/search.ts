@@ -1,16 +1,15 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import { compareIds, type IndexHit, type IndexQuery, matches } from '@slowwave/engine';
-import { sightOf, tenantFilter } from './filters.ts';
-import { shownOf } from './points.ts';
+import { compareIds, type IndexHit, type IndexQuery, matches, type PointPage } from '@slowwave/engine';
+import type { SpaceNames } from './collections.ts';
+import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
+import { questionWeights, shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
-import type { SpaceNames } from './space.ts';
-import { questionWeights } from './sparse.ts';
 
 type Request = Schemas['QueryRequest'];
 type Scored = { readonly point: IndexHit['point']; readonly score: number };
 
 /** How questions are put to this server. */
-export interface Asking {
+interface Asking {
   readonly names: SpaceNames;
   /** Vectors are kept small, too: more of them are looked at, and ranked again by the whole ones. */
   readonly quantized: boolean;
@@ -145,3 +144,21 @@ const cosine = (score: number): number => Math.max(-1, Math.min(1, score));
 
 /** While a segment is being rebuilt a term may be counted in more points than there are, and weigh less than nothing. */
 const bm25 = (score: number): number => Math.max(0, score);
+
+/** The points of a collection, or of what is behind an alias, from one id on; by id, which is the server's order. */
+export async function pageOf(
+  server: QdrantServer,
+  collection: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<PointPage> {
+  const { points, next_page_offset } = await server.call((client) =>
+    client.scroll(collection, {
+      filter: ANY_MEMORY,
+      with_payload: ['point'],
+      limit,
+      ...(after === null ? {} : { offset: after }),
+    }),
+  );
+  const next = typeof next_page_offset === 'string' ? next_page_offset : null;
+  return { points: points.map(({ payload }) => shownOf(payload)), next };
+}

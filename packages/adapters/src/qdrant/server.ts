@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QdrantClient, QdrantClientResourceExhaustedError, QdrantClientTimeoutError } from '@qdrant/js-client-rest';
-import { EngineError } from '@slowwave/engine';
-import { addressOf } from './address.ts';
+import { EngineError, type Log } from '@slowwave/engine';
+import { type Keeping, namesOf } from './collections.ts';
 import { asIndexError, isBusy, refusalOf } from './errors.ts';
 
 /** A search or a write of 256 points takes well under a second; the client's own limit is five minutes. */
@@ -22,7 +22,7 @@ export interface QdrantServer {
   close(): void;
 }
 
-export function connectQdrant({ url, apiKey }: { url: string; apiKey: string | null }): QdrantServer {
+function connectQdrant({ url, apiKey }: { url: string; apiKey: string | null }): QdrantServer {
   const { place, ...address } = addressOf(url);
   const client = (timeout: number): QdrantClient =>
     new QdrantClient({
@@ -83,4 +83,100 @@ function closedError(place: string): EngineError {
     code: 'index_unavailable',
     retryable: true,
   });
+}
+
+export interface QdrantOptions {
+  /** Where the server is. A path is kept: a proxy may serve it there. */
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly dimensions: number;
+  /** Names the vector space: vectors of two fingerprints never share a collection. */
+  readonly fingerprint: string;
+  readonly log: Log;
+  /** The name of the index on its server, for several installations on one; the names of its collections begin with it. */
+  readonly alias?: string;
+  readonly quantized?: boolean;
+  readonly onDisk?: boolean;
+}
+
+const ALIAS = 'slowwave';
+
+interface Connected {
+  readonly server: QdrantServer;
+  readonly keeping: Keeping;
+  readonly abilities: Abilities;
+}
+
+/** The server of the options, known to answer and to be new enough. */
+export async function connected(options: QdrantOptions): Promise<Connected> {
+  const { alias = ALIAS, quantized = false, onDisk = false, dimensions, fingerprint } = options;
+  const server = connectQdrant(options);
+  const { version } = await server.call((client) => client.versionInfo());
+  const keeping = { names: namesOf({ alias, dimensions, fingerprint }), dimensions, quantized, onDisk };
+  return { server, keeping, abilities: abilitiesOf(version, server.place) };
+}
+
+/** Where a server is, as its client has to be told. */
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly https: boolean;
+  readonly prefix: string;
+  /** For people. */
+  readonly place: string;
+}
+
+/**
+ * Takes a URL apart by the rules of URLs: given one, the client would turn https://host into port 6333 and drop a path
+ * behind which a proxy may serve Qdrant.
+ */
+export function addressOf(text: string): Address {
+  const url = URL.parse(text);
+  const https = url?.protocol === 'https:';
+  if (url === null || (!https && url.protocol !== 'http:'))
+    throw unusable('a URL that begins with http:// or https://');
+  if (url.username !== '' || url.password !== '') throw unusable('no user and password in it (use QDRANT_API_KEY)');
+  if (url.search !== '' || url.hash !== '') throw unusable('no ? and no # in it');
+  const port = url.port === '' ? (https ? 443 : 80) : Number(url.port);
+  const prefix = url.pathname.replace(/\/+$/, '');
+  return { host: url.hostname, port, https, prefix, place: `${url.protocol}//${url.hostname}:${port}${prefix}` };
+}
+
+/** The text itself is not repeated: it may hold a secret. */
+function unusable(expected: string): EngineError {
+  return new EngineError(`expected ${expected} as QDRANT_URL, e.g. http://127.0.0.1:6333; correct it`, {
+    code: 'index_unavailable',
+    retryable: false,
+  });
+}
+
+/** Conditional upserts and weighted sparse vectors are as this adapter needs them from here on. */
+const OLDEST = { major: 1, minor: 18 };
+/** From here on a question can say over which points the rarity of a term is counted. */
+const TENANT_STATISTICS = { major: 1, minor: 19 };
+
+type Version = typeof OLDEST;
+
+interface Abilities {
+  /** The rarity of a term can be counted over one tenant's points. */
+  readonly tenantStatistics: boolean;
+}
+
+/** What a server of some version can do; throws for one that is too old. */
+function abilitiesOf(version: unknown, place: string): Abilities {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(typeof version === 'string' ? version : '') ?? [];
+  if (major === undefined || minor === undefined) throw refused(place, 'a server that tells no version');
+  const given = { major: Number(major), minor: Number(minor) };
+  if (!atLeast(given, OLDEST)) throw refused(place, String(version));
+  return { tenantStatistics: atLeast(given, TENANT_STATISTICS) };
+}
+
+const atLeast = (given: Version, wanted: Version): boolean =>
+  given.major > wanted.major || (given.major === wanted.major && given.minor >= wanted.minor);
+
+function refused(place: string, got: string): EngineError {
+  return new EngineError(
+    `expected Qdrant ${OLDEST.major}.${OLDEST.minor} or newer at ${place}, got ${got}; upgrade the server or correct QDRANT_URL`,
+    { code: 'index_unavailable', retryable: false },
+  );
 }

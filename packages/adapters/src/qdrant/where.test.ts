@@ -1,7 +1,7 @@
 import { type Json, readFilter } from '@slowwave/engine';
 import { indexPoint } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import { MORE_TOKENS, tokensOf } from './tokens.ts';
+import { MORE_TOKENS, tokensOf } from './points.ts';
 import { conditionFor } from './where.ts';
 
 const asked = (json: Json) => conditionFor(readFilter(json));

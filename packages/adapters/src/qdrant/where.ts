@@ -1,7 +1,6 @@
 import type { Schemas } from '@qdrant/js-client-rest';
 import type { Condition as Asked, Field, Filter, Test } from '@slowwave/engine';
-import { NEVER, type Payload } from './points.ts';
-import { MORE_TOKENS, presenceToken, valueToken } from './tokens.ts';
+import { MORE_TOKENS, NEVER, type Payload, presenceToken, valueToken } from './points.ts';
 
 type Condition = Schemas['Condition'];
 type FieldName = Exclude<keyof Payload, 'point'>;

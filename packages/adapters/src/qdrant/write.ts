@@ -1,9 +1,8 @@
-import type { IndexPoint, Withdrawal } from '@slowwave/engine';
-import { newerThanGone, notNewer } from './filters.ts';
-import { pointId } from './keys.ts';
-import { structOf } from './points.ts';
+import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
+import type { SpaceNames } from './collections.ts';
+import { laneFilter, newerThanGone, notNewer } from './filters.ts';
+import { pointId, structOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
-import type { SpaceNames } from './space.ts';
 
 /** One write holds its shard's lock: short ones let questions in between. */
 const POINTS_PER_CALL = 256;
@@ -75,4 +74,31 @@ function idsByRevision(points: readonly Withdrawal[]): Map<number, string[]> {
   const ids = new Map<number, string[]>();
   for (const point of points) ids.set(point.revision, [...(ids.get(point.revision) ?? []), pointId(point)]);
   return ids;
+}
+
+/** Deletes a lane's points wherever they are: a collection that is just being built anew may have them, too. */
+export async function forgetLane(server: QdrantServer, names: SpaceNames, of: IndexLane): Promise<number> {
+  const collections = new Set([names.alias]);
+  for (const collection of names.collections) {
+    const { exists } = await server.manage((client) => client.collectionExists(collection));
+    if (exists) collections.add(collection);
+  }
+  let gone = 0;
+  for (const collection of collections) gone += await forgetIn(server, collection, of);
+  return gone;
+}
+
+/** Deletes a lane's points in one collection, page by page. */
+export async function forgetIn(server: QdrantServer, collection: string, of: IndexLane): Promise<number> {
+  const filter = laneFilter(of);
+  let gone = 0;
+  for (;;) {
+    const { points } = await server.call((client) =>
+      client.scroll(collection, { filter, with_payload: false, limit: POINTS_PER_CALL }),
+    );
+    if (points.length === 0) return gone;
+    const ids = points.map(({ id }) => id);
+    await server.call((client) => client.delete(collection, { wait: true, points: ids }));
+    gone += points.length;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressOf } from './address.ts';
+import { addressOf } from './server.ts';
 
 describe('the address of a Qdrant server', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { bm25, keywordTable } from '@slowwave/engine';
 import { describe, expect, test } from 'vitest';
-import { dimensionOf, documentWeights, questionWeights } from './sparse.ts';
+import { dimensionOf, documentWeights, questionWeights } from './points.ts';
 
 describe('terms as sparse vectors', () => {
   test('every term is one dimension of 32 bits, however often it is there', () => {

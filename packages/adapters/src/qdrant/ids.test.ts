@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT, type LaneId, type Owner, type Shelf, type TenantId } from '@slowwave/engine';
 import { describe, expect, test } from 'vitest';
-import { ownerKey, pointId, serviceId } from './keys.ts';
+import { ownerKey, pointId, serviceId } from './points.ts';
 
 const OTHER = 'other' as TenantId;
 

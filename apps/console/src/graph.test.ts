@@ -26,14 +26,14 @@ async function bench() {
       )
       .sort();
   };
-  const untold = async () => (await graph.untold(100)).length;
-  return { app, engine, send, deps, relate, relations, untold, tools: engine.tools };
+  const unprojected = async () => (await graph.unprojected(100)).length;
+  return { app, engine, send, deps, relate, relations, unprojected, tools: engine.tools };
 }
 
 const me = { self: true };
 
 test('a relation is said in its general form, its entities are made, and the index is told before the answer', async () => {
-  const { relate, relations, untold } = await bench();
+  const { relate, relations, unprojected } = await bench();
   const answer = await relate(me, 'moved to', LISBON, { quote: 'I moved to Lisbon' });
   expect(answer.statusCode).toBe(201);
   expect(answer.headers.location).toBe(`/v1/relations/${answer.json().id}`);
@@ -46,7 +46,7 @@ test('a relation is said in its general form, its entities are made, and the ind
     quote: 'I moved to Lisbon',
   });
   expect(await relations()).toEqual(['User lives_in Lisbon']);
-  expect(await untold()).toBe(0);
+  expect(await unprojected()).toBe(0);
 });
 
 test('a relation said from its other end is kept from its usual one', async () => {

@@ -29,7 +29,7 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'lane in a wrong state': "UPDATE lanes SET state = 'idle'",
   'batch in no window': "UPDATE batches SET state = 'consolidating', consolidation_id = 'con_none'",
   'batch that never ends':
-    "UPDATE batches SET state = 'consolidating', outcome = 'empty', consolidation_id = 'con_none', told_revision = 1",
+    "UPDATE batches SET state = 'consolidating', outcome = 'empty', consolidation_id = 'con_none', projected_revision = 1",
   'statement that counts wrongly': `
     INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at)
     VALUES ('con_undone', 'default', 'lane_none', 1, 'undone', '[]', 0, 1);

@@ -52,7 +52,7 @@ describe('an erasure in PostgreSQL', () => {
         'setting their lane aside',
         (ledger: Ledger, lane: LaneId) => ledger.outbox.setAside([{ lane, failures: 1, notBefore: 1, failure }]),
       ],
-      ['telling of all of their lane again', (ledger: Ledger, lane: LaneId) => ledger.outbox.retell(lane)],
+      ['telling of all of their lane again', (ledger: Ledger, lane: LaneId) => ledger.outbox.reproject(lane)],
     ])('%s waits until it is known that they go, and leaves nothing', async (_what, tell) => {
       await shared.empty();
       const ledger = await shared.open();

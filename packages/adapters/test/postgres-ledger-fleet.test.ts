@@ -125,7 +125,7 @@ describe('two processes with the same due lanes', () => {
     const applied = turns.filter(({ outcome }) => outcome === 'applied');
     expect(new Set(applied.map(({ turn }) => turn.lane)).size).toBe(30);
     expect(applied).toHaveLength(30);
-    const spoken = await one.speech.untold(100);
+    const spoken = await one.speech.unprojected(100);
     await one.outbox.clear({ seqs: [], batches: spoken.map((batch) => ({ ...batch, points: 1 })) }, 1);
     expect((await one.overview.batches(DEFAULT_TENANT)).empty).toBe(30);
     expect((await one.thoughts.list(DEFAULT_TENANT, {}, ALL)).results).toHaveLength(30);
@@ -168,7 +168,7 @@ describe('two processes that project one consolidation', () => {
       });
       const [first, second] = await one.outbox.ofConsolidation(turn.consolidationId);
       if (first === undefined || second === undefined) throw new Error('expected two entries');
-      const [spoken] = await one.speech.untoldOf([turn.consolidationId]);
+      const [spoken] = await one.speech.unprojectedOf([turn.consolidationId]);
       if (spoken === undefined) throw new Error('expected a batch whose messages are to be told');
       const none = { seqs: [], batches: [] };
       await Promise.all([

@@ -90,9 +90,9 @@ function spoken(walk: Walk): Statement[] {
 }
 
 async function tellSome({ b, random }: Walk): Promise<void> {
-  const tellings = await b.ledger.graph.untold(1 + Math.floor(random() * 8));
-  await b.ledger.graph.told(
-    tellings.map((one) => {
+  const items = await b.ledger.graph.unprojected(1 + Math.floor(random() * 8));
+  await b.ledger.graph.projected(
+    items.map((one) => {
       const { id, revision } = one.kind === 'entity' ? one.entity : one.relation;
       return { kind: one.kind, id, revision };
     }),
@@ -158,13 +158,13 @@ async function snapshotOf({ b, statements, lane }: Walk): Promise<Snapshot> {
   const entities = (await graph.entities(TENANT, ids)).toSorted((x, y) => (x.id < y.id ? -1 : 1));
   const relations = await Promise.all(statements.map(({ id }) => graph.relation(TENANT, id)));
   const around = await graph.around(lane, { entities: ids, at: null, limit: 20 });
-  const untold = await graph.untoldOf(lane, 100);
+  const unprojected = await graph.unprojectedOf(lane, 100);
   const said = await graph.statements(lane, { entities: ids });
   const rows = [...entities, ...relations.filter((one) => one !== null)].map(({ lane: _, ...row }) => row);
-  const told = untold.map((one) => (one.kind === 'entity' ? one.entity.id : one.relation.id));
+  const projected = unprojected.map((one) => (one.kind === 'entity' ? one.entity.id : one.relation.id));
   return [
     ...rows,
-    { around: around.map(({ id }) => id), told, counts: said.map((one) => `${one.statement.id} ${one.counts}`) },
+    { around: around.map(({ id }) => id), projected, counts: said.map((one) => `${one.statement.id} ${one.counts}`) },
   ];
 }
 
@@ -173,7 +173,12 @@ function withoutChange(snapshot: Snapshot): Snapshot {
   return snapshot
     .filter((row) => !('relationship' in row && 'counts' in row && row.counts === false))
     .map((row) => {
-      const { revision: _, updatedAt: __, told: ___, ...rest } = { revision: 0, updatedAt: 0, told: [], ...row };
+      const {
+        revision: _,
+        updatedAt: __,
+        projected: ___,
+        ...rest
+      } = { revision: 0, updatedAt: 0, projected: [], ...row };
       return rest;
     });
 }

@@ -143,7 +143,7 @@ export async function claimedBatch(
 /** Applies a turn, of which the index takes the messages at once. */
 export async function apply(bench: Bench, turn: Turn, given: Partial<Application> = {}): Promise<Applied> {
   const applied = await applyOnly(bench, turn, given);
-  await hear(bench, await bench.ledger.speech.untoldOf([turn.consolidationId]));
+  await hear(bench, await bench.ledger.speech.unprojectedOf([turn.consolidationId]));
   return applied;
 }
 
@@ -188,7 +188,7 @@ export function fail(bench: Bench, turn: Turn, given: { retryable?: boolean; cod
 /** The index took everything. */
 export async function project(bench: Bench): Promise<void> {
   const entries = await bench.ledger.outbox.pending(ALL.limit);
-  await hear(bench, await bench.ledger.speech.untold(ALL.limit));
+  await hear(bench, await bench.ledger.speech.unprojected(ALL.limit));
   await clear(
     bench,
     entries.map((entry) => entry.seq),
@@ -200,7 +200,7 @@ export const clear = (bench: Bench, seqs: readonly number[]) =>
   bench.ledger.outbox.clear({ seqs, batches: [] }, bench.tools.now());
 
 /** The index took the messages of these batches. */
-export async function hear(bench: Bench, untold: readonly SpokenBatch[]) {
-  const batches = untold.map(({ id, revision, messages }) => ({ id, revision, points: messages.length }));
+export async function hear(bench: Bench, unprojected: readonly SpokenBatch[]) {
+  const batches = unprojected.map(({ id, revision, messages }) => ({ id, revision, points: messages.length }));
   return bench.ledger.outbox.clear({ seqs: [], batches }, bench.tools.now());
 }

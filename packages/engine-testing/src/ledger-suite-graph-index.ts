@@ -1,4 +1,4 @@
-import type { GraphTelling, ToldOfGraph } from '@slowwave/engine';
+import type { GraphItem, ProjectedItem } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { claimStudy, graphLane, heldStudy, say, studied, toStudy } from './graph-bench.ts';
 import { newEntity, statementsBy } from './graph-statements.ts';
@@ -16,23 +16,23 @@ export function describeGraphIndex(bench: () => Bench): void {
       b.tools.advance(SECOND);
       await say(b, lane, [holds('Bob likes rain')]);
       const { graph } = b.ledger;
-      const all = await graph.untold(100);
+      const all = await graph.unprojected(100);
       expect(namesOf(all)).toEqual(['Ana', 'tea', 'Ana likes tea', 'Bob', 'rain', 'Bob likes rain'].sort());
       expect(await b.ledger.overview.outbox()).toBe(before + all.length);
       expect(namesOf(all.slice(0, 3))).toEqual(['Ana', 'Ana likes tea', 'tea']);
-      expect(await graph.untoldOf(lane, 2)).toEqual(all.slice(0, 2));
+      expect(await graph.unprojectedOf(lane, 2)).toEqual(all.slice(0, 2));
       const at = b.tools.now();
       const failure = { code: 'internal', message: 'no', at };
       await b.ledger.outbox.setAside([{ lane, failures: 1, notBefore: at, failure }]);
-      expect([await graph.untold(100), await graph.untoldOf(lane, 100)]).toEqual([[], all]);
+      expect([await graph.unprojected(100), await graph.unprojectedOf(lane, 100)]).toEqual([[], all]);
       await b.ledger.outbox.takeUp([lane]);
       await say(b, lane, [holds('Bob likes rain')]);
-      await graph.told(all.map(toldOf));
-      const rest = await graph.untold(100);
+      await graph.projected(all.map(projectedOf));
+      const rest = await graph.unprojected(100);
       expect(rest).toMatchObject([{ kind: 'relation', relation: { sourceName: 'Bob', revision: 2 } }]);
-      await graph.told(rest.map(toldOf));
+      await graph.projected(rest.map(projectedOf));
       expect(await b.ledger.overview.outbox()).toBe(before);
-      expect(await graph.untold(100)).toEqual([]);
+      expect(await graph.unprojected(100)).toEqual([]);
     });
 
     it('is all that counts once it was lost, whatever is told of it meanwhile', async () => {
@@ -42,11 +42,11 @@ export function describeGraphIndex(bench: () => Bench): void {
       await say(b, lane, [holds('Ana likes tea'), holds('Bob likes rain'), holds('Annie likes tea')]);
       await say(b, lane, [denied('Bob likes rain'), same('Annie', 'Ana')]);
       const { graph } = b.ledger;
-      const told = (await graph.untold(100)).map(toldOf);
-      await graph.told(told);
+      const projected = (await graph.unprojected(100)).map(projectedOf);
+      await graph.projected(projected);
       expect(await graph.refill()).toBe(5);
-      await graph.told(told);
-      const again = await graph.untold(100);
+      await graph.projected(projected);
+      const again = await graph.unprojected(100);
       expect(namesOf(again)).toEqual(['Ana', 'Ana likes tea', 'Bob', 'rain', 'tea']);
     });
 
@@ -61,8 +61,8 @@ export function describeGraphIndex(bench: () => Bench): void {
       expect(namesOf(entities)).toEqual(['Ana', 'Bob', 'rain', 'snow', 'tea']);
       const ids = said.map(({ id }) => id).sort();
       const first = await graph.every('relation', null, 2);
-      expect(first.map((one) => toldOf(one).id)).toEqual(ids.slice(0, 2));
-      expect((await graph.every('relation', ids[1] ?? '', 2)).map((one) => toldOf(one).id)).toEqual([ids[2]]);
+      expect(first.map((one) => projectedOf(one).id)).toEqual(ids.slice(0, 2));
+      expect((await graph.every('relation', ids[1] ?? '', 2)).map((one) => projectedOf(one).id)).toEqual([ids[2]]);
     });
   });
 
@@ -84,7 +84,7 @@ export function describeGraphIndex(bench: () => Bench): void {
       expect(await claimStudy(b, ann.lane)).toEqual({ kind: 'none' });
       expect(await graph.due(b.tools.now(), 10)).toEqual([]);
       expect(await graph.request(TENANT, ann.consolidationId, b.tools.now())).toBeNull();
-      expect(namesOf(await graph.untold(100))).toEqual(['Bob', 'Bob likes rain', 'rain']);
+      expect(namesOf(await graph.unprojected(100))).toEqual(['Bob', 'Bob likes rain', 'rain']);
       expect(await graph.relation(TENANT, relation?.id ?? '')).toBeNull();
       while ((await erasures.slice(id, 1)).more);
       const { counts } = (await erasures.get(TENANT, id)) ?? {};
@@ -99,13 +99,13 @@ export function describeGraphIndex(bench: () => Bench): void {
   });
 }
 
-function toldOf(one: GraphTelling): ToldOfGraph {
+function projectedOf(one: GraphItem): ProjectedItem {
   const { id, revision } = one.kind === 'entity' ? one.entity : one.relation;
   return { kind: one.kind, id, revision };
 }
 
-const namesOf = (tellings: readonly GraphTelling[]): string[] =>
-  tellings
+const namesOf = (items: readonly GraphItem[]): string[] =>
+  items
     .map((one) => {
       if (one.kind === 'entity') return one.entity.name;
       const { sourceName, relationship, destinationName } = one.relation;

@@ -32,13 +32,13 @@ export function describeGraphUndos(bench: () => Bench): void {
       const { lane, consolidationId } = turn;
       await tellAll(b);
       await undo(b, lane, { undone: [consolidationId] });
-      const gone = await b.ledger.graph.untoldOf(lane, 10);
+      const gone = await b.ledger.graph.unprojectedOf(lane, 10);
       expect(gone).toHaveLength(3);
       for (const one of gone) {
         expect(one.kind === 'entity' ? one.entity : one.relation).toMatchObject({ counts: false, revision: 2 });
       }
       await redo(b, lane, { number: 1, redone: [consolidationId] });
-      for (const one of await b.ledger.graph.untold(10)) {
+      for (const one of await b.ledger.graph.unprojected(10)) {
         expect(one.kind === 'entity' ? one.entity : one.relation).toMatchObject({ counts: true, revision: 3 });
       }
     });
@@ -103,9 +103,9 @@ export function describeGraphUndos(bench: () => Bench): void {
 }
 
 async function tellAll(b: Bench): Promise<void> {
-  const tellings = await b.ledger.graph.untold(100);
-  await b.ledger.graph.told(
-    tellings.map((one) => {
+  const items = await b.ledger.graph.unprojected(100);
+  await b.ledger.graph.projected(
+    items.map((one) => {
       const { id, revision } = one.kind === 'entity' ? one.entity : one.relation;
       return { kind: one.kind, id, revision };
     }),

@@ -139,7 +139,7 @@ export function describeGraph(bench: () => Bench): void {
       expect(await graph.around(bobs, { entities: ['Ana'], at: 'ever', limit: 5 })).toEqual([]);
       expect(await graph.named(bobs, ['ana'])).toEqual([]);
       expect(await graph.statements(bobs, { entities: ['Ana'] })).toEqual([]);
-      expect(await graph.untoldOf(bobs, 10)).toEqual([]);
+      expect(await graph.unprojectedOf(bobs, 10)).toEqual([]);
       expect((await graph.listEntities(TENANT, user('bob'), {}, ALL)).results).toEqual([]);
     });
   });

@@ -48,11 +48,11 @@ export function describeOutbox(bench: () => Bench): void {
       const lanes = async () => [...new Set((await b.ledger.outbox.pending(10)).map(({ lane }) => lane))];
       expect(await lanes()).toEqual([turn.lane, bob]);
       await b.ledger.outbox.setAside([first, { ...first, lane: 'lane_none' as LaneId }]);
-      expect([await lanes(), await b.ledger.speech.untold(10)]).toEqual([[bob], []]);
+      expect([await lanes(), await b.ledger.speech.unprojected(10)]).toEqual([[bob], []]);
       expect((await b.ledger.outbox.ofLane(bob, 10)).map(({ lane }) => lane)).toEqual([bob]);
       expect(await b.ledger.outbox.ofLane(turn.lane, 1)).toHaveLength(1);
-      expect((await b.ledger.speech.untoldIn(turn.lane, 10)).map(({ lane }) => lane)).toEqual([turn.lane]);
-      expect(await b.ledger.speech.untoldIn(bob, 10)).toEqual([]);
+      expect((await b.ledger.speech.unprojectedIn(turn.lane, 10)).map(({ lane }) => lane)).toEqual([turn.lane]);
+      expect(await b.ledger.speech.unprojectedIn(bob, 10)).toEqual([]);
       expect(await b.ledger.outbox.aside(now, 10)).toEqual([]);
       expect(await b.ledger.outbox.aside(now + SECOND, 10)).toEqual([first]);
       const again = { ...first, failures: 2, notBefore: now + 2 * SECOND, failure: failure(now, 'model_server_error') };
@@ -74,10 +74,10 @@ export function describeOutbox(bench: () => Bench): void {
       await write(b, added(b.tools, home(bob, { scope: scope({ userId: 'bob' }) })));
       await project(b);
       expect(await b.ledger.overview.outbox()).toBe(0);
-      await b.ledger.outbox.retell(turn.lane);
-      await b.ledger.outbox.retell(turn.lane);
+      await b.ledger.outbox.reproject(turn.lane);
+      await b.ledger.outbox.reproject(turn.lane);
       expect((await b.ledger.outbox.pending(9)).map(({ memoryId }) => memoryId)).toEqual([born.memory.id]);
-      expect((await b.ledger.speech.untold(9)).map(({ lane }) => lane)).toEqual([turn.lane]);
+      expect((await b.ledger.speech.unprojected(9)).map(({ lane }) => lane)).toEqual([turn.lane]);
       expect(await b.ledger.outbox.refilling()).toBe(false);
     });
 

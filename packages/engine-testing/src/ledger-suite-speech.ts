@@ -67,10 +67,10 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const messages = [before, newMessage(b.tools, { content: 'second', role: 'assistant', name: 'Bot' })];
       const given = { messages, metadata: { chat: 'c1' }, settings: settings({ expiresAt: 99_000_000_000_000 }) };
       const { batch, turn } = await claimedBatch(b, given);
-      expect(await b.ledger.speech.untold(10)).toEqual([]);
+      expect(await b.ledger.speech.unprojected(10)).toEqual([]);
       await applyOnly(b, turn);
       await store(b);
-      const [spoken, ...others] = await b.ledger.speech.untold(10);
+      const [spoken, ...others] = await b.ledger.speech.unprojected(10);
       expect(others).toEqual([]);
       expect(spoken).toMatchObject({ id: batch.id, tenant: TENANT, lane: turn.lane, owner: ANN, scope: scope() });
       expect(spoken).toMatchObject({
@@ -85,8 +85,8 @@ export function describeSpokenBatches(bench: () => Bench): void {
         ['second', 'first'],
       ]);
       expect(spoken?.messages[1]?.message).toMatchObject({ role: 'assistant', name: 'Bot' });
-      expect(await b.ledger.speech.untoldOf([turn.consolidationId])).toEqual([spoken]);
-      expect(await b.ledger.speech.untoldOf(['con_none'])).toEqual([]);
+      expect(await b.ledger.speech.unprojectedOf([turn.consolidationId])).toEqual([spoken]);
+      expect(await b.ledger.speech.unprojectedOf(['con_none'])).toEqual([]);
       expect(await b.ledger.speech.batches([batch.id, 'bat_none'])).toEqual([spoken]);
     });
 
@@ -98,10 +98,10 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const seqs = (await b.ledger.outbox.pending(10)).map(({ seq }) => seq);
       expect(await clear(b, seqs)).toEqual([]);
       expect((await batchOf(b, batch.id)).state).toBe('consolidating');
-      const untold = await b.ledger.speech.untold(10);
-      expect(await hear(b, untold)).toEqual([batch.acceptedAt]);
+      const unprojected = await b.ledger.speech.unprojected(10);
+      expect(await hear(b, unprojected)).toEqual([batch.acceptedAt]);
       expect((await batchOf(b, batch.id)).state).toBe('consolidated');
-      expect(await hear(b, untold)).toEqual([]);
+      expect(await hear(b, unprojected)).toEqual([]);
       expect(await b.ledger.overview.outbox()).toBe(0);
       expect(await b.ledger.speech.points(TENANT)).toBe(1);
     });
@@ -115,7 +115,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(undone).toMatchObject([{ id: batch.id, revision: 2, counts: false }]);
       // Somebody who has read it before tells the index late.
       await hear(b, early === undefined ? [] : [early]);
-      expect(await b.ledger.speech.untold(10)).toEqual(undone);
+      expect(await b.ledger.speech.unprojected(10)).toEqual(undone);
       await hear(b, undone);
       const redone = await takeBack(b, { number: 2, undone: [], redone: [turn.consolidationId] });
       expect(redone).toMatchObject([{ id: batch.id, revision: 3, counts: true }]);
@@ -139,7 +139,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const now = b.tools.now();
       const before = (batch?.acceptedAt ?? 0) + 1;
       expect(await b.ledger.retention.removeMessages(TENANT, before, { limit: 10, now })).toBe(1);
-      expect(await b.ledger.speech.untold(10)).toMatchObject([{ id: batch?.id, revision: 2, counts: false }]);
+      expect(await b.ledger.speech.unprojected(10)).toMatchObject([{ id: batch?.id, revision: 2, counts: false }]);
       const retold = (await b.ledger.outbox.pending(10)).map(({ memoryId }) => memoryId);
       expect(retold.sort()).toEqual([first, next].sort());
       expect(await b.ledger.speech.hearers([batch?.id ?? ''])).toEqual([first, next].sort());
@@ -161,12 +161,12 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.refilling()).toBe(true);
       const { batch: young, turn: next } = await claimedBatch(b);
       await applyOnly(b, next);
-      expect((await b.ledger.speech.untold(10)).map(({ id }) => id)).toEqual([young.id, batch.id]);
-      expect((await b.ledger.speech.untold(1)).map(({ id }) => id)).toEqual([young.id]);
+      expect((await b.ledger.speech.unprojected(10)).map(({ id }) => id)).toEqual([young.id, batch.id]);
+      expect((await b.ledger.speech.unprojected(1)).map(({ id }) => id)).toEqual([young.id]);
       // Told to the index that was lost, by somebody who is late.
       await hear(b, known === undefined ? [] : [known]);
       expect(await b.ledger.speech.refilling()).toBe(true);
-      await hear(b, await b.ledger.speech.untold(10));
+      await hear(b, await b.ledger.speech.unprojected(10));
       expect(await b.ledger.speech.refilling()).toBe(false);
       expect((await batchOf(b, batch.id)).state).toBe('empty');
     });
@@ -193,7 +193,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.every({ after: null, limit: 10, changedSince: null })).toEqual([]);
       while ((await b.ledger.erasures.slice(id, 10)).more);
       expect(await b.ledger.speech.points(TENANT)).toBe(0);
-      expect(await b.ledger.speech.untold(10)).toEqual([]);
+      expect(await b.ledger.speech.unprojected(10)).toEqual([]);
     });
   });
 }
@@ -220,7 +220,7 @@ async function takeBack(b: Bench, how: { number: number; undone: readonly string
   };
   const written = await b.ledger.undos.write(TENANT, { undo, changes: [], tombstones: [], undone, redone });
   expect(written).toEqual({ kind: 'written' });
-  return b.ledger.speech.untold(10);
+  return b.ledger.speech.unprojected(10);
 }
 
 type Line = readonly [role: NewMessage['role'], content: string, clientId?: string | null];

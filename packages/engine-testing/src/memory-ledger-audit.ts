@@ -6,7 +6,7 @@ import {
   type Suspects,
   spaceIn,
 } from '@slowwave/engine';
-import { untoldIn } from './memory-ledger-speech.ts';
+import { unprojectedIn } from './memory-ledger-speech.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
@@ -65,7 +65,9 @@ function orphansOf(state: State): Record<OrphanKind, () => string[]> {
 
 function contradictionsOf(state: State): Record<Contradiction, () => string[]> {
   const open = [...state.batches.values()].filter((batch) => batch.state === 'consolidating');
-  const untold = new Set([...state.outbox.values(), ...untoldIn(state)].map(({ consolidationId }) => consolidationId));
+  const unprojected = new Set(
+    [...state.outbox.values(), ...unprojectedIn(state)].map(({ consolidationId }) => consolidationId),
+  );
   return {
     // The waiting batches are counted anew whenever anybody asks.
     'lane that miscounts': () => [],
@@ -76,7 +78,7 @@ function contradictionsOf(state: State): Record<Contradiction, () => string[]> {
         .filter((one) => one.outcome === null && state.lanes.get(one.lane)?.consolidationId !== one.consolidationId)
         .map(({ id }) => id),
     'batch that never ends': () =>
-      open.filter((one) => one.outcome !== null && !untold.has(one.consolidationId)).map(({ id }) => id),
+      open.filter((one) => one.outcome !== null && !unprojected.has(one.consolidationId)).map(({ id }) => id),
     'statement that counts wrongly': () =>
       [...state.graph.statements.values()]
         .filter(({ statement: { consolidationId }, counts }) => {

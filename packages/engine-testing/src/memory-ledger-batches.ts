@@ -123,7 +123,7 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     outcome: null,
     speechRevision: 1,
     speechRevisedAt: null,
-    toldRevision: 0,
+    projectedRevision: 0,
     points: 0,
   });
   state.accepted.set(tenant, (state.accepted.get(tenant) ?? 0) + 1);
@@ -174,6 +174,6 @@ export function replayBatches(state: State, which: { tenant: TenantId; ids: read
 }
 
 export function viewOf(row: BatchRow): Batch {
-  const { tokens, urgent, outcome, speechRevision, speechRevisedAt, toldRevision, points, ...batch } = row;
+  const { tokens, urgent, outcome, speechRevision, speechRevisedAt, projectedRevision, points, ...batch } = row;
   return batch;
 }

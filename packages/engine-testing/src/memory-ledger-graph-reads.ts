@@ -83,9 +83,9 @@ export function graphReads(state: State): Reads {
 
 export const isShown = ({ counts, mergedInto }: Entity): boolean => counts && mergedInto === null;
 
-export const entityOf = ({ untoldAt: _, ...entity }: EntityRow): Entity => ({ ...entity });
+export const entityOf = ({ unprojectedAt: _, ...entity }: EntityRow): Entity => ({ ...entity });
 
-export function relationOf(state: State, { untoldAt: _, ...row }: RelationRow): KeptRelation {
+export function relationOf(state: State, { unprojectedAt: _, ...row }: RelationRow): KeptRelation {
   const [source, destination] = [row.source, row.destination].map((id) => rowOf(state.graph.entities, id));
   const { owner } = rowOf(state.lanes, row.lane);
   return { ...row, owner, sourceName: source?.name ?? '', destinationName: destination?.name ?? '' };

@@ -16,13 +16,13 @@ import type {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Since when the index has not been told of what changed last; null: it was told. */
-interface Telling {
-  untoldAt: Millis | null;
+interface Projected {
+  unprojectedAt: Millis | null;
 }
 
-export interface EntityRow extends Mutable<Entity>, Telling {}
+export interface EntityRow extends Mutable<Entity>, Projected {}
 
-export interface RelationRow extends Mutable<SettledRelation>, Telling, Pick<KeptRelation, 'tenant' | 'lane'> {}
+export interface RelationRow extends Mutable<SettledRelation>, Projected, Pick<KeptRelation, 'tenant' | 'lane'> {}
 
 interface StatementRow extends Recorded {
   readonly tenant: TenantId;

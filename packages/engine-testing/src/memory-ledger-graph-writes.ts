@@ -19,7 +19,14 @@ export function writeGraph(state: State, laneId: LaneId, change: GraphChange): v
   requireKnownEnds(admitted.statements, new Set([...own, ...admitted.entities].map(({ id }) => id)));
   for (const entity of admitted.entities) {
     if (entities.has(entity.id)) continue;
-    const blank = { aliases: [], mergedInto: null, counts: false, revision: 0, createdAt: change.now, untoldAt: null };
+    const blank = {
+      aliases: [],
+      mergedInto: null,
+      counts: false,
+      revision: 0,
+      createdAt: change.now,
+      unprojectedAt: null,
+    };
     entities.set(entity.id, { ...entity, tenant: lane.tenant, lane: laneId, owner: lane.owner, ...blank });
   }
   const undosBefore = state.undos.filter((undo) => undo.lane === laneId).length;
@@ -60,12 +67,12 @@ function refoldGraph(state: State, lane: LaneId, now: Millis): void {
     own.find(({ self }) => self)?.id ?? null,
   );
   for (const entity of settleEntities(own, next.entities)) {
-    entities.set(entity.id, { ...entity, untoldAt: entity.untoldAt ?? now });
+    entities.set(entity.id, { ...entity, unprojectedAt: entity.unprojectedAt ?? now });
   }
   const kept = [...relations.values()].filter((one) => one.lane === lane);
   const { tenant } = rowOf(state.lanes, lane);
   for (const relation of settleRelations(kept, next.relations, now)) {
-    const untoldAt = relations.get(relation.id)?.untoldAt ?? now;
-    relations.set(relation.id, { ...relation, tenant, lane, untoldAt });
+    const unprojectedAt = relations.get(relation.id)?.unprojectedAt ?? now;
+    relations.set(relation.id, { ...relation, tenant, lane, unprojectedAt });
   }
 }

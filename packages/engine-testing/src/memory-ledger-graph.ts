@@ -1,7 +1,7 @@
 import type { GraphStore } from '@slowwave/engine';
+import { graphItems } from './memory-ledger-graph-items.ts';
 import { graphReads } from './memory-ledger-graph-reads.ts';
 import { graphStudies } from './memory-ledger-graph-studies.ts';
-import { graphTellings } from './memory-ledger-graph-tellings.ts';
 import { writeGraph } from './memory-ledger-graph-writes.ts';
 import type { State } from './memory-ledger-state.ts';
 
@@ -9,7 +9,7 @@ export function memoryGraph(state: State): GraphStore {
   return {
     ...graphStudies(state),
     ...graphReads(state),
-    ...graphTellings(state),
+    ...graphItems(state),
     write: async (tenant, lane, change) => {
       const row = state.lanes.get(lane);
       if (row === undefined || row.erasure !== null || row.tenant !== tenant) return { kind: 'conflict' };

@@ -5,9 +5,9 @@ import {
   type Millis,
   type OutboxEntry,
   type OutboxStore,
-  type Told,
+  type Projected,
 } from '@slowwave/engine';
-import { LOST, reviseSpeech, toldSpeech, untoldIn } from './memory-ledger-speech.ts';
+import { LOST, projectedSpeech, reviseSpeech, unprojectedIn } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
 import { pinnedOf } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
@@ -31,9 +31,9 @@ export function memoryOutbox(state: State): OutboxStore {
     countAside: async () => state.aside.size,
     ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
     ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
-    clear: async (told, now) => clear(state, told, now),
+    clear: async (projected, now) => clear(state, projected, now),
     refill: async () => refill(state),
-    retell: async (lane) => retell(state, lane),
+    reproject: async (lane) => reproject(state, lane),
     refilling: async () => [...state.outbox.keys()].some((seq) => seq <= state.counters.refilledTo),
   };
 }
@@ -43,8 +43,8 @@ function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): Outb
   return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
 }
 
-function clear(state: State, { seqs, batches }: Told, now: Millis): Millis[] {
-  const touched = new Set(toldSpeech(state, batches));
+function clear(state: State, { seqs, batches }: Projected, now: Millis): Millis[] {
+  const touched = new Set(projectedSpeech(state, batches));
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
     if (consolidationId !== null) touched.add(consolidationId);
@@ -56,7 +56,7 @@ function clear(state: State, { seqs, batches }: Told, now: Millis): Millis[] {
 /** A consolidation whose memories and messages are all in the index: its batches are what apply said. */
 function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   if (entriesWhere(state, (row) => row.consolidationId === consolidationId).length > 0) return [];
-  if (untoldIn(state).some((row) => row.consolidationId === consolidationId)) return [];
+  if (unprojectedIn(state).some((row) => row.consolidationId === consolidationId)) return [];
   const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
   for (const batch of applied)
     change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
@@ -64,14 +64,14 @@ function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   return applied.map(({ acceptedAt }) => acceptedAt);
 }
 
-function retell(state: State, lane: LaneId): void {
+function reproject(state: State, lane: LaneId): void {
   for (const { seq, consolidationId, lane: of } of state.outbox.values())
     if (of === lane && consolidationId === null) state.outbox.delete(seq);
   for (const memory of state.memories.values()) if (memory.lane === lane) putAgain(state, memory);
   for (const batch of state.batches.values()) if (batch.lane === lane) loseSpeech(batch);
   for (const row of [...state.graph.entities.values(), ...state.graph.relations.values()]) {
     if (row.lane !== lane || !row.counts) continue;
-    Object.assign(row, { untoldAt: row.untoldAt ?? 0, revision: row.revision + 1 });
+    Object.assign(row, { unprojectedAt: row.unprojectedAt ?? 0, revision: row.revision + 1 });
   }
 }
 
@@ -84,7 +84,7 @@ function putAgain(state: State, { id, tenant, lane }: Memory): void {
 function loseSpeech(batch: BatchRow): void {
   if (batch.outcome === null) return;
   reviseSpeech(batch, null);
-  change(batch, { toldRevision: LOST });
+  change(batch, { projectedRevision: LOST });
 }
 
 function refill(state: State): number {

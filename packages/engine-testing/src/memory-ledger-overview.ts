@@ -13,9 +13,9 @@ import {
   type TenantId,
   type UsageTotals,
 } from '@slowwave/engine';
-import { untoldOfGraph } from './memory-ledger-graph-tellings.ts';
+import { unprojectedOfGraph } from './memory-ledger-graph-items.ts';
 import { pageOf } from './memory-ledger-page.ts';
-import { untoldIn } from './memory-ledger-speech.ts';
+import { unprojectedIn } from './memory-ledger-speech.ts';
 import type { CallRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
@@ -51,7 +51,7 @@ export function memoryOverview(state: State): OverviewStore {
       return { ...paged, results: paged.results.map((lane) => summaryOf(state, lane)) };
     },
     ownerCount: async (tenant) => lanesOf(state, tenant).length,
-    outbox: async () => state.outbox.size + untoldIn(state).length + untoldOfGraph(state).length,
+    outbox: async () => state.outbox.size + unprojectedIn(state).length + unprojectedOfGraph(state).length,
     oldestDue: async (now) => {
       const lanes = [...state.lanes.values()].filter((lane) => spaceIn(lane.tenant) === null);
       const due = lanes.flatMap((lane) => lane.dueAt ?? []).filter((dueAt) => dueAt <= now);

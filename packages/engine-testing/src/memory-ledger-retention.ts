@@ -2,12 +2,12 @@ import {
   type HistoryPlace,
   type HistoryRemoval,
   historyFrom,
-  isTelling,
   type LaneId,
   type Millis,
   NOT_KEPT,
   type RemovalSlice,
   type RetentionStore,
+  readsOtherwise,
   type TenantId,
 } from '@slowwave/engine';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
@@ -96,7 +96,7 @@ function removeHistory(state: State, tenant: TenantId, removal: HistoryRemoval):
   const { memory, events, textHashes } = removal;
   const change = { memory, expectedRevision: memory.revision, events: [] };
   if (conflictsOf(state, tenant, [change]).length > 0) return false;
-  if (isTelling(removal)) record(state, [change], null);
+  if (readsOtherwise(removal)) record(state, [change], null);
   const read = new Map(events.map((event) => [event.id, event]));
   for (const [i, event] of state.events.entries()) state.events[i] = read.get(event.id) ?? event;
   for (const key of state.vectors.keys()) {

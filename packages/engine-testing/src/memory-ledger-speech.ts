@@ -2,10 +2,10 @@ import {
   type Message,
   type Millis,
   ownerOf,
+  type ProjectedBatch,
   type SaidMessage,
   type SpeechStore,
   type SpokenBatch,
-  type ToldBatch,
 } from '@slowwave/engine';
 import { type BatchRow, change, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 
@@ -18,23 +18,23 @@ export function memorySpeech(state: State): SpeechStore {
         const row = state.messages.get(id);
         return row?.lane === lane ? [saidOf(state, row)] : [];
       }),
-    untold: async (limit) =>
+    unprojected: async (limit) =>
       spoken(
-        untoldIn(state)
+        unprojectedIn(state)
           .filter(({ lane }) => !state.aside.has(lane))
           .sort(newestLossLast)
           .slice(0, limit),
       ),
-    untoldIn: async (lane, limit) =>
+    unprojectedIn: async (lane, limit) =>
       spoken(
-        untoldIn(state)
+        unprojectedIn(state)
           .filter((row) => row.lane === lane)
           .sort(newestLossLast)
           .slice(0, limit),
       ),
-    untoldOf: async (ids) =>
-      spoken(untoldIn(state).filter(({ consolidationId }) => ids.includes(consolidationId ?? ''))),
-    refilling: async () => untoldIn(state).some(({ toldRevision }) => toldRevision === LOST),
+    unprojectedOf: async (ids) =>
+      spoken(unprojectedIn(state).filter(({ consolidationId }) => ids.includes(consolidationId ?? ''))),
+    refilling: async () => unprojectedIn(state).some(({ projectedRevision }) => projectedRevision === LOST),
     batches: async (ids) => spoken(applied().filter(({ id }) => ids.includes(id))),
     every: async ({ after, limit, changedSince }) => {
       const standing = applied().filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
@@ -56,17 +56,17 @@ export function reviseSpeech(row: BatchRow, now: Millis | null): void {
 }
 
 /** Answers with the consolidations of batches that the index knows by now. */
-export function toldSpeech(state: State, told: readonly ToldBatch[]): string[] {
-  return told.flatMap(({ id, revision, points }) => {
+export function projectedSpeech(state: State, projected: readonly ProjectedBatch[]): string[] {
+  return projected.flatMap(({ id, revision, points }) => {
     const row = state.batches.get(id);
-    if (row === undefined || row.toldRevision >= revision || row.speechRevision !== revision) return [];
-    change(row, { toldRevision: revision, points });
+    if (row === undefined || row.projectedRevision >= revision || row.speechRevision !== revision) return [];
+    change(row, { projectedRevision: revision, points });
     return row.consolidationId ?? [];
   });
 }
 
-export const untoldIn = (state: State): BatchRow[] =>
-  [...state.batches.values()].filter((row) => row.outcome !== null && row.toldRevision < row.speechRevision);
+export const unprojectedIn = (state: State): BatchRow[] =>
+  [...state.batches.values()].filter((row) => row.outcome !== null && row.projectedRevision < row.speechRevision);
 
 /** Memories whose points tell of these batches' messages. */
 export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
@@ -86,7 +86,7 @@ type MessageRow = State['messages'] extends Map<string, infer Row> ? Row : never
 
 const byId = (a: BatchRow, b: BatchRow): number => (a.id < b.id ? -1 : 1);
 
-const newestLossLast = (a: BatchRow, b: BatchRow): number => b.toldRevision - a.toldRevision || byId(a, b);
+const newestLossLast = (a: BatchRow, b: BatchRow): number => b.projectedRevision - a.projectedRevision || byId(a, b);
 
 const changedAt = ({ appliedAt, speechRevisedAt }: BatchRow): Millis => Math.max(appliedAt ?? 0, speechRevisedAt ?? 0);
 
@@ -98,7 +98,7 @@ function spokenOf(state: State, row: BatchRow): SpokenBatch {
     owner: state.lanes.get(lane)?.erasure === null ? ownerOf(scope) : rowOf(state.lanes, lane).owner,
     revision: row.speechRevision,
     changedAt: changedAt(row),
-    told: row.toldRevision >= row.speechRevision,
+    projected: row.projectedRevision >= row.speechRevision,
     counts: row.state !== 'undone' && !state.stripped.has(id),
     expiresAt: settings.expiresAt,
     messages: messages

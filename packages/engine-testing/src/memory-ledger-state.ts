@@ -58,7 +58,7 @@ export interface BatchRow extends Mutable<Batch> {
   /** What the index is to be told of, since when, and what it was told of: −1, the index was lost. */
   speechRevision: number;
   speechRevisedAt: Millis | null;
-  toldRevision: number;
+  projectedRevision: number;
   /** How many of its messages the index has. */
   points: number;
 }

@@ -14,7 +14,7 @@ export {
 } from './context/parts.ts';
 export { profileRank } from './context/profile-rank.ts';
 export type * from './deps.ts';
-export { oldestUntold } from './doctor/check-ledger.ts';
+export { oldestUnprojected } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
@@ -104,11 +104,11 @@ export type * from './ports/ledger/replays.ts';
 export {
   type HistoryPlace,
   type HistoryRemoval,
-  isTelling,
   NOT_KEPT,
   REMOVED,
   type RemovalSlice,
   type RetentionStore,
+  readsOtherwise,
 } from './ports/ledger/retention.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/settings.ts';

@@ -20,7 +20,7 @@ export { saidWhen } from './messages/said-when.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
-export { isTelling, NOT_KEPT } from './ports/ledger/retention.ts';
+export { NOT_KEPT, readsOtherwise } from './ports/ledger/retention.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { ofNoSpace, payerOf } from './replays/space.ts';

@@ -11,7 +11,7 @@ import { ofNoSpace } from '@slowwave/engine/storing';
 import { type Access, asAudit } from './access.ts';
 import { strayRelations } from './graph/audit.ts';
 import { all, first, type Given, type Script } from './script.ts';
-import { UNTOLD } from './speech.ts';
+import { UNPROJECTED } from './speech.ts';
 
 export const auditStore = ({ read }: Access): AuditStore => ({
   tenants: () => read(tenants, null),
@@ -125,7 +125,7 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)
       AND NOT EXISTS (
-        SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
+        SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
       AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
   },
   'statement that counts wrongly': {

@@ -41,7 +41,7 @@ const HASTEN_OTHERS: readonly string[] = [
   `UPDATE webhook_deliveries SET due_at = @now WHERE state = 'waiting' AND due_at > @now`,
   // The space of one that is over waits to be thrown away, and for that it is too early.
   `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
-  'UPDATE untold_lanes SET not_before = @now WHERE not_before > @now',
+  'UPDATE unprojected_lanes SET not_before = @now WHERE not_before > @now',
   `UPDATE meta SET value = @shown WHERE key = 'clock_seen'`,
 ];
 

@@ -73,7 +73,7 @@ export const ERASING: readonly Erasing[] = [
   },
   { pick: pickPlaces('vectors'), deletes: [['vectors', AT_PLACES]] },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
-  { pick: pick('untold_lanes', 'lane'), deletes: [['untold_lanes', 'lane = @lane AND lane IN :ids']] },
+  { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
 ];

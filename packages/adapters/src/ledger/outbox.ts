@@ -1,9 +1,9 @@
-import type { LaneId, OutboxEntry, OutboxStore, SetAside, TenantId, Told } from '@slowwave/engine';
+import type { LaneId, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
 import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { tellOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { all, first, inOne, insert, run, type Script, type Table } from './script.ts';
-import { LOST, NOTE_TOLD, notAside, UNTOLD } from './speech.ts';
+import { LOST, NOTE_TOLD, notAside, UNPROJECTED } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
 export const outboxStore = ({ read, write }: Access): OutboxStore => ({
@@ -11,7 +11,7 @@ export const outboxStore = ({ read, write }: Access): OutboxStore => ({
   ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
   ofMemories: (ids) => read(entriesOfMemories, { ids }),
   ofConsolidation: (id) => read(entriesOfConsolidation, { id }),
-  clear: (told, now) => write(clear, { told, now }),
+  clear: (projected, now) => write(clear, { projected, now }),
   setAside: (lanes) => write(setAside, lanes),
   takeUp: (lanes) => write(takeUp, lanes),
   aside: (until, limit) => read(lanesAside, { until, limit }),
@@ -21,7 +21,7 @@ export const outboxStore = ({ read, write }: Access): OutboxStore => ({
     await inSlices((slice) => write(refillSpeech, slice));
     return filled;
   },
-  retell: (lane) => write(retell, { lane }),
+  reproject: (lane) => write(reproject, { lane }),
   refilling: () => read(isRefilling, null),
 });
 
@@ -55,7 +55,7 @@ const entriesOfConsolidation = asRead('outbox.ofConsolidation', ({ id }: { id: s
 );
 
 interface Clear {
-  readonly told: Told;
+  readonly projected: Projected;
   readonly now: number;
 }
 
@@ -63,8 +63,8 @@ interface Clear {
  * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
  * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
-const clear = asWrite('outbox.clear', function* ({ told, now }: Clear): Script<readonly number[]> {
-  const { seqs, batches } = told;
+const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[]> {
+  const { seqs, batches } = projected;
   const ended = yield* all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
   yield* inOne(run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }), run(NOTE_TOLD, { rows: batches }));
   return ended.length === 0 ? [] : yield* finishProjected(ended, now);
@@ -96,7 +96,7 @@ const FINISH = `
     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
     AND NOT EXISTS (
       SELECT 1 FROM batches b
-      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNTOLD})
+      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
   RETURNING accepted_at, id, tenant`;
 
 interface AsideRow {
@@ -117,7 +117,7 @@ const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[
   const locked = yield* lockLanes(asides.keys());
   const standing = locked.filter(({ erasure }) => erasure === null);
   yield* insert(
-    UNTOLD_LANES,
+    UNPROJECTED_LANES,
     standing.flatMap(({ id }) => asideColumns(asides.get(id))),
   );
 });
@@ -128,15 +128,15 @@ function asideColumns(one: SetAside | undefined): readonly AsideRow[] {
   return [{ lane, failures, not_before: notBefore, code: failure.code, message: failure.message, at: failure.at }];
 }
 
-const UNTOLD_LANES: Table<keyof AsideRow> = {
-  name: 'untold_lanes',
+const UNPROJECTED_LANES: Table<keyof AsideRow> = {
+  name: 'unprojected_lanes',
   columns: { lane: 'text', failures: 'bigint', not_before: 'bigint', code: 'text', message: 'text', at: 'bigint' },
   onConflict: `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
     code = excluded.code, message = excluded.message, at = excluded.at`,
 };
 
 const takeUp = asWrite('outbox.takeUp', function* (lanes: readonly LaneId[]): Script<void> {
-  if (lanes.length > 0) yield* run('DELETE FROM untold_lanes WHERE lane IN :lanes', { lanes });
+  if (lanes.length > 0) yield* run('DELETE FROM unprojected_lanes WHERE lane IN :lanes', { lanes });
 });
 
 interface Aside {
@@ -146,7 +146,7 @@ interface Aside {
 
 /** Those to be tried again until then, first ones first. */
 const lanesAside = asRead('outbox.aside', function* (of: Aside): Script<readonly SetAside[]> {
-  const text = 'SELECT * FROM untold_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
+  const text = 'SELECT * FROM unprojected_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
   return (yield* all<AsideRow>(text, { ...of })).map(({ lane, failures, not_before, code, message, at }) => ({
     ...{ lane, failures, notBefore: not_before },
     failure: { code, message, at },
@@ -154,7 +154,7 @@ const lanesAside = asRead('outbox.aside', function* (of: Aside): Script<readonly
 });
 
 const countAside = asRead('outbox.countAside', function* (_: null): Script<number> {
-  return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM untold_lanes'))?.lanes ?? 0;
+  return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM unprojected_lanes'))?.lanes ?? 0;
 });
 
 /**
@@ -197,10 +197,10 @@ const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: SliceAfter
   return { last: ids.at(-1) ?? null, filled: ids.length };
 });
 
-const FORGET_TOLD = `UPDATE batches SET told_revision = ${LOST}, speech_revision = speech_revision + 1`;
+const FORGET_TOLD = `UPDATE batches SET projected_revision = ${LOST}, speech_revision = speech_revision + 1`;
 
 /** All of a lane again. Entries get new numbers: one that was read before may still be told, and cleared. */
-const retell = asWrite('outbox.retell', function* ({ lane }: { lane: LaneId }): Script<void> {
+const reproject = asWrite('outbox.reproject', function* ({ lane }: { lane: LaneId }): Script<void> {
   const locked = yield* lockLane(lane);
   if (locked === null || locked.erasure !== null) return;
   yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });
@@ -211,7 +211,7 @@ const retell = asWrite('outbox.retell', function* ({ lane }: { lane: LaneId }): 
   );
   yield* run(`${FORGET_TOLD} WHERE lane = @lane AND outcome IS NOT NULL`, { lane });
   for (const table of ['graph_entities', 'graph_relations']) {
-    const again = 'untold_at = coalesce(untold_at, 0), revision = revision + 1';
+    const again = 'unprojected_at = coalesce(unprojected_at, 0), revision = revision + 1';
     yield* run(`UPDATE ${table} SET ${again} WHERE lane = @lane AND counts = 1`, { lane });
   }
 });

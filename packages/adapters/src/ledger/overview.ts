@@ -2,11 +2,11 @@ import type { BatchCounts, BatchState, OverviewStore, OwnerSummary, Page, Paged,
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { type Access, asRead, asSnapshot } from './access.ts';
 import { pageOf } from './cursor.ts';
-import { COUNT_UNTOLD_GRAPH } from './graph/tellings.ts';
+import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
 import { newestFirst, where } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/scope.ts';
 import { all, first, type Script, together } from './script.ts';
-import { COUNT_UNTOLD } from './speech.ts';
+import { COUNT_UNPROJECTED } from './speech.ts';
 import * as usage from './usage.ts';
 
 export const overviewStore = ({ read }: Access): OverviewStore => ({
@@ -123,11 +123,11 @@ const countOwners = asRead('overview.ownerCount', function* ({ tenant }: OfTenan
 /** Everything the index has not been told of. */
 const countOutbox = asRead('overview.outbox', function* (_: null): Script<number> {
   const [entries, batches, graph] = yield* together(
-    first<{ untold: number }>('SELECT count(*) AS untold FROM outbox'),
-    first<{ untold: number }>(COUNT_UNTOLD),
-    first<{ untold: number }>(COUNT_UNTOLD_GRAPH),
+    first<{ unprojected: number }>('SELECT count(*) AS unprojected FROM outbox'),
+    first<{ unprojected: number }>(COUNT_UNPROJECTED),
+    first<{ unprojected: number }>(COUNT_UNPROJECTED_GRAPH),
   );
-  return (entries?.untold ?? 0) + (batches?.untold ?? 0) + (graph?.untold ?? 0);
+  return (entries?.unprojected ?? 0) + (batches?.unprojected ?? 0) + (graph?.unprojected ?? 0);
 });
 
 const oldestDue = asRead('overview.oldestDue', function* ({ now }: { now: number }): Script<number | null> {

@@ -7,7 +7,7 @@ import type {
   RetentionStore,
   TenantId,
 } from '@slowwave/engine';
-import { isTelling, NOT_KEPT } from '@slowwave/engine/storing';
+import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { type Access, asRead, asWrite } from './access.ts';
 import { conflicts, queueForIndex, writeMemories } from './changes.ts';
 import { eventColumns } from './rows/event.ts';
@@ -135,8 +135,8 @@ const removeHistories = asWrite('retention.removeHistories', function* (of: Remo
     tenant,
   );
   yield* forgetVectors(standing);
-  const told = standing.filter(isTelling).map((removal) => ({ ...removal, events: [] }));
-  yield* queueForIndex(told, { tenant, consolidationId: null, now: 0 });
+  const otherwise = standing.filter(readsOtherwise).map((removal) => ({ ...removal, events: [] }));
+  yield* queueForIndex(otherwise, { tenant, consolidationId: null, now: 0 });
   return standing.length;
 });
 

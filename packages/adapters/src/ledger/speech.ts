@@ -10,9 +10,9 @@ import { all, first, type Given, run, type Script } from './script.ts';
  */
 export const speechStore = ({ read }: Access): SpeechStore => ({
   said: (lane, ids) => read(saidInLane, { lane, ids }),
-  untold: (limit) => read(untold, { limit }),
-  untoldIn: (lane, limit) => read(untoldInLane, { lane, limit }),
-  untoldOf: (ids) => read(untoldOf, { ids }),
+  unprojected: (limit) => read(unprojected, { limit }),
+  unprojectedIn: (lane, limit) => read(unprojectedInLane, { lane, limit }),
+  unprojectedOf: (ids) => read(unprojectedOf, { ids }),
   refilling: () => read(isRefilling, null),
   batches: (ids) => read(batchesById, { ids }),
   every: ({ after, limit, changedSince }) =>
@@ -70,26 +70,26 @@ interface Some {
 
 type Spoken = readonly SpokenBatch[];
 
-const untold = asRead('speech.untold', (of: Some): Script<Spoken> => {
-  return spokenWhere(`${UNTOLD} AND ${notAside('b.lane')} ${LOST_LAST}`, { ...of });
+const unprojected = asRead('speech.unprojected', (of: Some): Script<Spoken> => {
+  return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} ${LOST_LAST}`, { ...of });
 });
 
 interface SomeOfLane extends Some {
   readonly lane: LaneId;
 }
 
-const untoldInLane = asRead('speech.untoldIn', (of: SomeOfLane): Script<Spoken> => {
-  return spokenWhere(`${UNTOLD} AND b.lane = @lane ${LOST_LAST}`, { ...of });
+const unprojectedInLane = asRead('speech.unprojectedIn', (of: SomeOfLane): Script<Spoken> => {
+  return spokenWhere(`${UNPROJECTED} AND b.lane = @lane ${LOST_LAST}`, { ...of });
 });
 
-const LOST_LAST = 'ORDER BY b.told_revision DESC, b.id LIMIT @limit';
+const LOST_LAST = 'ORDER BY b.projected_revision DESC, b.id LIMIT @limit';
 
 interface Ids {
   readonly ids: readonly string[];
 }
 
-const untoldOf = asRead('speech.untoldOf', (of: Ids): Script<Spoken> => {
-  return spokenWhere(`b.consolidation_id IN :ids AND ${UNTOLD} ORDER BY b.id`, { ...of });
+const unprojectedOf = asRead('speech.unprojectedOf', (of: Ids): Script<Spoken> => {
+  return spokenWhere(`b.consolidation_id IN :ids AND ${UNPROJECTED} ORDER BY b.id`, { ...of });
 });
 
 const batchesById = asRead('speech.batches', (of: Ids): Script<Spoken> => {
@@ -128,12 +128,12 @@ interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly applied_at: number;
   readonly speech_revised_at: number | null;
   readonly speech_revision: number;
-  readonly told_revision: number;
+  readonly projected_revision: number;
 }
 
 const SELECT_SPOKEN = `
   SELECT b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.stripped_at, b.accepted_at, b.applied_at,
-    b.speech_revised_at, b.speech_revision, b.told_revision,
+    b.speech_revised_at, b.speech_revision, b.projected_revision,
     s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id
   FROM batches b JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane
   WHERE b.outcome IS NOT NULL`;
@@ -141,7 +141,7 @@ const SELECT_SPOKEN = `
 const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
   ...{ id: row.id, tenant: row.tenant, lane: row.lane, owner: ownerFrom(row), scope: scopeFrom(row) },
   revision: row.speech_revision,
-  told: row.told_revision >= row.speech_revision,
+  projected: row.projected_revision >= row.speech_revision,
   counts: row.state !== 'undone' && row.stripped_at === null,
   metadata: JSON.parse(row.metadata),
   acceptedAt: row.accepted_at,
@@ -151,10 +151,11 @@ const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
 });
 
 /** What the index has not been told as it is now. */
-export const UNTOLD = 'b.told_revision < b.speech_revision';
+export const UNPROJECTED = 'b.projected_revision < b.speech_revision';
 
 /** The lane of a row is told with all others. */
-export const notAside = (lane: string): string => `NOT EXISTS (SELECT 1 FROM untold_lanes u WHERE u.lane = ${lane})`;
+export const notAside = (lane: string): string =>
+  `NOT EXISTS (SELECT 1 FROM unprojected_lanes u WHERE u.lane = ${lane})`;
 
 /** What an index shows of a batch changes: it is told again. */
 export const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at = @now';
@@ -164,19 +165,19 @@ export const LOST = -1;
 
 /** Of a batch that changed meanwhile it is not noted that it was told: it will be told again. */
 export const NOTE_TOLD = `
-  UPDATE batches SET told_revision = n.revision, points = n.points
+  UPDATE batches SET projected_revision = n.revision, points = n.points
   FROM (
     SELECT value ->> 'id' AS id, (value ->> 'revision')::bigint AS revision, (value ->> 'points')::bigint AS points
     FROM :rows AS r
   ) AS n
-  WHERE batches.id = n.id AND speech_revision = n.revision AND told_revision < n.revision`;
+  WHERE batches.id = n.id AND speech_revision = n.revision AND projected_revision < n.revision`;
 
-export const COUNT_UNTOLD = `SELECT count(*) AS untold FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD}`;
+export const COUNT_UNPROJECTED = `SELECT count(*) AS unprojected FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
 
 /** Whether a batch of a lost index was not told since. */
 const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
   const text = `
-    SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNTOLD} AND b.told_revision = ${LOST} LIMIT 1`;
+    SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
   return (yield* first(text)) !== null;
 });
 

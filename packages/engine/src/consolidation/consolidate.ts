@@ -85,7 +85,7 @@ async function projectNow(
   const { consolidationId, lane } = planned.turn;
   try {
     const entries = await outbox.ofConsolidation(consolidationId);
-    const batches = await speech.untoldOf([consolidationId]);
+    const batches = await speech.unprojectedOf([consolidationId]);
     await watch.time('project', () => project(deps, { entries, batches, made: planned.spoken }, cancel));
   } catch (error) {
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');

@@ -6,21 +6,21 @@ import type { Plan } from '../plan.ts';
 import type { Guarded, Planned } from './values.ts';
 
 /** Stores the whole outcome of thinking, before anything is changed by it. */
-export async function plan(deps: EngineDeps, guarded: Guarded, told: Told): Promise<Planned> {
+export async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Planned> {
   const { turn } = guarded;
-  const made = await draft(deps, guarded, told);
+  const made = await draft(deps, guarded, attempt);
   const stored = await deps.ledger.thoughts.storePlan(turn, made);
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return { ...guarded, plan: made };
 }
 
 /** The plan as such, from what was thought and what the ledger has of the answers. */
-export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Promise<Plan> {
+export async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Plan> {
   const { turn, rules } = guarded;
   const models = usesOf(await deps.ledger.thoughts.answers(turn.consolidationId), rules.prices);
   return {
     consolidationId: turn.consolidationId,
-    round: told.round,
+    round: attempt.round,
     facts: guarded.facts,
     discards: guarded.discards,
     candidates: guarded.candidates,
@@ -38,12 +38,12 @@ export async function draft(deps: EngineDeps, guarded: Guarded, told: Told): Pro
       models,
     },
     cost: costOf(models),
-    timings: told.timings,
+    timings: attempt.timings,
     ...(isStudied(turn, rules) && { graph: true }),
   };
 }
 
-interface Told {
+interface Attempt {
   readonly round: number;
   readonly timings: Readonly<Record<string, number>>;
 }

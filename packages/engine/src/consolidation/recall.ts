@@ -69,8 +69,8 @@ async function repeatsAmong(
   facts: readonly Fact[],
   ground: Ground,
 ): Promise<Recalled['repeats']> {
-  const told = facts.filter((fact) => !isWishToForget(fact));
-  const repeats = await inSlices(tools, repeatsOf(told, ground.candidates, ground.memories));
+  const remembered = facts.filter((fact) => !isWishToForget(fact));
+  const repeats = await inSlices(tools, repeatsOf(remembered, ground.candidates, ground.memories));
   return inSlices(tools, undisputed(facts, repeats, ground));
 }
 

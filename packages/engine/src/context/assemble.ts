@@ -8,11 +8,11 @@ import {
   pendingItems,
   type Room,
   relationItems,
+  saySame,
   summaryItems,
   summaryLine,
   TURN_TOKENS,
-  tellTheSame,
-  worthTelling,
+  worthShowing,
 } from './items.ts';
 import {
   type AssembledContext,
@@ -83,15 +83,15 @@ const HEADINGS: Readonly<Record<SectionName, string>> = {
  * in the order of their dates, so that what holds now is read last.
  */
 export function assembleContext(tokenizer: Tokenizer, given: ContextParts, ask: ContextAsk): AssembledContext {
-  const parts = { ...given, pending: worthTelling(given.pending, ask.given) };
+  const parts = { ...given, pending: worthShowing(given.pending, ask.given) };
   const frame = tokenizer.count(OPEN + CLOSE) + (ask.form === 'turns' ? TURN_TOKENS : 0);
   const room = { tokenizer, maxTokens: Math.max(0, ask.maxTokens - frame) };
-  let taken = allot(wishesOf(room, parts, ask.form), room.maxTokens, isToldAlready);
+  let taken = allot(wishesOf(room, parts, ask.form), room.maxTokens, isShownAlready);
   // A tokenizer may count a whole block higher than its lines: rarely, and by little.
   for (;;) {
-    const told = tell(taken, ask);
-    const tokens = countOf(tokenizer, told, ask);
-    if (tokens <= ask.maxTokens) return { ...told, tokens, sections: countSections(parts, taken) };
+    const prepared = render(taken, ask);
+    const tokens = countOf(tokenizer, prepared, ask);
+    if (tokens <= ask.maxTokens) return { ...prepared, tokens, sections: countSections(parts, taken) };
     taken = taken.slice(0, -1);
   }
 }
@@ -117,18 +117,18 @@ function wishesOf(room: Room, parts: ContextParts, form: ContextAsk['form']): Wi
 }
 
 /** Whether a fact is told already, by itself or in other words. */
-function isToldAlready(item: ContextItem, taken: readonly ContextItem[]): boolean {
+function isShownAlready(item: ContextItem, taken: readonly ContextItem[]): boolean {
   if (!isFact(item)) return false;
   return taken
     .filter(isFact)
-    .some(({ fact, told }) => fact.memoryId === item.fact.memoryId || tellTheSame(told, item.told));
+    .some(({ fact, prepared }) => fact.memoryId === item.fact.memoryId || saySame(prepared, item.prepared));
 }
 
 const isFact = (item: ContextItem): item is FactItem => item.section === 'profile' || item.section === 'memories';
 
-type Telling = Pick<AssembledContext, 'block' | 'turns' | 'citations' | 'pending'>;
+type Rendered = Pick<AssembledContext, 'block' | 'turns' | 'citations' | 'pending'>;
 
-function tell(items: readonly ContextItem[], ask: ContextAsk): Telling {
+function render(items: readonly ContextItem[], ask: ContextAsk): Rendered {
   const facts = items.filter(isFact);
   const profile = facts.filter(({ section }) => section === 'profile');
   const memories = facts.filter(({ section }) => section === 'memories').sort(byDate);
@@ -153,7 +153,7 @@ const byDate = (a: FactItem, b: FactItem): number =>
 
 const bySaying = (a: PendingItem, b: PendingItem): number => compareSaid(a.message.saidAt, b.message.saidAt);
 
-function countOf(tokenizer: Tokenizer, { block, turns }: Telling, { form }: ContextAsk): number {
+function countOf(tokenizer: Tokenizer, { block, turns }: Rendered, { form }: ContextAsk): number {
   const forBlock = block === '' ? 0 : tokenizer.count(block) + (form === 'turns' ? TURN_TOKENS : 0);
   return turns.reduce((sum, { content }: Turn) => sum + TURN_TOKENS + tokenizer.count(content), forBlock);
 }

@@ -38,7 +38,7 @@ export function factItems(room: Room, section: FactItem['section'], facts: reado
     const line = cutAtWord(room.tokenizer, onOneLine(fact.text), partOf(room));
     if (line === null || line === '') return null;
     const tokens = room.tokenizer.count(markedLine(SAMPLE_MARK, fact, line));
-    return { section, fact, line, tokens, told: toldOf(fact.text) };
+    return { section, fact, line, tokens, prepared: prepared(fact.text) };
   });
 }
 
@@ -78,13 +78,13 @@ export function pendingItems(room: Room, pending: readonly PendingMessage[], for
 const TOO_LONG = '[a message too long to be shown]';
 
 /** Messages that are worth telling: not those of the system, nor those the caller tells itself. */
-export function worthTelling(pending: readonly PendingMessage[], given: readonly GivenTurn[]): PendingMessage[] {
+export function worthShowing(pending: readonly PendingMessage[], given: readonly GivenTurn[]): PendingMessage[] {
   const isGiven = givenOnes(given);
-  return pending.filter((message) => isTold(message) && !isGiven(message));
+  return pending.filter((message) => isOfTheTalk(message) && !isGiven(message));
 }
 
 /** System messages are the product's words, not the conversation's. */
-const isTold = ({ role, content }: PendingMessage): boolean =>
+const isOfTheTalk = ({ role, content }: PendingMessage): boolean =>
   role !== 'system' && (content === null || isWorthReading({ content }));
 
 /** Whether the caller has a message in its prompt already: by its id, else by its words. */
@@ -162,7 +162,7 @@ function endsOfWords(beginning: string): number[] {
 const NEAR = 0.8;
 
 /** A text, prepared for being compared with many. */
-export interface Told {
+export interface Prepared {
   readonly normal: string;
   /** As they are spelled, for a quick look: the decisions of a consolidation have compared the texts with more care. */
   readonly words: readonly string[];
@@ -171,7 +171,7 @@ export interface Told {
   readonly turns: string;
 }
 
-export function toldOf(text: string): Told {
+export function prepared(text: string): Prepared {
   const normal = normaliseText(text);
   const words = normal.match(WORDS) ?? [];
   return { normal, words, wordSet: new Set(words), turns: (normal.match(TURNS) ?? []).join(' ') };
@@ -181,7 +181,7 @@ export function toldOf(text: string): Told {
  * Whether it is enough to tell one of two facts: the same words, or nearly, in the same order ("Ann loves Bob" is not
  * "Bob loves Ann"), with the same numbers, denied as often. In doubt both are told.
  */
-export function tellTheSame(a: Told, b: Told): boolean {
+export function saySame(a: Prepared, b: Prepared): boolean {
   if (a.normal === b.normal) return true;
   if (a.turns !== b.turns || a.words.length === 0 || overlap(a.wordSet, b.wordSet) < NEAR) return false;
   return a.words.length <= b.words.length ? isWithin(a.words, b.words) : isWithin(b.words, a.words);

@@ -1,7 +1,7 @@
 import type { PendingMessage } from '../ports/ledger/present.ts';
 import type { Millis, UtcOffset } from '../words.ts';
 import type { Item } from './assemble.ts';
-import type { Told } from './items.ts';
+import type { Prepared } from './items.ts';
 
 export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
 /** In the order in which a prompt is told them: from what changes least to what was said last. */
@@ -62,7 +62,7 @@ interface Line<Kind extends SectionName> extends Item {
 
 export interface FactItem extends Line<'profile' | 'memories'> {
   readonly fact: KnownFact;
-  readonly told: Told;
+  readonly prepared: Prepared;
 }
 export type SummaryItem = Line<'summary'>;
 export type RelationItem = Line<'relations'>;

@@ -27,11 +27,11 @@ export function profileRank(memory: Memory): number {
   const live = liveVersion(memory);
   if (live === null) return 0;
   const { category, about, immutable } = live.details;
-  const told = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
+  const decreed = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
   const lasting = aboutItsOwner(memory, about) ? (LASTING_CATEGORIES[category ?? ''] ?? 0) : 0;
   const repeated = CONFIRMATION * Math.min(memory.confirmations, CONFIRMATIONS_MAX);
-  const belongs = told > 0 || lasting > 0 || memory.confirmations >= CONFIRMATIONS_LASTING;
-  return belongs ? told + lasting + repeated : 0;
+  const belongs = decreed > 0 || lasting > 0 || memory.confirmations >= CONFIRMATIONS_LASTING;
+  return belongs ? decreed + lasting + repeated : 0;
 }
 
 /** What an agent says of itself to a user is kept with the user, and is no trait of theirs. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { tellTheSame, toldOf } from './items.ts';
+import { prepared, saySame } from './items.ts';
 
-const same = (a: string, b: string) => tellTheSame(toldOf(a), toldOf(b));
+const same = (a: string, b: string) => saySame(prepared(a), prepared(b));
 
 test.each([
   ['User lives in Oslo', 'user lives in  Oslo.'],

@@ -86,10 +86,10 @@ async function miscountedGraph(deps: DoctorDeps): Promise<Finding[]> {
 async function settledCounts({ ledger, index }: DoctorDeps, tenant: TenantId) {
   for (let tries = 0; tries < COUNTS_MAX; tries += 1) {
     const { versions, messages } = await pointsOf(ledger, tenant);
-    const untold = await ledger.overview.outbox();
+    const unprojected = await ledger.overview.outbox();
     const [remembered, spoken] = [await index.count(tenant), await index.count(tenant, 'messages')];
     const after = await pointsOf(ledger, tenant);
-    if (untold > 0 || after.versions !== versions || after.messages !== messages) continue;
+    if (unprojected > 0 || after.versions !== versions || after.messages !== messages) continue;
     return [
       { points: remembered, expected: versions, of: 'versions of memories' },
       { points: spoken, expected: messages, of: 'messages' },

@@ -83,7 +83,7 @@ export async function checkOutbox({ deps }: Examining): Promise<Checked> {
   const looked = await deps.ledger.overview.outbox();
   return {
     looked,
-    findings: [...(await untoldFor(deps, looked)), ...(await lanesAside(deps)), ...(await refusedTexts(deps))],
+    findings: [...(await unprojectedFor(deps, looked)), ...(await lanesAside(deps)), ...(await refusedTexts(deps))],
   };
 }
 
@@ -104,8 +104,8 @@ async function refusedTexts({ ledger, embedder }: Examining['deps']): Promise<re
   return findingOf({ count, examples: [] }, { check: 'outbox', severity: 'warning', what, remedy });
 }
 
-async function untoldFor(deps: Examining['deps'], count: number): Promise<readonly Finding[]> {
-  const since = await oldestUntold(deps);
+async function unprojectedFor(deps: Examining['deps'], count: number): Promise<readonly Finding[]> {
+  const since = await oldestUnprojected(deps);
   const age = since === null ? 0 : deps.tools.now() - since;
   if (age <= OUTBOX_AGE_MS) return [];
   const what = `${count} changes have not been told to the index, the oldest for ${Math.floor(age / 60_000)} minutes`;
@@ -114,12 +114,12 @@ async function untoldFor(deps: Examining['deps'], count: number): Promise<readon
 }
 
 /** When what has waited longest for the index was changed, also of a lane that is set aside; null: the index knows everything. */
-export async function oldestUntold({ ledger }: Pick<EngineDeps, 'ledger'>): Promise<Millis | null> {
+export async function oldestUnprojected({ ledger }: Pick<EngineDeps, 'ledger'>): Promise<Millis | null> {
   const { outbox, memories, speech } = ledger;
   const [aside] = await outbox.aside(Number.MAX_SAFE_INTEGER, 1);
   const entries = [...(await outbox.pending(1)), ...(aside === undefined ? [] : await outbox.ofLane(aside.lane, 1))];
   const [oldest] = entries.sort((a, b) => a.seq - b.seq);
-  if (oldest === undefined) return (await speech.untold(1))[0]?.changedAt ?? null;
+  if (oldest === undefined) return (await speech.unprojected(1))[0]?.changedAt ?? null;
   const [memory] = await memories.many(oldest.tenant, [oldest.memoryId]);
   return memory === undefined ? null : Math.max(memory.updatedAt, memory.lastConfirmedAt ?? 0);
 }

@@ -1,6 +1,6 @@
 import { laneOf, pointsOfGraph } from '../graph/project.ts';
 import { pointsOf } from '../memories/standing.ts';
-import type { GraphTelling } from '../ports/ledger/graph.ts';
+import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { heard, pointsOfBatch } from '../projection/make-points.ts';
@@ -38,7 +38,7 @@ export async function expectedOf(deps: DoctorDeps, points: readonly ShownPoint[]
       const entries = await deps.ledger.outbox.ofMemories(memories.map(({ id }) => id));
       const ids = new Set([...entries.map(({ memoryId }) => memoryId), ...(await graph.onTheirWay())]);
       const again = await deps.ledger.speech.batches(batches.map(({ id }) => id));
-      for (const { messages } of again.filter(({ told }) => !told))
+      for (const { messages } of again.filter(({ projected }) => !projected))
         for (const { message } of messages) ids.add(message.id);
       return new Set(points.filter(({ memoryId }) => ids.has(memoryId)).map(nameOf));
     },
@@ -90,7 +90,7 @@ async function batchesOf({ ledger }: DoctorDeps, points: readonly ShownPoint[]):
 }
 
 /** More changes of one lane than this are seldom on their way at a time. */
-const UNTOLD_MAX = 1_000;
+const UNPROJECTED_MAX = 1_000;
 const PER_PAGE = 500;
 
 /** What the ledger says of some points of the graph. */
@@ -103,16 +103,17 @@ interface ExpectedGraph {
 }
 
 async function expectedOfGraph(deps: DoctorDeps, shown: readonly ShownPoint[]): Promise<ExpectedGraph> {
-  const tellings: GraphTelling[] = [];
+  const items: GraphItem[] = [];
   for (const [tenant, ofTenant] of Map.groupBy(shown, (point) => point.tenant))
-    tellings.push(...(await inGraph(deps, tenant, ofTenant)));
+    items.push(...(await inGraph(deps, tenant, ofTenant)));
   return {
-    points: pointsOfGraph(tellings, NO_VECTORS).points,
-    revisions: new Map(tellings.map(idAndRevision)),
+    points: pointsOfGraph(items, NO_VECTORS).points,
+    revisions: new Map(items.map(idAndRevision)),
     onTheirWay: async () => {
       const ids = new Set<string>();
-      for (const lane of new Set([...tellings.map(laneOf), ...shown.map((point) => point.lane)]))
-        for (const telling of await deps.ledger.graph.untoldOf(lane, UNTOLD_MAX)) ids.add(idAndRevision(telling)[0]);
+      for (const lane of new Set([...items.map(laneOf), ...shown.map((point) => point.lane)]))
+        for (const item of await deps.ledger.graph.unprojectedOf(lane, UNPROJECTED_MAX))
+          ids.add(idAndRevision(item)[0]);
       return ids;
     },
   };
@@ -122,7 +123,7 @@ async function expectedOfGraph(deps: DoctorDeps, shown: readonly ShownPoint[]): 
 export async function graphPointsOf(deps: DoctorDeps): Promise<ReadonlyMap<TenantId, GraphCounts> | null> {
   const entities = await countsOf(deps, 'entity');
   const relations = await countsOf(deps, 'relation');
-  if ((await deps.ledger.graph.untold(1)).length > 0) return null;
+  if ((await deps.ledger.graph.unprojected(1)).length > 0) return null;
   const tenants = new Set([...entities.keys(), ...relations.keys()]);
   return new Map(
     [...tenants].map((tenant) => [
@@ -137,12 +138,12 @@ interface GraphCounts {
   readonly relations: number;
 }
 
-async function countsOf({ ledger }: DoctorDeps, kind: GraphTelling['kind']): Promise<ReadonlyMap<TenantId, number>> {
+async function countsOf({ ledger }: DoctorDeps, kind: GraphItem['kind']): Promise<ReadonlyMap<TenantId, number>> {
   const counts = new Map<TenantId, number>();
   for (let after: string | null = null, more = true; more; ) {
-    const page: readonly GraphTelling[] = await ledger.graph.every(kind, after, PER_PAGE);
-    for (const telling of page) {
-      const { tenant, id } = telling.kind === 'entity' ? telling.entity : telling.relation;
+    const page: readonly GraphItem[] = await ledger.graph.every(kind, after, PER_PAGE);
+    for (const item of page) {
+      const { tenant, id } = item.kind === 'entity' ? item.entity : item.relation;
       counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
       after = id;
     }
@@ -155,7 +156,7 @@ async function inGraph(
   { ledger: { graph } }: DoctorDeps,
   tenant: TenantId,
   shown: readonly ShownPoint[],
-): Promise<readonly GraphTelling[]> {
+): Promise<readonly GraphItem[]> {
   const idsOn = (shelf: ShownPoint['shelf']) => shown.filter((one) => one.shelf === shelf).map((one) => one.memoryId);
   const [entities, relations] = [idsOn('entities'), idsOn('relations')];
   const known = entities.length === 0 ? [] : await graph.entities(tenant, entities);
@@ -166,7 +167,7 @@ async function inGraph(
   ];
 }
 
-const idAndRevision = (telling: GraphTelling): readonly [string, number] => {
-  const { id, revision } = telling.kind === 'relation' ? telling.relation : telling.entity;
+const idAndRevision = (item: GraphItem): readonly [string, number] => {
+  const { id, revision } = item.kind === 'relation' ? item.relation : item.entity;
   return [id, revision];
 };

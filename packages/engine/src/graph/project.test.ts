@@ -115,10 +115,10 @@ describe('the graph in the index', () => {
 
   test('is told again where it changed while it was told', async () => {
     const { lane } = await say('Ana > likes > tea');
-    const before = await ledger.graph.untoldOf(lane, 100);
+    const before = await ledger.graph.unprojectedOf(lane, 100);
     await say('Ana > likes > tea');
     await projectGraph(bench.deps, before, NEVER);
-    expect((await ledger.graph.untoldOf(lane, 100)).length).toBeGreaterThan(0);
+    expect((await ledger.graph.unprojectedOf(lane, 100)).length).toBeGreaterThan(0);
     await sweep();
     await projectGraph(bench.deps, before, NEVER);
     expect(points('relations')[0]?.confirmations).toBe(1);
@@ -126,13 +126,13 @@ describe('the graph in the index', () => {
 
   test('is told once more where the index failed in between', async () => {
     const { lane } = await say('Ana > likes > tea');
-    const tellings = await ledger.graph.untoldOf(lane, 100);
+    const items = await ledger.graph.unprojectedOf(lane, 100);
     const away = async (): Promise<never> => {
       throw new Error('the disk is full');
     };
     const failing = { ...bench.deps, index: { ...bench.deps.index, upsert: away } };
     expect(await projectGraphNow(failing, lane, 'not told')).toBe('later');
-    expect(await ledger.graph.untoldOf(lane, 100)).toEqual(tellings);
+    expect(await ledger.graph.unprojectedOf(lane, 100)).toEqual(items);
     await sweep();
     expect(texts('relations')).toEqual(['Ana likes tea']);
   });
@@ -154,7 +154,7 @@ describe('the graph in the index', () => {
 
   test('is not told of a lane that is being erased, and what was on its way is taken back', async () => {
     const { lane } = await say('Ana > likes > tea');
-    const tellings = await ledger.graph.untoldOf(lane, 100);
+    const items = await ledger.graph.unprojectedOf(lane, 100);
     const index = {
       ...bench.deps.index,
       upsert: async (given: readonly IndexPoint[]) => {
@@ -162,11 +162,11 @@ describe('the graph in the index', () => {
         await requestErasure(bench.deps, DEFAULT_TENANT, user('ann'));
       },
     };
-    await projectGraph({ ...bench.deps, index }, tellings, NEVER);
+    await projectGraph({ ...bench.deps, index }, items, NEVER);
     expect(state.points.size).toBe(0);
     const told: string[] = [];
     const watched = { ...bench.deps.index, upsert: async () => void told.push('not even for a moment') };
-    await projectGraph({ ...bench.deps, index: watched }, tellings, NEVER);
+    await projectGraph({ ...bench.deps, index: watched }, items, NEVER);
     expect(told).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
-import type { GraphTelling, ToldOfGraph } from '../ports/ledger/graph.ts';
+import type { GraphItem, ProjectedItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { Searchable } from '../projection/project.ts';
@@ -19,17 +19,17 @@ const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, remove
 
 /**
  * Tells the index of entities and relations as they were when they were read, then the ledger what was told. A change that
- * comes in between is untold again by its revision, and the index never lets an older one replace a newer one.
+ * comes in between is unprojected again by its revision, and the index never lets an older one replace a newer one.
  */
 export async function projectGraph(
   deps: ProjectGraphDeps,
-  tellings: readonly GraphTelling[],
+  items: readonly GraphItem[],
   cancel: Cancellation,
 ): Promise<void> {
-  for (const [lane, ofLane] of Map.groupBy(tellings, laneOf)) {
-    const made = await pointsInLane(deps, { lane, tellings: ofLane }, cancel);
-    await tell(deps, lane, made);
-    await deps.ledger.graph.told(ofLane.map(toldOf));
+  for (const [lane, ofLane] of Map.groupBy(items, laneOf)) {
+    const made = await pointsInLane(deps, { lane, items: ofLane }, cancel);
+    await write(deps, lane, made);
+    await deps.ledger.graph.projected(ofLane.map(projectedOf));
   }
 }
 
@@ -43,29 +43,29 @@ export async function projectGraphNow(
   otherwise: string,
 ): Promise<Searchable> {
   try {
-    for (let told = SLICE; told >= SLICE; ) {
-      const tellings = await deps.ledger.graph.untoldOf(lane, SLICE);
-      await projectGraph(deps, tellings, NEVER);
-      told = tellings.length;
+    for (let projected = SLICE; projected >= SLICE; ) {
+      const items = await deps.ledger.graph.unprojectedOf(lane, SLICE);
+      await projectGraph(deps, items, NEVER);
+      projected = items.length;
     }
     return 'fully';
   } catch (error) {
-    const isTold = asEngineError(error).code !== 'index_unavailable' && (await toldByWords(deps, lane));
-    const searchable = isTold ? 'words' : 'later';
+    const isProjected = asEngineError(error).code !== 'index_unavailable' && (await projectByWords(deps, lane));
+    const searchable = isProjected ? 'words' : 'later';
     deps.log.warn({ error: String(error), searchable }, otherwise);
     return searchable;
   }
 }
 
 /** The ledger is not told of it: the sweep tells it once more, with vectors. */
-async function toldByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolean> {
+async function projectByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolean> {
   try {
-    const tellings = await deps.ledger.graph.untoldOf(lane, BY_WORDS_MAX);
-    for (let from = 0; from < tellings.length; from += SLICE) {
-      const slice = tellings.slice(from, from + SLICE);
-      await tell(deps, lane, await pointsInLane(withoutVectors(deps), { lane, tellings: slice }, NEVER));
+    const items = await deps.ledger.graph.unprojectedOf(lane, BY_WORDS_MAX);
+    for (let from = 0; from < items.length; from += SLICE) {
+      const slice = items.slice(from, from + SLICE);
+      await write(deps, lane, await pointsInLane(withoutVectors(deps), { lane, items: slice }, NEVER));
     }
-    return tellings.length < BY_WORDS_MAX;
+    return items.length < BY_WORDS_MAX;
   } catch {
     return false;
   }
@@ -73,24 +73,24 @@ async function toldByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolea
 
 interface InLane {
   readonly lane: LaneId;
-  readonly tellings: readonly GraphTelling[];
+  readonly items: readonly GraphItem[];
 }
 
 /** Points and withdrawals of one lane: all vectors that are new in one call, and kept in the ledger. */
 export async function pointsInLane(
   deps: Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>,
-  { lane, tellings }: InLane,
+  { lane, items }: InLane,
   cancel: Cancellation,
 ): Promise<GraphPoints> {
-  const vectorOf = await embedTexts(deps, { lane, texts: vectorTextsOfGraph(tellings) }, cancel);
-  return pointsOfGraph(tellings, { vectorOf });
+  const vectorOf = await embedTexts(deps, { lane, texts: vectorTextsOfGraph(items) }, cancel);
+  return pointsOfGraph(items, { vectorOf });
 }
 
 /**
  * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut off
  * meanwhile is taken back: whoever erases it may have passed already.
  */
-async function tell(
+async function write(
   { ledger, index }: ProjectGraphDeps,
   lane: LaneId,
   { points, withdrawals }: GraphPoints,
@@ -103,12 +103,11 @@ async function tell(
   if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
 }
 
-export const laneOf = (telling: GraphTelling): LaneId =>
-  telling.kind === 'relation' ? telling.relation.lane : telling.entity.lane;
+export const laneOf = (item: GraphItem): LaneId => (item.kind === 'relation' ? item.relation.lane : item.entity.lane);
 
-function toldOf(telling: GraphTelling): ToldOfGraph {
-  const { id, revision } = telling.kind === 'relation' ? telling.relation : telling.entity;
-  return { kind: telling.kind, id, revision };
+function projectedOf(item: GraphItem): ProjectedItem {
+  const { id, revision } = item.kind === 'relation' ? item.relation : item.entity;
+  return { kind: item.kind, id, revision };
 }
 
 /** An entity or a relation does not have versions: it has one, for ever, which is written anew. */
@@ -121,21 +120,21 @@ export interface GraphPoints {
 
 /** What the index is told of entities and relations: those that are shown, and those that are shown no more. */
 export function pointsOfGraph(
-  tellings: readonly GraphTelling[],
+  items: readonly GraphItem[],
   { vectorOf }: { readonly vectorOf: (text: string) => Float32Array },
 ): GraphPoints {
-  const shown = tellings.filter(isShown);
+  const shown = items.filter(isShown);
   return {
-    points: shown.map((telling) => ({
-      ...pointOf(telling),
-      ...{ vector: vectorOf(vectorTextOf(telling)), version: VERSION },
+    points: shown.map((item) => ({
+      ...pointOf(item),
+      ...{ vector: vectorOf(vectorTextOf(item)), version: VERSION },
     })),
-    withdrawals: tellings.filter((telling) => !isShown(telling)).map(placeOf),
+    withdrawals: items.filter((item) => !isShown(item)).map(placeOf),
   };
 }
 
 /** Everything of them that an index needs a vector for. */
-const vectorTextsOfGraph = (tellings: readonly GraphTelling[]): string[] => tellings.filter(isShown).map(vectorTextOf);
+const vectorTextsOfGraph = (items: readonly GraphItem[]): string[] => items.filter(isShown).map(vectorTextOf);
 
 /** What a relation's point says of it beside its text: enough to answer without the ledger. */
 export interface RelationDetails {
@@ -147,15 +146,15 @@ export interface RelationDetails {
   readonly memory_ids: readonly string[];
 }
 
-const isShown = (telling: GraphTelling): boolean =>
-  telling.kind === 'relation' ? telling.relation.counts : telling.entity.counts && telling.entity.mergedInto === null;
+const isShown = (item: GraphItem): boolean =>
+  item.kind === 'relation' ? item.relation.counts : item.entity.counts && item.entity.mergedInto === null;
 
 /** An entity by its name alone, so that somebody of the same name is as near as can be; its other names are words of it. */
-const vectorTextOf = (telling: GraphTelling): string =>
-  telling.kind === 'relation' ? relationText(telling.relation) : telling.entity.name;
+const vectorTextOf = (item: GraphItem): string =>
+  item.kind === 'relation' ? relationText(item.relation) : item.entity.name;
 
-const pointOf = (telling: GraphTelling): Omit<IndexPoint, 'vector' | 'version'> =>
-  telling.kind === 'relation' ? pointOfRelation(telling.relation) : pointOfEntity(telling.entity);
+const pointOf = (item: GraphItem): Omit<IndexPoint, 'vector' | 'version'> =>
+  item.kind === 'relation' ? pointOfRelation(item.relation) : pointOfEntity(item.entity);
 
 function pointOfRelation(relation: KeptRelation): Omit<IndexPoint, 'vector' | 'version'> {
   const { validFrom, invalidAt, saidAt, confirmations, messageIds, quote, recordedAt, updatedAt } = relation;
@@ -196,10 +195,10 @@ function pointOfEntity(entity: Entity): Omit<IndexPoint, 'vector' | 'version'> {
 
 const NOTHING_BESIDE = { speaker: null, expiresAt: null, deletedAt: null, immutable: false };
 
-function placeOf(telling: GraphTelling): Withdrawal {
-  const of = telling.kind === 'relation' ? telling.relation : telling.entity;
+function placeOf(item: GraphItem): Withdrawal {
+  const of = item.kind === 'relation' ? item.relation : item.entity;
   const { tenant, lane, owner, id, revision } = of;
-  const shelf = telling.kind === 'relation' ? 'relations' : 'entities';
+  const shelf = item.kind === 'relation' ? 'relations' : 'entities';
   return { shelf, tenant, lane, owner, memoryId: id, version: VERSION, revision };
 }
 

@@ -1,6 +1,6 @@
 import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, settings } from '@slowwave/engine-testing';
 import { describe, expect, it, test } from 'vitest';
-import { pendingItems, worthTelling } from '../context/items.ts';
+import { pendingItems, worthShowing } from '../context/items.ts';
 import { pointsOfBatch } from '../projection/make-points.ts';
 import { toSummarize } from '../turns/summarize.ts';
 import type { Message } from '../words.ts';
@@ -38,10 +38,10 @@ test('what was not stored is shown nowhere as if it had been said', () => {
     ...{ saidAt: { at: 1_000 + i, seq: i } },
   });
   const messages = [{ withheld: 'personal_data' } as const, 'I live in Oslo'].map(kept) as unknown as Message[];
-  const pending = messages as unknown as Parameters<typeof worthTelling>[0];
-  expect(worthTelling(pending, []).map(({ content }) => content)).toEqual(['I live in Oslo']);
+  const pending = messages as unknown as Parameters<typeof worthShowing>[0];
+  expect(worthShowing(pending, []).map(({ content }) => content)).toEqual(['I live in Oslo']);
   const room = { tokenizer: estimatingTokenizer, maxTokens: 1_000 };
-  expect(pendingItems(room, worthTelling(pending, []), 'text').map(({ text }) => text)).toEqual(['I live in Oslo']);
+  expect(pendingItems(room, worthShowing(pending, []), 'text').map(({ text }) => text)).toEqual(['I live in Oslo']);
   expect(toSummarize(messages).map(({ content }) => content)).toEqual(['I live in Oslo']);
   const said = messages.map((message) => ({ message, before: null }));
   const spoken = { counts: true, messages: said, scope: {}, metadata: {} } as unknown as Parameters<

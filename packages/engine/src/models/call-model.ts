@@ -36,7 +36,7 @@ const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
 export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
   const { chat, meter, tools } = deps;
   const startedAt = tools.now();
-  const tell = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
+  const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
     meter.call(turn, {
       ...ended,
       kind: call.name,
@@ -48,11 +48,11 @@ export async function callModel({ deps, turn, prices, cancel }: Caller, call: Ch
   try {
     const answer = await chat.ask(call, cancel);
     if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
-    tell(answer.model, { failure: null, usage: answer.usage });
+    record(answer.model, { failure: null, usage: answer.usage });
     return answer;
   } catch (error) {
     const { usage } = unanswered(deps, call, error);
-    if (wasAsked(error, cancel)) tell(chat.name, { failure: failureOf(error), usage });
+    if (wasAsked(error, cancel)) record(chat.name, { failure: failureOf(error), usage });
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';
-import { type Made, type MakingDeps, makePoints, type Telling } from './make-points.ts';
+import { type LaneContents, type Made, type MakingDeps, makePoints } from './make-points.ts';
 
 /** A part of the ledger to be indexed: memories, or batches with their messages, in the order of their ids. */
 export interface IndexPageRequest {
@@ -63,15 +63,15 @@ async function hearersOf({ ledger }: MakingDeps, batches: readonly SpokenBatch[]
 
 async function madeOf(
   deps: PageDeps,
-  { memories, batches }: Pick<Telling, 'memories' | 'batches'>,
+  { memories, batches }: Pick<LaneContents, 'memories' | 'batches'>,
   cancel: Cancellation,
 ): Promise<readonly Made[]> {
   const made: Made[] = [];
   const tenants = new Map([...memories, ...batches].map(({ lane, tenant }) => [lane, tenant]));
   for (const [lane, tenant] of tenants) {
     const isOfLane = (one: { readonly lane: LaneId }): boolean => one.lane === lane;
-    const telling = { tenant, lane, memories: memories.filter(isOfLane), batches: batches.filter(isOfLane) };
-    const make = (given: PageDeps): Promise<Made> => makePoints(given, telling, cancel);
+    const contents = { tenant, lane, memories: memories.filter(isOfLane), batches: batches.filter(isOfLane) };
+    const make = (given: PageDeps): Promise<Made> => makePoints(given, contents, cancel);
     made.push(await orByWords(deps, { lane, make }, cancel));
   }
   return made;

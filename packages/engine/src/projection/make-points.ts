@@ -2,7 +2,7 @@ import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { pointsOf, sourcesOf, textsOf, withdrawalsOf } from '../memories/standing.ts';
 import { isWorthReading, spokenOf } from '../messages/reading.ts';
 import { embedTexts } from '../models/embed.ts';
-import type { SaidMessage, SpokenBatch, ToldBatch } from '../ports/ledger/speech.ts';
+import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/speech.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
@@ -16,7 +16,7 @@ export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
 };
 
 /** What the index is told of in one lane. */
-export interface Telling {
+export interface LaneContents {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly memories: readonly Memory[];
@@ -28,15 +28,15 @@ export interface Telling {
 export interface Made {
   readonly points: readonly IndexPoint[];
   readonly withdrawals: readonly Withdrawal[];
-  readonly told: readonly ToldBatch[];
+  readonly projected: readonly ProjectedBatch[];
   /** The points as they have to be by now, where retention has removed meanwhile what they were made of; null: as they are. */
   anew(): Promise<readonly IndexPoint[] | null>;
 }
 
 /** The one way in which points of the index are made from what the ledger holds: all vectors in one call. */
-export async function makePoints(deps: MakingDeps, telling: Telling, cancel: Cancellation): Promise<Made> {
-  const { lane, memories, made } = telling;
-  const batches = shownBatches(deps, telling);
+export async function makePoints(deps: MakingDeps, contents: LaneContents, cancel: Cancellation): Promise<Made> {
+  const { lane, memories, made } = contents;
+  const batches = shownBatches(deps, contents);
   const isEmbedded = deps.settings.messagesInIndex === 'hybrid';
   const passing = isEmbedded ? batches.flatMap(vectorTextsOf) : [];
   const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
@@ -56,7 +56,7 @@ export async function makePoints(deps: MakingDeps, telling: Telling, cancel: Can
   return {
     points: [...(await remembered(said)), ...[...spoken.values()].flat()],
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
-    told: telling.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
+    projected: contents.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
     anew: async () => {
       const now = await heard(deps, lane, memories);
       return saysLess(now, said) ? remembered(now) : null;
@@ -79,7 +79,7 @@ async function eachOf<T>(
 }
 
 /** A what-if is asked about its memories alone. */
-const shownBatches = ({ settings }: MakingDeps, { tenant, batches }: Telling): readonly SpokenBatch[] =>
+const shownBatches = ({ settings }: MakingDeps, { tenant, batches }: LaneContents): readonly SpokenBatch[] =>
   settings.messagesInIndex === 'off' || spaceIn(tenant) !== null ? [] : batches;
 
 /** Ten pages. What comes after them is read in the ledger, by whom the beginning has found it. */

@@ -195,7 +195,7 @@ describe('what was said, in the index', () => {
       };
       await ledger.outbox.refill();
       const entries = await ledger.outbox.ofMemories([memory?.id ?? '']);
-      const batches = await ledger.speech.untold(9);
+      const batches = await ledger.speech.unprojected(9);
       await project({ ...bench.deps, index: late }, { entries, batches }, NEVER);
       expect(said()).toEqual([]);
       expect(contexts()).not.toContain('fjord');

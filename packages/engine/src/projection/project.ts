@@ -12,7 +12,7 @@ import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
 
 /** Memories and batches that the index is to be told of. */
-interface Untold {
+interface Unprojected {
   readonly entries: readonly OutboxEntry[];
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
@@ -23,10 +23,10 @@ interface Untold {
  * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
  * has an entry of its own, and the index never lets an older revision replace a newer one.
  */
-export async function project(deps: ProjectDeps, untold: Untold, cancel: Cancellation): Promise<Projected> {
+export async function project(deps: ProjectDeps, unprojected: Unprojected, cancel: Cancellation): Promise<Projected> {
   let byWords = false;
-  for (const group of byLane(untold))
-    byWords = (await projectLane(deps, { ...group, made: untold.made }, cancel)) || byWords;
+  for (const group of byLane(unprojected))
+    byWords = (await projectLane(deps, { ...group, made: unprojected.made }, cancel)) || byWords;
   return { byWords };
 }
 
@@ -42,9 +42,9 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
   const memories = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
   const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
-  const told = await write(deps, group, points);
+  const projected = await write(deps, group, points);
   const now = tools.now();
-  const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: told }, now);
+  const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: projected }, now);
   if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
   return points.points.some(({ shelf, live, vector }) => shelf === 'memories' && live && askedBy(vector) === null);
 }
@@ -62,26 +62,26 @@ async function upsertInSlices(index: ProjectDeps['index'], points: Made['points'
  * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
  * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
  */
-async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['told']> {
-  const { points, withdrawals, told } = made;
+async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['projected']> {
+  const { points, withdrawals, projected } = made;
   const [first] = [...points, ...withdrawals];
-  if (first === undefined) return told;
-  if (!(await ledger.erasures.standing(lane))) return told.map((batch) => ({ ...batch, points: 0 }));
+  if (first === undefined) return projected;
+  if (!(await ledger.erasures.standing(lane))) return projected.map((batch) => ({ ...batch, points: 0 }));
   if (points.length > 0) await upsertInSlices(index, points);
   if (withdrawals.length > 0) await index.withdraw(withdrawals);
   const anew = await made.anew();
   if (anew !== null) await index.upsert(anew);
   const { tenant, owner } = first;
   if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
-  return told;
+  return projected;
 }
 
-interface LaneGroup extends Untold {
+interface LaneGroup extends Unprojected {
   readonly tenant: TenantId;
   readonly lane: LaneId;
 }
 
-function byLane({ entries, batches }: Untold): LaneGroup[] {
+function byLane({ entries, batches }: Unprojected): LaneGroup[] {
   const entriesOf = Map.groupBy(entries, ({ lane }) => lane);
   const batchesOf = Map.groupBy(batches, ({ lane }) => lane);
   const tenants = new Map([...entries, ...batches].map(({ lane, tenant }) => [lane, tenant]));
@@ -120,8 +120,8 @@ export async function projectNow(deps: NowDeps, changed: Changed, otherwise: str
   try {
     return (await projectAll(deps, changed)) ? 'words' : 'fully';
   } catch (error) {
-    const isTold = asEngineError(error).code !== 'index_unavailable' && (await projectedByWords(deps, changed));
-    const searchable = isTold ? 'words' : 'later';
+    const isProjected = asEngineError(error).code !== 'index_unavailable' && (await projectedByWords(deps, changed));
+    const searchable = isProjected ? 'words' : 'later';
     deps.log.warn({ error: String(error), searchable }, otherwise);
     return searchable;
   }
@@ -135,7 +135,7 @@ async function projectAll(deps: ProjectDeps, { memoryIds, consolidationIds = [] 
     some ||= byWords;
   }
   for (const ids of slicesOf(consolidationIds, CONSOLIDATIONS))
-    await project(deps, { entries: [], batches: await deps.ledger.speech.untoldOf(ids) }, NEVER);
+    await project(deps, { entries: [], batches: await deps.ledger.speech.unprojectedOf(ids) }, NEVER);
   return some;
 }
 

@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts';
 import { type GraphPoints, laneOf, pointsInLane } from '../graph/project.ts';
 import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
-import type { GraphTelling } from '../ports/ledger/graph.ts';
+import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { IndexLane } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Millis } from '../words.ts';
@@ -57,7 +57,7 @@ const CLOCKS_APART_MS = 300_000;
  *   take over     whoever has another embedder is refused from here on, and waits
  *   last changes  what was written to the old index while `changes` ran
  *   graph         all that counts; its vectors were made before the move
- *   retell        owners on whose texts the embedder failed are told once more, by the sweep
+ *   reproject        owners on whose texts the embedder failed are told once more, by the sweep
  *   finish        only now the new index is believed
  *
  * Nothing that others write meanwhile is missed: a change is in the ledger before any index is told of it. What was in
@@ -82,7 +82,7 @@ export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: R
   const inGraph = await fillGraph(deps, build, how.cancel);
   refuseIfStopped(how.cancel);
   // Only now: what is told before is told to the index that was in use.
-  for (const lane of left) await ledger.outbox.retell(lane);
+  for (const lane of left) await ledger.outbox.reproject(lane);
   await build.finish(markerOf(deps));
   return { memories: all.memories, points: last.points + inGraph, byWords: left.size, resumed: known !== null };
 }
@@ -160,8 +160,8 @@ function refuseIfStopped({ aborted }: Cancellation): void {
 }
 
 /** Who was being erased while the page was read: whoever erases them may have passed this index already. */
-async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, told: readonly IndexLane[]): Promise<void> {
-  const lanes = new Map(told.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
+async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, written: readonly IndexLane[]): Promise<void> {
+  const lanes = new Map(written.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
   for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
 }
 
@@ -197,15 +197,15 @@ type Visit = (lane: LaneId, made: GraphPoints) => Promise<void>;
 async function walkGraph(deps: WalkDeps, cancel: Cancellation, visit: Visit): Promise<void> {
   for (const kind of ['entity', 'relation'] as const) {
     for (let after: string | null = null, more = true; more && !cancel.aborted; ) {
-      const page: readonly GraphTelling[] = await deps.ledger.graph.every(kind, after, PER_PAGE);
-      for (const [lane, tellings] of Map.groupBy(page, laneOf)) {
-        const make = (given: WalkDeps): Promise<GraphPoints> => pointsInLane(given, { lane, tellings }, cancel);
+      const page: readonly GraphItem[] = await deps.ledger.graph.every(kind, after, PER_PAGE);
+      for (const [lane, items] of Map.groupBy(page, laneOf)) {
+        const make = (given: WalkDeps): Promise<GraphPoints> => pointsInLane(given, { lane, items }, cancel);
         await visit(lane, await orByWords(deps, { lane, make }, cancel));
       }
-      after = page.reduce<string | null>((_, telling) => idOf(telling), after);
+      after = page.reduce<string | null>((_, item) => idOf(item), after);
       more = page.length === PER_PAGE;
     }
   }
 }
 
-const idOf = (telling: GraphTelling): string => (telling.kind === 'relation' ? telling.relation.id : telling.entity.id);
+const idOf = (item: GraphItem): string => (item.kind === 'relation' ? item.relation.id : item.entity.id);

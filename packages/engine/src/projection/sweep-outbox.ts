@@ -4,7 +4,7 @@ import { laneOf, projectGraph } from '../graph/project.ts';
 import { embedderIsAway, isDoubtful } from '../models/doubt.ts';
 import { embedApart } from '../models/embed.ts';
 import { retryDelay } from '../models/pacing.ts';
-import type { GraphTelling } from '../ports/ledger/graph.ts';
+import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { OutboxEntry, SetAside } from '../ports/ledger/outbox.ts';
 import type { SpokenBatch } from '../ports/ledger/speech.ts';
 import type { Embedder } from '../ports/models.ts';
@@ -34,7 +34,7 @@ interface LaneWork {
   readonly lane: LaneId;
   readonly entries: readonly OutboxEntry[];
   readonly batches: readonly SpokenBatch[];
-  readonly tellings: readonly GraphTelling[];
+  readonly items: readonly GraphItem[];
   /** How it was set aside before; null: it was not. */
   readonly aside: SetAside | null;
 }
@@ -46,18 +46,18 @@ interface LaneWork {
  */
 export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation): Promise<number> {
   const embedder = untilAway(deps, cancel);
-  const ended: Ended = { told: [], failed: [] };
+  const ended: Ended = { projected: [], failed: [] };
   let done = 0;
   try {
     for (const work of [...(await freshWork(deps)), ...(await workAgain(deps))]) {
       if (cancel.aborted) break;
-      const failure = await tellLane({ ...deps, embedder: embedderFor(work, embedder) }, work, cancel);
+      const failure = await projectLane({ ...deps, embedder: embedderFor(work, embedder) }, work, cancel);
       done += failure === null ? sizeOf(work) : work.aside === null ? 1 : 0;
-      if (failure === null) ended.told.push(work);
+      if (failure === null) ended.projected.push(work);
       else ended.failed.push(setAside(deps, work, { failure, isAway: embedder.isAway() }));
     }
   } finally {
-    await settle(deps, ended);
+    await noteAside(deps, ended);
   }
   return done;
 }
@@ -66,23 +66,23 @@ const embedderFor = ({ aside }: LaneWork, embedder: Embedder): Embedder =>
   aside !== null && aside.failures >= FAILURES_TOGETHER ? embedApart(embedder) : embedder;
 
 interface Ended {
-  readonly told: LaneWork[];
+  readonly projected: LaneWork[];
   readonly failed: SetAside[];
 }
 
-async function settle({ ledger: { outbox } }: SweepDeps, { told, failed }: Ended): Promise<void> {
-  const back = told.filter(({ aside }) => aside !== null).map(({ lane }) => lane);
+async function noteAside({ ledger: { outbox } }: SweepDeps, { projected, failed }: Ended): Promise<void> {
+  const back = projected.filter(({ aside }) => aside !== null).map(({ lane }) => lane);
   if (back.length > 0) await outbox.takeUp(back);
   if (failed.length > 0) await outbox.setAside(failed);
 }
 
 async function freshWork({ ledger }: SweepDeps): Promise<readonly LaneWork[]> {
   const entries = Map.groupBy(await ledger.outbox.pending(OUTBOX_MAX), ({ lane }) => lane);
-  const batches = Map.groupBy(await ledger.speech.untold(BATCHES_MAX), ({ lane }) => lane);
-  const tellings = Map.groupBy(await ledger.graph.untold(GRAPH_MAX), laneOf);
-  return [...new Set([...entries.keys(), ...batches.keys(), ...tellings.keys()])].map((lane) => ({
+  const batches = Map.groupBy(await ledger.speech.unprojected(BATCHES_MAX), ({ lane }) => lane);
+  const items = Map.groupBy(await ledger.graph.unprojected(GRAPH_MAX), laneOf);
+  return [...new Set([...entries.keys(), ...batches.keys(), ...items.keys()])].map((lane) => ({
     ...{ lane, aside: null, entries: entries.get(lane) ?? [] },
-    ...{ batches: batches.get(lane) ?? [], tellings: tellings.get(lane) ?? [] },
+    ...{ batches: batches.get(lane) ?? [], items: items.get(lane) ?? [] },
   }));
 }
 
@@ -92,19 +92,19 @@ async function workAgain({ ledger, tools }: SweepDeps): Promise<readonly LaneWor
   return Promise.all(
     due.map(async (aside) => ({
       ...{ lane: aside.lane, aside, entries: await ledger.outbox.ofLane(aside.lane, OUTBOX_MAX) },
-      batches: await ledger.speech.untoldIn(aside.lane, BATCHES_MAX),
-      tellings: await ledger.graph.untoldOf(aside.lane, GRAPH_MAX),
+      batches: await ledger.speech.unprojectedIn(aside.lane, BATCHES_MAX),
+      items: await ledger.graph.unprojectedOf(aside.lane, GRAPH_MAX),
     })),
   );
 }
 
-const sizeOf = ({ entries, batches, tellings }: LaneWork): number => entries.length + batches.length + tellings.length;
+const sizeOf = ({ entries, batches, items }: LaneWork): number => entries.length + batches.length + items.length;
 
 /** Answers with what is wrong with this lane, if anything. Throws what is wrong for all of them. */
-async function tellLane(deps: SweepDeps, work: LaneWork, cancel: Cancellation): Promise<EngineError | null> {
+async function projectLane(deps: SweepDeps, work: LaneWork, cancel: Cancellation): Promise<EngineError | null> {
   try {
     await project(deps, work, cancel);
-    await projectGraph(deps, work.tellings, cancel);
+    await projectGraph(deps, work.items, cancel);
     return null;
   } catch (error) {
     const failure = asEngineError(error);

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { formerSince, historyFrom, withoutFormer } from '../memories/former.ts';
-import { type HistoryPlace, type HistoryRemoval, isTelling } from '../ports/ledger/retention.ts';
+import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/retention.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
 import type { Millis, TenantId } from '../words.ts';
@@ -35,8 +35,8 @@ export async function removeHistories(
     const removals = await removalsOf(deps, { tenant, places, before });
     if (removals.length === 0) continue;
     await deps.ledger.retention.removeHistories(tenant, removals);
-    const emptied = removals.filter(isTelling).map(({ memory }) => memory.id);
-    await tell(deps, emptied, cancel);
+    const emptied = removals.filter(readsOtherwise).map(({ memory }) => memory.id);
+    await projectMemories(deps, emptied, cancel);
     count += emptied.length;
   }
   return count;
@@ -76,7 +76,7 @@ async function removalsOf(
 }
 
 /** An index that is down is caught up later, from the outbox. */
-async function tell(deps: HistoryDeps, ids: readonly string[], cancel: Cancellation): Promise<void> {
+async function projectMemories(deps: HistoryDeps, ids: readonly string[], cancel: Cancellation): Promise<void> {
   try {
     await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, cancel);
   } catch (error) {

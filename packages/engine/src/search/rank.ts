@@ -70,8 +70,8 @@ function sumsOf(
   };
   const spoken = add(fused, 'speaker', () => speaker(question, hits));
   const about = add(spoken, 'subject', () => subject(question, hits));
-  const told = add(about, 'asking', () => asking(hits));
-  const timed = add(told, 'time', () => time(question, hits));
+  const shown = add(about, 'asking', () => asking(hits));
+  const timed = add(shown, 'time', () => time(question, hits));
   const fed = add(timed, 'feedback', () => feedback(question, hits, timed));
   const near = add(fed, 'sitting', () => sitting(hits, fed));
   return add(near, 'freshness', () => freshness(question, hits));
@@ -156,13 +156,13 @@ export interface Shelves {
 export function mergeShelves({ memories, messages }: Shelves, limit: number): RankedHit[] {
   const rest = messages.map((message) => ({ ...message, score: message.score * MESSAGE_WORTH }));
   const merged: RankedHit[] = [];
-  const told = new Set<string>();
+  const shown = new Set<string>();
   const left = { memories: [...memories], messages: rest };
   while (merged.length < limit && left.memories.length + left.messages.length > 0) {
     const from = (left.messages[0]?.score ?? -1) > (left.memories[0]?.score ?? -1) ? left.messages : left.memories;
     const next = from.shift();
-    if (next === undefined || (next.hit.point.shelf === 'messages' && told.has(next.hit.point.memoryId))) continue;
-    if (next.hit.point.shelf === 'memories') for (const id of next.hit.point.sourceIds) told.add(id);
+    if (next === undefined || (next.hit.point.shelf === 'messages' && shown.has(next.hit.point.memoryId))) continue;
+    if (next.hit.point.shelf === 'memories') for (const id of next.hit.point.sourceIds) shown.add(id);
     merged.push(next);
   }
   return merged;

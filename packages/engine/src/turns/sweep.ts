@@ -42,9 +42,9 @@ function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
 }
 
 /** The turns that were nudged a moment ago, with their generations. */
-type Told = ReadonlyMap<LaneId, number>;
+type Nudged = ReadonlyMap<LaneId, number>;
 
-const NOBODY_TOLD: Told = new Map();
+const NOBODY_NUDGED: Nudged = new Map();
 
 /**
  * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
@@ -56,20 +56,20 @@ export function laneSweep(
   schedule: Schedule,
 ): () => Promise<number> {
   let after: DueMark | undefined;
-  let told = NOBODY_TOLD;
+  let nudged = NOBODY_NUDGED;
   const mindClock = clockMinder(ledger);
-  let telling = new Map<LaneId, number>();
+  let nudging = new Map<LaneId, number>();
   return async () => {
     const now = tools.now();
     await mindClock(now);
     const due = await ledger.lanes.due(now, LANES_MAX, after);
     after = due.length < LANES_MAX ? undefined : due.at(-1);
     const known = await askAbout(schedule, due);
-    const missing = await missingOf(known, { ledger, now, told });
+    const missing = await missingOf(known, { ledger, now, nudged });
     await schedule.nudge(missing);
-    for (const { lane, generation } of missing) telling.set(lane, generation);
+    for (const { lane, generation } of missing) nudging.set(lane, generation);
     // All due lanes were looked at: who is missing the next time was told in vain.
-    if (after === undefined) [told, telling] = [telling, new Map()];
+    if (after === undefined) [nudged, nudging] = [nudging, new Map()];
     await hurryOldest(schedule, known, now);
     return missing.length;
   };
@@ -81,7 +81,7 @@ async function missingTurns(
   schedule: Schedule,
   turns: readonly Nudge[],
 ): Promise<Nudge[]> {
-  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), told: NOBODY_TOLD });
+  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), nudged: NOBODY_NUDGED });
 }
 
 async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<readonly Known[]> {
@@ -92,7 +92,7 @@ async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<re
 interface Now {
   readonly ledger: Ledger;
   readonly now: Millis;
-  readonly told: Told;
+  readonly nudged: Nudged;
 }
 
 async function missingOf(known: readonly Known[], at: Now): Promise<Nudge[]> {
@@ -106,8 +106,8 @@ async function missingOf(known: readonly Known[], at: Now): Promise<Nudge[]> {
 }
 
 /** Whether the turn will not be worked under its name, however often the queue hears of it. */
-function isDeaf({ turn, state }: Known, { now, told }: Now): boolean {
-  if (state === 'absent') return told.get(turn.lane) === turn.generation;
+function isDeaf({ turn, state }: Known, { now, nudged }: Now): boolean {
+  if (state === 'absent') return nudged.get(turn.lane) === turn.generation;
   return state === 'finished' || (state === 'asleep' && turn.dueAt <= now);
 }
 

@@ -56,10 +56,10 @@ describe('undoing a consolidation', () => {
     expect(await b.found('cat')).not.toContain('pet: cat');
     const redone = await hurried.redo(TENANT, done(taken).undo?.id ?? '', { dryRun: false });
     expect(redone).toMatchObject({ kind: 'done', searchable: true });
-    expect((await deps.ledger.speech.untold(10)).length).toBeGreaterThan(0);
+    expect((await deps.ledger.speech.unprojected(10)).length).toBeGreaterThan(0);
     while ((await sweepOutbox(deps, NEVER)) > 0);
     expect(await b.found('cat')).toContain('pet: cat');
-    expect(await deps.ledger.speech.untold(10)).toEqual([]);
+    expect(await deps.ledger.speech.unprojected(10)).toEqual([]);
   });
 
   it('names what depends on it first, and changes nothing', async () => {

@@ -68,8 +68,8 @@ async function carryOut(
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
   const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
   const otherwise = 'taken back, but not in the index yet';
-  const told = [await projectNow(deps, changed, otherwise), await projectGraphNow(deps, lane, otherwise)];
-  return { kind: 'done', report, searchable: !told.includes('later') };
+  const searchables = [await projectNow(deps, changed, otherwise), await projectGraphNow(deps, lane, otherwise)];
+  return { kind: 'done', report, searchable: !searchables.includes('later') };
 }
 
 function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): Undoing {

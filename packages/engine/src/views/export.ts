@@ -173,8 +173,8 @@ type Deps = { readonly ledger: Pick<Ledger, 'graph'> };
 async function* graphParts({ ledger }: Deps, { tenant, userId, lane }: Of): AsyncGenerator<GraphPart> {
   const owner = { kind: 'user', id: userId } as const;
   const { graph } = ledger;
-  const told = new Set<string>();
-  const isNew = (id: string): boolean => !told.has(id) && told.add(id).has(id);
+  const seen = new Set<string>();
+  const isNew = (id: string): boolean => !seen.has(id) && seen.add(id).has(id);
   for await (const { id } of pages((page) => graph.listEntities(tenant, owner, {}, page))) {
     const said = await graph.statements(lane, { entities: [id] });
     // The ones that were merged into it are listed by nothing else.

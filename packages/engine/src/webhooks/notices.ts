@@ -22,8 +22,8 @@ function noticeOf({ memory, events }: MemoryChange, first: MemoryEvent, last: Me
   if (type === null || !isChanged) return [];
   const { actor, consolidationId, recordedAt: at } = last;
   const data = { memory_id: memory.id, revision: memory.revision, before, after, actor };
-  const told = { ...data, consolidation_id: consolidationId, ...idsOf(memory.scope) };
-  return [notice({ eventId: last.id, type, subject: memory.id, at, data: told }, memory)];
+  const happened = { ...data, consolidation_id: consolidationId, ...idsOf(memory.scope) };
+  return [notice({ eventId: last.id, type, subject: memory.id, at, data: happened }, memory)];
 }
 
 /** null: neither held before nor holds now. */
@@ -43,12 +43,12 @@ export function batchNotice(batch: Batch, at: Millis): Notice {
   return notice({ eventId: `evt_${id}_${state}_${at}`, type, subject: id, at, data }, batch);
 }
 
-type Told = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };
+type Happened = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };
 
-function notice({ data, ...told }: Told, { lane, scope }: Pick<Batch, 'lane' | 'scope'>): Notice {
-  const { eventId, type, at } = told;
+function notice({ data, ...happened }: Happened, { lane, scope }: Pick<Batch, 'lane' | 'scope'>): Notice {
+  const { eventId, type, at } = happened;
   const body = JSON.stringify({ event_id: eventId, type, created_at: isoOf(at), data });
-  return { ...told, lane, userId: scope.userId, appId: scope.appId, body };
+  return { ...happened, lane, userId: scope.userId, appId: scope.appId, body };
 }
 
 const idsOf = ({ userId, agentId, runId, appId }: Scope): JsonObject => ({
@@ -59,10 +59,10 @@ const idsOf = ({ userId, agentId, runId, appId }: Scope): JsonObject => ({
 });
 
 /** Whether a webhook is to be told. */
-export const isWanted = (webhook: Pick<Webhook, 'events' | 'userId' | 'appId'>, told: Notice): boolean =>
-  webhook.events.includes(told.type) &&
-  (webhook.userId === null || webhook.userId === told.userId) &&
-  (webhook.appId === null || webhook.appId === told.appId);
+export const isWanted = (webhook: Pick<Webhook, 'events' | 'userId' | 'appId'>, happened: Notice): boolean =>
+  webhook.events.includes(happened.type) &&
+  (webhook.userId === null || webhook.userId === happened.userId) &&
+  (webhook.appId === null || webhook.appId === happened.appId);
 
 /** One per webhook and event, always the same. */
 export const deliveryIdOf = (webhookId: string, eventId: string): string => `dlv_${webhookId}_${eventId}`;

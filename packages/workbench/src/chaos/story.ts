@@ -3,7 +3,7 @@ export interface Story {
   readonly user: string;
   /** Whether relations are kept of what is inferred. */
   readonly graph: boolean;
-  readonly batches: ToldBatch[];
+  readonly batches: ProjectedBatch[];
   readonly notes: Note[];
   /** By what they are about; the last one said holds. */
   readonly facts: ToldFact[];
@@ -13,7 +13,7 @@ export interface Story {
   readonly memories: Set<string>;
 }
 
-export interface ToldBatch {
+export interface ProjectedBatch {
   readonly id: string;
   readonly texts: readonly string[];
   readonly poison: boolean;

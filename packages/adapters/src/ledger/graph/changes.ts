@@ -103,7 +103,7 @@ const SELECT_UNDOS = 'SELECT max(number) AS number FROM undos WHERE lane = @lane
 
 const INSERT_ENTITY = `
   INSERT INTO graph_entities (
-    id, tenant, lane, name, name_key, kind, self, aliases, merged_into, counts, revision, created_at, untold_at
+    id, tenant, lane, name, name_key, kind, self, aliases, merged_into, counts, revision, created_at, unprojected_at
   ) VALUES (@id, @tenant, @lane, @name, @nameKey, @kind, @self, '[]', NULL, 0, 0, @now, @now)
   ON CONFLICT (id) DO NOTHING`;
 

@@ -3,10 +3,10 @@ import type { Access, Read } from '../access.ts';
 import { inSlices } from '../in-slices.ts';
 import type { AroundLane } from './around.ts';
 import { writeGraph } from './changes.ts';
+import * as items from './items.ts';
 import { listEntities, listRelations } from './lists.ts';
 import * as reads from './reads.ts';
 import * as studies from './studies.ts';
-import * as tellings from './tellings.ts';
 
 /** `around`: what each ledger looks around with. */
 export const graphStore = ({ read, write }: Access, around: Read<AroundLane, readonly KeptRelation[]>): GraphStore => ({
@@ -31,12 +31,12 @@ export const graphStore = ({ read, write }: Access, around: Read<AroundLane, rea
   listRelations: (...[tenant, owner, filter, page]) => read(listRelations, { tenant, owner, filter, page }),
   statements: (lane, { entities }) => read(reads.statementsAbout, { lane, entities }),
   proposals: (tenant, owner) => read(reads.proposalsOf, { tenant, owner }),
-  untold: (limit) => read(tellings.untoldGraph, { lane: null, limit }),
-  untoldOf: (lane, limit) => read(tellings.untoldGraph, { lane, limit }),
-  told: (of) => write(tellings.tellGraph, of),
+  unprojected: (limit) => read(items.unprojectedGraph, { lane: null, limit }),
+  unprojectedOf: (lane, limit) => read(items.unprojectedGraph, { lane, limit }),
+  projected: (of) => write(items.noteProjected, of),
   refill: async () => {
-    const entities = await inSlices((slice) => write(tellings.refillGraph, { kind: 'entity', ...slice }));
-    return entities + (await inSlices((slice) => write(tellings.refillGraph, { kind: 'relation', ...slice })));
+    const entities = await inSlices((slice) => write(items.refillGraph, { kind: 'entity', ...slice }));
+    return entities + (await inSlices((slice) => write(items.refillGraph, { kind: 'relation', ...slice })));
   },
-  every: (kind, after, limit) => read(tellings.everyOfGraph, { kind, after, limit }),
+  every: (kind, after, limit) => read(items.everyOfGraph, { kind, after, limit }),
 });

@@ -86,7 +86,7 @@ const SELECT_COUNTING = `
 
 const UPDATE = `
   UPDATE graph_entities SET aliases = @aliases, counts = @counts, revision = @revision,
-    untold_at = coalesce(untold_at, @now)
+    unprojected_at = coalesce(unprojected_at, @now)
   WHERE id = @id`;
 
 const FORGET_NAMES = 'DELETE FROM graph_names WHERE entity IN :ids';

@@ -35,7 +35,7 @@ export function* refoldRelations(
   const changed = settleRelations(kept, next, now);
   yield* insert(
     RELATIONS,
-    changed.map((one) => ({ ...relationColumns(one), tenant, lane, untold_at: now })),
+    changed.map((one) => ({ ...relationColumns(one), tenant, lane, unprojected_at: now })),
   );
 }
 
@@ -159,7 +159,7 @@ const CHANGING = [
   ...['confirmations', 'message_ids', 'memory_ids', 'quote', 'revision', 'counts', 'updated_at'],
 ];
 
-const RELATIONS: Table<keyof RelationRow | 'untold_at'> = {
+const RELATIONS: Table<keyof RelationRow | 'unprojected_at'> = {
   name: 'graph_relations',
   columns: {
     id: 'text',
@@ -181,8 +181,8 @@ const RELATIONS: Table<keyof RelationRow | 'untold_at'> = {
     counts: 'bigint',
     recorded_at: 'bigint',
     updated_at: 'bigint',
-    untold_at: 'bigint',
+    unprojected_at: 'bigint',
   },
   onConflict: `ON CONFLICT (id) DO UPDATE SET ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')},
-    untold_at = coalesce(graph_relations.untold_at, excluded.untold_at)`,
+    unprojected_at = coalesce(graph_relations.unprojected_at, excluded.unprojected_at)`,
 };

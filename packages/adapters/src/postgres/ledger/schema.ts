@@ -88,7 +88,7 @@ CREATE TABLE batches (
   -- last told (0: nothing yet; -1: an index that was lost), and how many of the messages it has.
   speech_revision bigint NOT NULL DEFAULT 1,
   speech_revised_at bigint,
-  told_revision bigint NOT NULL DEFAULT 0,
+  projected_revision bigint NOT NULL DEFAULT 0,
   points bigint NOT NULL DEFAULT 0,
   UNIQUE (lane, position)
 );
@@ -103,7 +103,7 @@ CREATE INDEX batches_of_scope ON batches (scope);
 CREATE INDEX batches_of_consolidation ON batches (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
   WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
-CREATE INDEX batches_untold ON batches (told_revision, id) WHERE outcome IS NOT NULL AND told_revision < speech_revision;
+CREATE INDEX batches_unprojected ON batches (projected_revision, id) WHERE outcome IS NOT NULL AND projected_revision < speech_revision;
 CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
 ${unnoted('batches', 'settings', 'metadata', 'failure', 'failures')}
 
@@ -332,7 +332,7 @@ CREATE INDEX outbox_of_lane ON outbox (lane);
 CREATE INDEX outbox_of_consolidation ON outbox (consolidation_id) WHERE consolidation_id IS NOT NULL;
 
 -- Lanes whose changes the index could not be told, with when each is tried again.
-CREATE TABLE untold_lanes (
+CREATE TABLE unprojected_lanes (
   lane text COLLATE "C" PRIMARY KEY,
   failures bigint NOT NULL,
   not_before bigint NOT NULL,
@@ -340,8 +340,8 @@ CREATE TABLE untold_lanes (
   message text COLLATE "C" NOT NULL,
   at bigint NOT NULL
 );
-CREATE INDEX untold_lanes_due ON untold_lanes (not_before, lane);
-${unnoted('untold_lanes', 'message')}
+CREATE INDEX unprojected_lanes_due ON unprojected_lanes (not_before, lane);
+${unnoted('unprojected_lanes', 'message')}
 
 CREATE TABLE vectors (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
@@ -577,14 +577,14 @@ CREATE TABLE graph_entities (
   revision bigint NOT NULL,
   created_at bigint NOT NULL,
   -- Since when the index has not been told; null once it has.
-  untold_at bigint
+  unprojected_at bigint
 );
 CREATE UNIQUE INDEX graph_entities_self ON graph_entities (lane) WHERE self = 1;
 CREATE INDEX graph_entities_by_name ON graph_entities (lane, name_key, id);
 CREATE INDEX graph_entities_of_lane ON graph_entities (lane, id);
 CREATE INDEX graph_entities_merged ON graph_entities (lane, merged_into) WHERE merged_into IS NOT NULL;
-CREATE INDEX graph_entities_untold ON graph_entities (untold_at, id) WHERE untold_at IS NOT NULL;
-CREATE INDEX graph_entities_untold_of_lane ON graph_entities (lane, untold_at, id) WHERE untold_at IS NOT NULL;
+CREATE INDEX graph_entities_unprojected ON graph_entities (unprojected_at, id) WHERE unprojected_at IS NOT NULL;
+CREATE INDEX graph_entities_unprojected_of_lane ON graph_entities (lane, unprojected_at, id) WHERE unprojected_at IS NOT NULL;
 ${unnoted('graph_entities', 'name', 'name_key', 'aliases')}
 
 CREATE TABLE graph_names (
@@ -639,7 +639,7 @@ CREATE TABLE graph_relations (
   counts bigint NOT NULL,
   recorded_at bigint NOT NULL,
   updated_at bigint NOT NULL,
-  untold_at bigint
+  unprojected_at bigint
 );
 CREATE INDEX graph_relations_of_lane ON graph_relations (lane, id);
 CREATE INDEX graph_relations_of_group ON graph_relations (lane, source, relationship, destination) WHERE counts = 1;
@@ -648,8 +648,8 @@ CREATE INDEX graph_relations_of_source ON graph_relations
 CREATE INDEX graph_relations_of_destination ON graph_relations
   (lane, destination, confirmations DESC, said_at DESC, said_seq DESC, id, valid_from, invalid_at) WHERE counts = 1;
 CREATE INDEX graph_relations_in_time ON graph_relations (lane, valid_from, id) WHERE counts = 1;
-CREATE INDEX graph_relations_untold ON graph_relations (untold_at, id) WHERE untold_at IS NOT NULL;
-CREATE INDEX graph_relations_untold_of_lane ON graph_relations (lane, untold_at, id) WHERE untold_at IS NOT NULL;
+CREATE INDEX graph_relations_unprojected ON graph_relations (unprojected_at, id) WHERE unprojected_at IS NOT NULL;
+CREATE INDEX graph_relations_unprojected_of_lane ON graph_relations (lane, unprojected_at, id) WHERE unprojected_at IS NOT NULL;
 ${unnoted('graph_relations', 'quote', 'relationship')}
 
 CREATE TABLE graph_studies (

@@ -8,7 +8,7 @@ import { isWishToForget } from '../extract/own-wish.ts';
 import type { Repeat } from '../recall/repeats.ts';
 import { Bench, type GuardInput } from './bench.ts';
 import { attribute } from './mem0-shape.ts';
-import { add, carryOutAll, describe, forgetAsked, say, type Telling } from './wishes.ts';
+import { add, carryOutAll, describe, forgetAsked, say, type Wording } from './wishes.ts';
 
 export interface Verdicts {
   readonly operations: readonly Operation[];
@@ -74,7 +74,7 @@ function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly 
   const repeat = repeats.get(fact.id);
   const known = repeat === undefined ? undefined : repeated(bench, repeat);
   const mayConfirm = known !== undefined && (!addOnly || holdsAt(known, fact.saidAt, fact.text));
-  const how: Telling = { text: fact.text, reason: 'said before in the same words', decidedBy: 'rule' };
+  const how: Wording = { text: fact.text, reason: 'said before in the same words', decidedBy: 'rule' };
   if (known !== undefined && mayConfirm) return say(bench, fact, { ...how, memory: known });
   if (tombstones.has(fact.id)) {
     const joining = wishes.filter((wish) => joinsFormer(bench, fact, wish));

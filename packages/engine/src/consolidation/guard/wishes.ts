@@ -159,21 +159,21 @@ const repaired = (bench: Bench, wish: RawOperation, how: string): void => {
 };
 
 /** How a fact is told of a memory, and why. */
-export interface Telling {
+export interface Wording {
   readonly text: string;
   readonly reason: string;
   readonly decidedBy: Operation['decidedBy'];
 }
 
 /** A new memory, unless one says exactly this already. */
-export function add(bench: Bench, fact: Fact, how: Telling): FactOutcome {
+export function add(bench: Bench, fact: Fact, how: Wording): FactOutcome {
   const same = bench.saying(how.text);
   if (same !== undefined) return say(bench, fact, { ...how, memory: same, reason: 'already known' });
   return addNew(bench, fact, how);
 }
 
 /** The memory now reads like this: a new version where the words differ from what held when it was said, else a confirmation. */
-export function say(bench: Bench, fact: Fact, how: Telling & { readonly memory: Memory }): FactOutcome {
+export function say(bench: Bench, fact: Fact, how: Wording & { readonly memory: Memory }): FactOutcome {
   const { memory, text, reason, decidedBy } = how;
   const changes = !holdsAt(memory, fact.saidAt, text);
   if (changes && newest(memory).details.immutable && !readsNow(memory, text)) return addBeside(bench, fact, memory);
@@ -183,7 +183,7 @@ export function say(bench: Bench, fact: Fact, how: Telling & { readonly memory: 
 }
 
 /** Another memory that says already what this one shall say takes it in: never two that read the same. */
-function update(bench: Bench, fact: Fact, how: Telling & { readonly memory: Memory }): FactOutcome | null {
+function update(bench: Bench, fact: Fact, how: Wording & { readonly memory: Memory }): FactOutcome | null {
   const { memory, text } = how;
   if (isSettled(bench, fact) && newest(memory).details.immutable) {
     return refuse(bench, `UPDATE of ${memory.id} for ${fact.id}`, 'the memory is immutable');
@@ -198,7 +198,7 @@ function update(bench: Bench, fact: Fact, how: Telling & { readonly memory: Memo
 }
 
 /** A deletion is never a fact's outcome: what becomes of the fact is settled by its other wishes. */
-function remove(bench: Bench, fact: Fact, how: Omit<Telling, 'text'> & { readonly memory: Memory }): null {
+function remove(bench: Bench, fact: Fact, how: Omit<Wording, 'text'> & { readonly memory: Memory }): null {
   const { memory, reason, decidedBy } = how;
   const refusal = refusalOfDelete(bench, fact, memory);
   if (refusal !== null) return refuse(bench, `DELETE of ${memory.id} for ${fact.id}`, refusal);
@@ -219,7 +219,7 @@ const isSettled = (bench: Bench, fact: Fact): boolean => bench.memoryOfFact.has(
 const hasChanged = (bench: Bench, fact: Fact, memory: Memory): boolean =>
   bench.memoryOfFact.get(fact.id) === memory.id || bench.hasChanged(fact, memory.id);
 
-function addNew(bench: Bench, fact: Fact, how: Telling): FactOutcome {
+function addNew(bench: Bench, fact: Fact, how: Wording): FactOutcome {
   const memory = bench.change(fact, { kind: 'ADD', memoryId: null, ...how });
   return ended(bench, fact, { memoryId: memory.id, outcome: 'ADD', reason: how.reason });
 }
@@ -228,7 +228,7 @@ function addNew(bench: Bench, fact: Fact, how: Telling): FactOutcome {
 function addBeside(bench: Bench, fact: Fact, memory: Memory): FactOutcome {
   const asked = `UPDATE of ${memory.id} for ${fact.id}`;
   bench.remarks.push({ asked, did: 'repaired: added beside it, for the memory is immutable' });
-  const how: Telling = { text: fact.text, reason: 'beside an immutable memory', decidedBy: 'guard' };
+  const how: Wording = { text: fact.text, reason: 'beside an immutable memory', decidedBy: 'guard' };
   const same = bench.saying(fact.text);
   return same !== undefined && holdsAt(same, fact.saidAt, fact.text)
     ? say(bench, fact, { ...how, memory: same })

@@ -23,7 +23,7 @@ interface Reader<T> {
 /** Lists in lists, at most; deeper ones are no list of anything. */
 const DEPTH_MAX = 4;
 /** Of what is put aside, so many are told one by one; the rest is counted. */
-const TOLD_MAX = 200;
+const EXCERPTS_MAX = 200;
 
 /** Reads lists as one. Every entry becomes an item or is told of. */
 export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> {
@@ -44,7 +44,7 @@ export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read
     else items.push(made);
     if (made !== null) readable += 1;
   }
-  return { items, unread: aside.told(), usable: entries === 0 || readable > 0 };
+  return { items, unread: aside.excerpts(), usable: entries === 0 || readable > 0 };
 }
 
 const isRefused = (made: unknown): made is { readonly refused: string } =>
@@ -64,16 +64,16 @@ function* leavesOf(list: readonly Item[], depth: number): Generator<Item> {
 
 /** What is put aside, in order. Whoever sends a million entries learns how many there were, not each of them. */
 class Aside {
-  readonly #told: Discard[] = [];
+  readonly #excerpts: Discard[] = [];
   readonly #more = new Map<string, number>();
 
   put(item: Json, reason: string): void {
-    if (this.#told.length < TOLD_MAX) this.#told.push({ text: excerptOf(item), reason });
+    if (this.#excerpts.length < EXCERPTS_MAX) this.#excerpts.push({ text: excerptOf(item), reason });
     else this.#more.set(reason, (this.#more.get(reason) ?? 0) + 1);
   }
 
-  told(): readonly Discard[] {
-    return [...this.#told, ...[...this.#more].map(([reason, count]) => ({ text: `${count} more`, reason }))];
+  excerpts(): readonly Discard[] {
+    return [...this.#excerpts, ...[...this.#more].map(([reason, count]) => ({ text: `${count} more`, reason }))];
   }
 }
 

@@ -60,12 +60,12 @@ export interface Around {
 }
 
 /** A relation or an entity the index must be told of, as it was when it was read. */
-export type GraphTelling =
+export type GraphItem =
   | { readonly kind: 'entity'; readonly entity: Entity }
   | { readonly kind: 'relation'; readonly relation: KeptRelation };
 
-export interface ToldOfGraph {
-  readonly kind: GraphTelling['kind'];
+export interface ProjectedItem {
+  readonly kind: GraphItem['kind'];
   readonly id: string;
   readonly revision: number;
 }
@@ -138,11 +138,11 @@ export interface GraphStore {
    * What the index has not been told of yet, oldest change first. After a refill: all that counts. Without lanes that are set
    * aside.
    */
-  untold(limit: number): Promise<readonly GraphTelling[]>;
-  untoldOf(lane: LaneId, limit: number): Promise<readonly GraphTelling[]>;
-  told(of: readonly ToldOfGraph[]): Promise<void>;
-  /** The index was lost: everything that counts is untold again. Returns how much. */
+  unprojected(limit: number): Promise<readonly GraphItem[]>;
+  unprojectedOf(lane: LaneId, limit: number): Promise<readonly GraphItem[]>;
+  projected(of: readonly ProjectedItem[]): Promise<void>;
+  /** The index was lost: everything that counts is unprojected again. Returns how much. */
   refill(): Promise<number>;
   /** All relations (or entities) of all tenants that count and stand for themselves, in id order: for the doctor. */
-  every(kind: GraphTelling['kind'], after: string | null, limit: number): Promise<readonly GraphTelling[]>;
+  every(kind: GraphItem['kind'], after: string | null, limit: number): Promise<readonly GraphItem[]>;
 }

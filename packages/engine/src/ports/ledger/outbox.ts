@@ -1,5 +1,5 @@
 import type { Failure, LaneId, Millis, TenantId } from '../../words.ts';
-import type { ToldBatch } from './speech.ts';
+import type { ProjectedBatch } from './speech.ts';
 
 /** One memory the index must be told about. `seq` grows with every change. */
 export interface OutboxEntry {
@@ -10,9 +10,9 @@ export interface OutboxEntry {
 }
 
 /** Entries, and batches as they were when they were read. */
-export interface Told {
+export interface Projected {
   readonly seqs: readonly number[];
-  readonly batches: readonly ToldBatch[];
+  readonly batches: readonly ProjectedBatch[];
 }
 
 /** A lane whose changes could not be told to the index. It is tried again by itself, so that it holds up no other. */
@@ -43,11 +43,11 @@ export interface OutboxStore {
    * The index was told of all this. Batches whose consolidation has nothing left to tell become what apply said, with
    * searchableAt. Answers with when each of them was accepted.
    */
-  clear(told: Told, now: Millis): Promise<readonly Millis[]>;
+  clear(projected: Projected, now: Millis): Promise<readonly Millis[]>;
   /** All memories and applied batches again, for an index that was lost. Returns how many memories. */
   refill(): Promise<number>;
   /** All of one lane again: memories, applied batches, and what counts in its graph. */
-  retell(lane: LaneId): Promise<void>;
+  reproject(lane: LaneId): Promise<void>;
   /** Some of the memories that the last refill put there have not been told yet. */
   refilling(): Promise<boolean>;
 }

@@ -51,7 +51,8 @@ export interface HistoryRemoval {
 }
 
 /** Whether anything reads otherwise, or only since when there may be something to remove. */
-export const isTelling = ({ events, textHashes }: HistoryRemoval): boolean => events.length + textHashes.length > 0;
+export const readsOtherwise = ({ events, textHashes }: HistoryRemoval): boolean =>
+  events.length + textHashes.length > 0;
 
 export interface RemovalSlice {
   readonly limit: number;

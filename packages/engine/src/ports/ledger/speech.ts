@@ -22,7 +22,7 @@ export interface SpokenBatch {
   /** false: it is undone, or what it said was removed. Its messages are found no more. */
   readonly counts: boolean;
   /** Whether the index was told of it as it is now. */
-  readonly told: boolean;
+  readonly projected: boolean;
   readonly metadata: JsonObject;
   readonly acceptedAt: Millis;
   /** When it was applied, or undone, redone or emptied since. */
@@ -34,7 +34,7 @@ export interface SpokenBatch {
 }
 
 /** A batch the index was told of, as it was then. */
-export interface ToldBatch {
+export interface ProjectedBatch {
   readonly id: string;
   readonly revision: number;
   /** How many of its messages the index has. */
@@ -55,10 +55,10 @@ export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
   said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
   /** Applied batches the index is still to be told of; those of a lost index come last. Without lanes that are set aside. */
-  untold(limit: number): Promise<readonly SpokenBatch[]>;
-  untoldIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
+  unprojected(limit: number): Promise<readonly SpokenBatch[]>;
+  unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
   /** Those of these consolidations. */
-  untoldOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
+  unprojectedOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
   /** Whether the index was lost and has not been told of all batches again. */
   refilling(): Promise<boolean>;
   /** The applied ones of these batches. */

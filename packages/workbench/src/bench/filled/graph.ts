@@ -72,10 +72,10 @@ export async function fillGraph(
         .map((relation, i) => statementOf(relation, { id: `sta_${user}_${from + i}`, now, seq: from + i }));
       await ledger.graph.write(DEFAULT_TENANT, lane, { entities: [], statements, now });
     }
-    for (let told = AT_ONCE; told >= AT_ONCE; ) {
-      const tellings = await ledger.graph.untoldOf(lane, AT_ONCE);
-      await projectGraph(parts, tellings, never);
-      told = tellings.length;
+    for (let projected = AT_ONCE; projected >= AT_ONCE; ) {
+      const items = await ledger.graph.unprojectedOf(lane, AT_ONCE);
+      await projectGraph(parts, items, never);
+      projected = items.length;
     }
     progress(`filled the graphs of ${user + 1} of ${graphs.length} users`);
   }

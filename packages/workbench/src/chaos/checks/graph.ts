@@ -1,7 +1,7 @@
 import { insist, read, readAll } from '../api.ts';
 import { SELF, tellingsOf } from '../graph-model.ts';
 import type { Stage } from '../stage.ts';
-import type { Story, ToldBatch } from '../story.ts';
+import type { ProjectedBatch, Story } from '../story.ts';
 import { type Studied, studiesOf } from '../studies.ts';
 import { type Expected, expectedOf, type Listed, nameOf } from './expected-graph.ts';
 import type { Finding } from './finding.ts';
@@ -30,7 +30,7 @@ interface Entity {
 }
 
 /** It was consolidated once, and that was studied, with nothing refused. */
-function checkStudy({ user }: Story, batch: ToldBatch, studies: readonly Studied[] | undefined): Finding[] {
+function checkStudy({ user }: Story, batch: ProjectedBatch, studies: readonly Studied[] | undefined): Finding[] {
   if (studies === undefined) return [];
   const where = `batch ${batch.id} of ${user}`;
   const [only] = studies;

@@ -1,6 +1,6 @@
 import { insist, readAll } from '../api.ts';
 import type { Stage } from '../stage.ts';
-import { holding, type Story, type ToldBatch } from '../story.ts';
+import { holding, type ProjectedBatch, type Story } from '../story.ts';
 import type { Finding } from './finding.ts';
 import { type HistoryEvent, replayed } from './replay.ts';
 
@@ -40,7 +40,7 @@ interface BatchAnswer {
 }
 
 /** It ended as it must, and each of its texts did something exactly once. */
-async function checkBatch({ urls }: Stage, story: Story, batch: ToldBatch): Promise<Finding[]> {
+async function checkBatch({ urls }: Stage, story: Story, batch: ProjectedBatch): Promise<Finding[]> {
   const answer = await insist('GET', `${urls.ingest}/v1/batches/${batch.id}`);
   const where = `batch ${batch.id} of ${story.user}`;
   if (answer.status !== 200) return [{ kind: 'lost', what: `${where} is answered with ${answer.status}` }];

@@ -7,7 +7,7 @@ import {
   type Examination,
   examine,
   type Ledger,
-  oldestUntold,
+  oldestUnprojected,
   payerOf,
   type StudyOutcome,
 } from '@slowwave/engine';
@@ -66,13 +66,13 @@ function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): vo
     help: 'How long the oldest change the index has not been told has been waiting, at least.',
     registers,
     async collect() {
-      const changedAt = await oldestUntold({ ledger });
+      const changedAt = await oldestUnprojected({ ledger });
       this.set(changedAt === null ? 0 : Math.max(0, tools.now() - changedAt) / SECOND_MS);
     },
   });
   new Gauge({
     name: 'slowwave_lanes_set_aside',
-    help: 'Owners whose changes the index could not be told: each is tried again by itself.',
+    help: 'Owners whose changes could not be written to the index: each is tried again by itself.',
     registers,
     async collect() {
       this.set(await ledger.outbox.countAside());

@@ -94,7 +94,7 @@ export function tellWebhooks(state: State, tenant: TenantId, notices: readonly N
   }
 }
 
-/** The user is erased: a webhook for this user alone goes, with what it was to be told. */
+/** The user is erased: a webhook for this user alone goes, with what it was to hear. */
 export function forgetInWebhooks(state: State, tenant: TenantId, userId: string): void {
   for (const { id } of [...state.webhooks.values()].filter((row) => row.tenant === tenant && row.userId === userId)) {
     state.webhooks.delete(id);

@@ -49,7 +49,7 @@ interface Changed {
 }
 
 /**
- * Writes changed memories, their new events and tombstones, and notes what the index and the webhooks are to be told.
+ * Writes changed memories, their new events and tombstones, and notes what is to be projected, and of what webhooks are to be notified.
  * Needs the locks of the memories' lanes.
  */
 export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): Script<void> {
@@ -108,7 +108,7 @@ function* noteSources(events: readonly MemoryEvent[]): Script<void> {
   if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
 
-/** The index is to be told of these memories; what was deleted may stand in a summary. */
+/** These memories are to be projected; what was deleted may stand in a summary. */
 export function* queueForIndex(changes: readonly MemoryChange[], by: ChangeBy): Script<void> {
   yield* insert(OUTBOX, outboxRows(changes, by));
   yield* touch(

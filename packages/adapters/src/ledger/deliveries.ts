@@ -19,7 +19,7 @@ import { type DeliveryRow, deliveryFrom, type WebhookRow, webhookFrom } from './
 import { all, first, insert, run, type Script, type Table } from './script.ts';
 
 /**
- * Whom a change of the tenant's batches or memories has to be told. None of them is removed before what it is to be told
+ * Who is to be notified of a change of the tenant's batches or memories. None of them is removed before what it is to hear
  * is noted: a delivery without its webhook would undo the change.
  */
 export function* activeWebhooks(tenant: TenantId): Script<readonly Webhook[]> {
@@ -27,7 +27,7 @@ export function* activeWebhooks(tenant: TenantId): Script<readonly Webhook[]> {
   return (yield* all<WebhookRow>(text, { tenant })).map(webhookFrom);
 }
 
-/** Notes what webhooks are to be told, in the transaction that makes it so. */
+/** Notes of what webhooks are to be notified, in the transaction that makes it so. */
 export function* noteDeliveries(webhooks: readonly Webhook[], notices: readonly Notice[]): Script<void> {
   const rows = notices.flatMap((notice) =>
     webhooks.filter((webhook) => isWanted(webhook, notice)).map((webhook) => newDelivery(webhook, notice)),
@@ -104,7 +104,7 @@ const IS_DUE = `
     WHERE e.webhook = d.webhook AND e.subject = d.subject AND e.state = 'waiting' AND e.seq < d.seq
   )`;
 
-/** Webhooks for which something is due, the one that waits longest first. Who has much to be told costs no more than others. */
+/** Webhooks for which something is due, the one that waits longest first. One with much to deliver costs no more than others. */
 const DUE_WEBHOOKS = `
   SELECT * FROM (
     SELECT w.*, (

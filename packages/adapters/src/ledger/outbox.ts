@@ -60,7 +60,7 @@ interface Clear {
 }
 
 /**
- * The index was told of all this. Whoever clears entries of a consolidation holds its lock: of two at once, the second
+ * All this was projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
  * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
 const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[]> {
@@ -83,7 +83,7 @@ interface Finished {
   readonly tenant: TenantId;
 }
 
-/** Applied batches whose consolidation has nothing left to tell become what apply said. */
+/** Applied batches whose consolidation has nothing left to project become what apply said. */
 function* finishProjected(consolidations: readonly { readonly id: string }[], now: number): Script<readonly number[]> {
   const finished = yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), now });
   yield* tellOfBatches(finished, now);
@@ -109,7 +109,7 @@ interface AsideRow {
 }
 
 /**
- * Lanes whose changes could not be told to the index, with when each is tried again. Under their locks none of them begins
+ * Lanes whose changes could not be projected, with when each is tried again. Under their locks none of them begins
  * to be erased; and in one order, whoever does it: two that wait for each other would be one too many.
  */
 const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[]): Script<void> {
@@ -175,7 +175,7 @@ const refillMemories = asWrite('outbox.refillMemories', function* (slice: SliceA
   return { last: ids.at(-1) ?? null, filled: ids.length };
 });
 
-/** Until the entries up to this number are told, the index misses memories. */
+/** Until the entries up to this number are projected, the index misses memories. */
 const REFILLED_TO = `
   INSERT INTO meta (key, value) SELECT 'outbox_refilled_to', coalesce(max(seq), 0)::text FROM outbox WHERE true
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
@@ -188,7 +188,7 @@ const isRefilling = asLookup('outbox.refilling', function* (_: null): Script<boo
   return (yield* first(text)) !== null;
 });
 
-/** The same of applied batches, with the messages of each. What is told to the lost index meanwhile is told once more. */
+/** The same of applied batches, with the messages of each. What is projected to the lost index meanwhile is projected once more. */
 const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: SliceAfter): Script<Refilled> {
   const text = `
     SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit FOR NO KEY UPDATE`;
@@ -199,7 +199,7 @@ const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: SliceAfter
 
 const FORGET_TOLD = `UPDATE batches SET projected_revision = ${LOST}, speech_revision = speech_revision + 1`;
 
-/** All of a lane again. Entries get new numbers: one that was read before may still be told, and cleared. */
+/** All of a lane again. Entries get new numbers: one that was read before may still be projected, and cleared. */
 const reproject = asWrite('outbox.reproject', function* ({ lane }: { lane: LaneId }): Script<void> {
   const locked = yield* lockLane(lane);
   if (locked === null || locked.erasure !== null) return;

@@ -120,7 +120,7 @@ const countOwners = asRead('overview.ownerCount', function* ({ tenant }: OfTenan
   return (yield* first<{ owners: number }>(text, { tenant }))?.owners ?? 0;
 });
 
-/** Everything the index has not been told of. */
+/** Everything that is not projected yet. */
 const countOutbox = asRead('overview.outbox', function* (_: null): Script<number> {
   const [entries, batches, graph] = yield* together(
     first<{ unprojected: number }>('SELECT count(*) AS unprojected FROM outbox'),

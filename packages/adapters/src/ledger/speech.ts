@@ -6,7 +6,7 @@ import { all, first, type Given, run, type Script } from './script.ts';
 
 /**
  * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is
- * told again.
+ * projected again.
  */
 export const speechStore = ({ read }: Access): SpeechStore => ({
   said: (lane, ids) => read(saidInLane, { lane, ids }),
@@ -115,7 +115,7 @@ function* spokenWhere(condition: string, given: Given): Script<Spoken> {
   return rows.map((row) => spokenFrom(row, messages.get(row.id) ?? []));
 }
 
-/** An applied batch, as far as the index is told of it. */
+/** An applied batch, as far as it is projected. */
 interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly id: string;
   readonly tenant: TenantId;
@@ -150,20 +150,20 @@ const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
   messages,
 });
 
-/** What the index has not been told as it is now. */
+/** What is not projected as it is now. */
 export const UNPROJECTED = 'b.projected_revision < b.speech_revision';
 
-/** The lane of a row is told with all others. */
+/** The lane of a row is projected with all others. */
 export const notAside = (lane: string): string =>
   `NOT EXISTS (SELECT 1 FROM unprojected_lanes u WHERE u.lane = ${lane})`;
 
-/** What an index shows of a batch changes: it is told again. */
+/** What an index shows of a batch changes: it is projected again. */
 export const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at = @now';
 
-/** Stands for a batch the index was told of before it was lost. */
+/** Stands for a batch that was projected before the index was lost. */
 export const LOST = -1;
 
-/** Of a batch that changed meanwhile it is not noted that it was told: it will be told again. */
+/** Of a batch that changed meanwhile it is not noted that it was projected: it will be projected again. */
 export const NOTE_TOLD = `
   UPDATE batches SET projected_revision = n.revision, points = n.points
   FROM (
@@ -174,7 +174,7 @@ export const NOTE_TOLD = `
 
 export const COUNT_UNPROJECTED = `SELECT count(*) AS unprojected FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
 
-/** Whether a batch of a lost index was not told since. */
+/** Whether a batch of a lost index was not projected since. */
 const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
   const text = `
     SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
@@ -200,7 +200,7 @@ const hearersOf = asRead('speech.hearers', function* ({ batchIds }: OfBatches): 
   return rows.map(({ id }) => id);
 });
 
-/** They are found by what those batches said: the index is told of them again. */
+/** They are found by what those batches said: they are projected again. */
 export function* tellHearers(batchIds: readonly string[]): Script<void> {
   yield* run(
     `INSERT INTO outbox (memory_id, tenant, lane)

@@ -107,7 +107,7 @@ const removeWebhook = asWrite('webhooks.remove', function* (of: OneOf): Script<b
   return (yield* run('DELETE FROM webhooks WHERE id = @id AND tenant = @tenant', { ...of })) > 0;
 });
 
-/** Of a user who is erased: a webhook for this user alone goes, with what it was to be told. */
+/** Of a user who is erased: a webhook for this user alone goes, with what it was to hear. */
 export function* forgetUserInWebhooks(tenant: TenantId, userId: string): Script<void> {
   const whose = 'tenant = @tenant AND user_id = @userId';
   // Nothing more is noted for them meanwhile.

@@ -27,7 +27,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const ground = { candidates, memories, near: pairNear(vectorOf, deps.settings.near) };
   return {
     ...extracted,
-    // What has none so far is asked for again where it is told to the index.
+    // What has none so far is asked for again where it is projected.
     spoken: new Map(passing.map((text) => [text, vectorOf(text)] as const).filter(([, vector]) => askedBy(vector))),
     candidates,
     memories,
@@ -57,7 +57,7 @@ async function believeIndex(deps: EngineDeps): Promise<void> {
   );
 }
 
-/** Embedded with the facts, in one call: nobody waits for another one when the messages are told to the index. */
+/** Embedded with the facts, in one call: nobody waits for another one when the messages are projected. */
 const messageTexts = ({ settings }: EngineDeps, { turn, messages }: Extracted): readonly string[] =>
   settings.messagesInIndex === 'hybrid' && spaceIn(turn.tenant) === null
     ? vectorTextsOfMessages(messages.filter(({ batchId }) => turn.batchIds.includes(batchId)))

@@ -163,7 +163,7 @@ interface Slice {
 }
 
 /**
- * Points that look wrong are read once more, after asking which memories the index is still to be told of: what the
+ * Points that look wrong are read once more, after asking which memories are still to be projected: what the
  * ledger said before that, and is not on its way, must be in the index now.
  */
 async function compare({ deps, after, page }: Slice, wrong: Wrong): Promise<void> {

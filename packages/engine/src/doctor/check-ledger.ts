@@ -78,7 +78,7 @@ export async function checkParked({ deps: { ledger } }: Examining): Promise<Chec
 
 const OUTBOX_AGE_MS = 10 * 60_000;
 
-/** The index is told of changes within minutes, and of all texts with their vectors. */
+/** Changes are projected within minutes, and all texts with their vectors. */
 export async function checkOutbox({ deps }: Examining): Promise<Checked> {
   const looked = await deps.ledger.overview.outbox();
   return {
@@ -91,7 +91,7 @@ async function lanesAside({ ledger }: Examining['deps']): Promise<readonly Findi
   const count = await ledger.outbox.countAside();
   const some = await ledger.outbox.aside(Number.MAX_SAFE_INTEGER, EXAMPLES_MAX);
   const codes = [...new Set(some.map(({ failure }) => failure.code))].join(', ');
-  const what = `the index could not be told of ${count} owners (${codes}); they are tried again, each by itself`;
+  const what = `changes of ${count} owners could not be written to the index (${codes}); they are tried again, each by itself`;
   const remedy = 'look at what the worker logs of these lanes, and whether the embedding model answers';
   const examples = some.map(({ lane }) => lane);
   return findingOf({ count, examples }, { check: 'outbox', severity: 'warning', what, remedy });
@@ -108,8 +108,9 @@ async function unprojectedFor(deps: Examining['deps'], count: number): Promise<r
   const since = await oldestUnprojected(deps);
   const age = since === null ? 0 : deps.tools.now() - since;
   if (age <= OUTBOX_AGE_MS) return [];
-  const what = `${count} changes have not been told to the index, the oldest for ${Math.floor(age / 60_000)} minutes`;
-  const remedy = 'check that a worker runs and that the index answers (GET /readyz): the changes are told when both do';
+  const what = `${count} changes are not in the index yet, the oldest for ${Math.floor(age / 60_000)} minutes`;
+  const remedy =
+    'check that a worker runs and that the index answers (GET /readyz): the changes are written when both do';
   return [{ check: 'outbox', severity: 'warning', what, count, examples: [], remedy }];
 }
 

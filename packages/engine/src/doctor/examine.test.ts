@@ -156,7 +156,7 @@ describe('the doctor', () => {
     expect(await whats()).toEqual([]);
     bench.tools.advance(11 * MINUTE);
     expect(await whats('quick')).toEqual([
-      'outbox warning: 5 changes have not been told to the index, the oldest for 11 minutes',
+      'outbox warning: 5 changes are not in the index yet, the oldest for 11 minutes',
     ]);
     expect((await look('quick')).healthy).toBe(true);
     await sweepOutbox(bench.deps, NEVER);

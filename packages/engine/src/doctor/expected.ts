@@ -16,7 +16,7 @@ interface Expected {
   has(point: ShownPoint): boolean;
   /** Whether the point is of a time after the ledger was asked. */
   isOlderThan(point: ShownPoint): boolean;
-  /** Those of the points, by name, that the index is still to be told of. */
+  /** Those of the points, by name, that are still to be projected. */
   onTheirWay(): Promise<ReadonlySet<string>>;
 }
 
@@ -98,7 +98,7 @@ interface ExpectedGraph {
   readonly points: readonly IndexPoint[];
   /** By id. */
   readonly revisions: ReadonlyMap<string, number>;
-  /** Ids of what the index is still to be told of. */
+  /** Ids of what is still to be projected. */
   onTheirWay(): Promise<ReadonlySet<string>>;
 }
 
@@ -119,7 +119,7 @@ async function expectedOfGraph(deps: DoctorDeps, shown: readonly ShownPoint[]): 
   };
 }
 
-/** How many points the index should have of each tenant's graph; null: it is still to be told of something. */
+/** How many points the index should have of each tenant's graph; null: something is still to be projected. */
 export async function graphPointsOf(deps: DoctorDeps): Promise<ReadonlyMap<TenantId, GraphCounts> | null> {
   const entities = await countsOf(deps, 'entity');
   const relations = await countsOf(deps, 'relation');

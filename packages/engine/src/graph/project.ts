@@ -11,14 +11,14 @@ import { type Entity, type KeptRelation, relationText } from './words.ts';
 
 type ProjectGraphDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'>;
 
-/** Entities and relations told to the index in one go. */
+/** Entities and relations projected in one go. */
 const SLICE = 200;
-/** Told by their words at most: a lane with more has been waiting for the embedder before. */
+/** Projected by their words at most: a lane with more has been waiting for the embedder before. */
 const BY_WORDS_MAX = 1_000;
 const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /**
- * Tells the index of entities and relations as they were when they were read, then the ledger what was told. A change that
+ * Projects entities and relations as they were when they were read, then notes in the ledger what was projected. A change that
  * comes in between is unprojected again by its revision, and the index never lets an older one replace a newer one.
  */
 export async function projectGraph(
@@ -34,8 +34,8 @@ export async function projectGraph(
 }
 
 /**
- * Tells the index of everything in a lane's graph that it does not know yet, and waits to have it found; for the embedder no
- * longer than that of its deps does: without vectors it tells the words. `otherwise` is what is logged where that is needed.
+ * Projects everything in a lane's graph that the index does not have yet, and waits to have it found; for the embedder no
+ * longer than that of its deps does: without vectors it projects the words. `otherwise` is what is logged where that is needed.
  */
 export async function projectGraphNow(
   deps: ProjectGraphDeps & Pick<EngineDeps, 'log'>,
@@ -57,7 +57,7 @@ export async function projectGraphNow(
   }
 }
 
-/** The ledger is not told of it: the sweep tells it once more, with vectors. */
+/** The ledger does not note it: the sweep projects it once more, with vectors. */
 async function projectByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolean> {
   try {
     const items = await deps.ledger.graph.unprojectedOf(lane, BY_WORDS_MAX);
@@ -87,7 +87,7 @@ export async function pointsInLane(
 }
 
 /**
- * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut off
+ * A lane that was cut off before is not projected: by then its owner's name may stand for somebody new. One that is cut off
  * meanwhile is taken back: whoever erases it may have passed already.
  */
 async function write(
@@ -118,7 +118,7 @@ export interface GraphPoints {
   readonly withdrawals: readonly Withdrawal[];
 }
 
-/** What the index is told of entities and relations: those that are shown, and those that are shown no more. */
+/** What is projected of entities and relations: those that are shown, and those that are shown no more. */
 export function pointsOfGraph(
   items: readonly GraphItem[],
   { vectorOf }: { readonly vectorOf: (text: string) => Float32Array },

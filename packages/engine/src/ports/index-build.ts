@@ -12,7 +12,7 @@ export interface BuildNote {
   /** Memories behind it, and points written since the beginning. */
   readonly memories: number;
   readonly points: number;
-  /** Lanes among them that were written by their words alone, to be told once more at the end. Missing: none. */
+  /** Lanes among them that were written by their words alone, to be projected once more at the end. Missing: none. */
   readonly byWords?: readonly LaneId[];
 }
 

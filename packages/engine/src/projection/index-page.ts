@@ -43,7 +43,7 @@ export async function memoryPage(
 
 /**
  * The same of its messages, batch by batch. Where retention has removed what a batch said, the memories that were
- * found by it are told anew: they were not changed by that, and a page before may have them as they were.
+ * found by it are written again: they were not changed by that, and a page before may have them as they were.
  */
 export async function speechPage(deps: PageDeps, request: IndexPageRequest, cancel: Cancellation): Promise<IndexPage> {
   const batches = await deps.ledger.speech.every(request);
@@ -85,12 +85,12 @@ const pageOf = (looked: readonly { readonly id: string }[], limit: number, made:
   more: looked.length === limit,
 });
 
-/** A confirmation leaves the text as it is, but not what the index tells of it. */
+/** A confirmation leaves the text as it is, but not what the index says of it. */
 const changedAt = ({ updatedAt, lastConfirmedAt }: Memory): Millis => Math.max(updatedAt, lastConfirmedAt ?? 0);
 
 /** What walks through all lanes. */
 export type WalkDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
-  /** Lanes that were written by their words alone, to be told once more. Without it such a failure ends the walk. */
+  /** Lanes that were written by their words alone, to be projected once more. Without it such a failure ends the walk. */
   readonly left?: Set<LaneId>;
 };
 

@@ -15,7 +15,7 @@ export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
 };
 
-/** What the index is told of in one lane. */
+/** What is projected of one lane. */
 export interface LaneContents {
   readonly tenant: TenantId;
   readonly lane: LaneId;

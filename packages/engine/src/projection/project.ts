@@ -11,7 +11,7 @@ import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
 export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
 
-/** Memories and batches that the index is to be told of. */
+/** Memories and batches that are to be projected. */
 interface Unprojected {
   readonly entries: readonly OutboxEntry[];
   readonly batches: readonly SpokenBatch[];
@@ -20,7 +20,7 @@ interface Unprojected {
 }
 
 /**
- * Tells the index what the ledger holds now, then clears the outbox up to what was told. A change that comes in between
+ * Projects what the ledger holds now, then clears the outbox up to what was projected. A change that comes in between
  * has an entry of its own, and the index never lets an older revision replace a newer one.
  */
 export async function project(deps: ProjectDeps, unprojected: Unprojected, cancel: Cancellation): Promise<Projected> {
@@ -59,7 +59,7 @@ async function upsertInSlices(index: ProjectDeps['index'], points: Made['points'
 }
 
 /**
- * A lane that was cut off before is not told of: by then its owner's name may stand for somebody new. One that is cut
+ * A lane that was cut off before is not projected: by then its owner's name may stand for somebody new. One that is cut
  * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
  */
 async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['projected']> {
@@ -92,7 +92,7 @@ function byLane({ entries, batches }: Unprojected): LaneGroup[] {
   }));
 }
 
-/** Memories told to the index in one go, and consolidations whose messages are. */
+/** Memories projected in one go, and consolidations whose messages are. */
 const SLICE = 200;
 const CONSOLIDATIONS = 20;
 const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
@@ -113,8 +113,8 @@ export type Searchable = 'fully' | 'words' | 'later';
 type NowDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /**
- * Tells the index of what somebody changed and waits to find changed. It waits for the embedder no longer than the embedder
- * of its deps does: without vectors it tells the words. `otherwise` is what is logged where that fails as well.
+ * Projects what somebody changed and waits to find changed. It waits for the embedder no longer than the embedder
+ * of its deps does: without vectors it projects the words. `otherwise` is what is logged where that fails as well.
  */
 export async function projectNow(deps: NowDeps, changed: Changed, otherwise: string): Promise<Searchable> {
   try {
@@ -148,7 +148,7 @@ async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<bo
   }
 }
 
-/** The outbox keeps it all: the sweep tells it once more, with vectors. */
+/** The outbox keeps it all: the sweep projects it once more, with vectors. */
 function byWordsAlone(deps: ProjectDeps): ProjectDeps {
   const wordless = withoutVectors(deps);
   return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...deps.ledger.outbox, clear: async () => [] } } };

@@ -29,7 +29,7 @@ export interface RebuildProgress {
 export interface Rebuilt {
   readonly memories: number;
   readonly points: number;
-  /** Owners of whom the embedder failed on some text: found by words, until the sweep has told them once more. */
+  /** Owners of whom the embedder failed on some text: found by words, until the sweep has projected them once more. */
   readonly byWords: number;
   /** It went on where an earlier try had stopped. */
   readonly resumed: boolean;
@@ -57,11 +57,11 @@ const CLOCKS_APART_MS = 300_000;
  *   take over     whoever has another embedder is refused from here on, and waits
  *   last changes  what was written to the old index while `changes` ran
  *   graph         all that counts; its vectors were made before the move
- *   reproject        owners on whose texts the embedder failed are told once more, by the sweep
+ *   reproject     owners on whose texts the embedder failed are projected once more, by the sweep
  *   finish        only now the new index is believed
  *
- * Nothing that others write meanwhile is missed: a change is in the ledger before any index is told of it. What was in
- * the ledger when a walk read it is written by that walk, and what came later by the next one, or by whoever tells
+ * Nothing that others write meanwhile is missed: a change is in the ledger before it is projected to any index. What was in
+ * the ledger when a walk read it is written by that walk, and what came later by the next one, or by whoever projects
  * the index that has taken over.
  */
 export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: Rebuilding): Promise<Rebuilt> {
@@ -81,7 +81,7 @@ export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: R
   const last = await walk(changed, { pass: 'last changes', changedSince: changesFrom - CLOCKS_APART_MS });
   const inGraph = await fillGraph(deps, build, how.cancel);
   refuseIfStopped(how.cancel);
-  // Only now: what is told before is told to the index that was in use.
+  // Only now: what is projected before goes to the index that was in use.
   for (const lane of left) await ledger.outbox.reproject(lane);
   await build.finish(markerOf(deps));
   return { memories: all.memories, points: last.points + inGraph, byWords: left.size, resumed: known !== null };
@@ -174,7 +174,7 @@ const PER_PAGE = 200;
 const embedGraph = (deps: WalkDeps, cancel: Cancellation): Promise<void> => walkGraph(deps, cancel, async () => {});
 
 /**
- * Writes all graphs into a new index that has taken over already. Whoever changes something from then on tells the new one:
+ * Writes all graphs into a new index that has taken over already. Whoever changes something from then on writes to the new one:
  * what counts is written by them or by this, and what counted once is in neither. Answers with how many points it wrote.
  */
 async function fillGraph(deps: WalkDeps, build: IndexBuild, cancel: Cancellation): Promise<number> {

@@ -12,7 +12,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Millis } from '../words.ts';
 import { type ProjectDeps, project } from './project.ts';
 
-/** Memories told to the index in one go: small enough that a stop never waits long. */
+/** Memories projected in one go: small enough that a stop never waits long. */
 const OUTBOX_MAX = 100;
 /** Batches whose messages are: a batch may have two thousand. */
 const BATCHES_MAX = 20;
@@ -24,7 +24,7 @@ const AGAIN_MAX = 20;
 const AWAY_MS = 5_000;
 /** So often the texts of a lane may fail together; then the ones at fault are looked for. */
 const FAILURES_TOGETHER = 3;
-/** Waits double with every failure; while only the embedder is away no further than this often, so that all are told soon after. */
+/** Waits double with every failure; while only the embedder is away no further than this often, so that all are projected soon after. */
 const AWAY_DOUBLINGS = 3;
 
 export type SweepDeps = ProjectDeps & Pick<EngineDeps, 'log' | 'settings'>;
@@ -40,9 +40,9 @@ interface LaneWork {
 }
 
 /**
- * Tells the index what it missed, oldest first and lane by lane. A lane that cannot be told is set aside in the ledger, with
+ * Projects what the index missed, oldest first and lane by lane. A lane that cannot be projected is set aside in the ledger, with
  * a time of its own to be tried again, so that it never stands before the others; only an index or a ledger that is away ends
- * the pass. Answers with how many changes it told and lanes it newly set aside: 0, there is nothing left to do now.
+ * the pass. Answers with how many changes it projected and lanes it newly set aside: 0, there is nothing left to do now.
  */
 export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation): Promise<number> {
   const embedder = untilAway(deps, cancel);
@@ -86,7 +86,7 @@ async function freshWork({ ledger }: SweepDeps): Promise<readonly LaneWork[]> {
   }));
 }
 
-/** What is left of a lane after this is told with all the others. */
+/** What is left of a lane after this is projected with all the others. */
 async function workAgain({ ledger, tools }: SweepDeps): Promise<readonly LaneWork[]> {
   const due = await ledger.outbox.aside(tools.now(), AGAIN_MAX);
   return Promise.all(
@@ -125,8 +125,8 @@ function setAside(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway 
   const failures = (aside?.failures ?? 0) + 1;
   const notBefore = now + retryDelay(deps, isAway ? Math.min(failures, AWAY_DOUBLINGS) : failures, failure);
   const fields = { lane, code, error: message, failures, until: notBefore };
-  if (isAway) deps.log.debug(fields, 'a lane waits for the embedder; the index is told of it later');
-  else deps.log.warn(fields, 'the index could not be told of a lane; it is set aside, and tried again by itself');
+  if (isAway) deps.log.debug(fields, 'a lane waits for the embedder; it is projected later');
+  else deps.log.warn(fields, 'a lane could not be projected to the index; it is set aside, and tried again by itself');
   return { lane, failures, notBefore, failure: { code, message, at: now } };
 }
 
@@ -135,7 +135,7 @@ const AWAY = new WeakMap<Embedder, { readonly failure: EngineError; readonly unt
 
 /**
  * The embedder until it is known to be away: then nobody else of this pass waits for it, and lanes whose vectors are known go
- * on without. A failure that may be of the texts is told from one of the embedder by a question that any embedder answers.
+ * on without. A failure that may be of the texts is told apart from one of the embedder by a question that any embedder answers.
  */
 function untilAway(deps: SweepDeps, cancel: Cancellation): Embedder & { isAway(): boolean } {
   const { embedder, log, tools } = deps;

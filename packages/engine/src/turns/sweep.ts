@@ -68,7 +68,7 @@ export function laneSweep(
     const missing = await missingOf(known, { ledger, now, nudged });
     await schedule.nudge(missing);
     for (const { lane, generation } of missing) nudging.set(lane, generation);
-    // All due lanes were looked at: who is missing the next time was told in vain.
+    // All due lanes were looked at: who is missing the next time was nudged in vain.
     if (after === undefined) [nudged, nudging] = [nudging, new Map()];
     await hurryOldest(schedule, known, now);
     return missing.length;
@@ -125,11 +125,11 @@ export interface QueueRebuilt {
   readonly scheduled: number;
 }
 
-/** Small enough to be asked for and told in one go. */
+/** Small enough to be asked for and nudged in one go. */
 const LANES_PER_PAGE = 500;
 
 /**
- * Tells the queue every turn that the ledger knows of, due or not. Whatever it has already stays as it is, so that this
+ * Gives the queue every turn that the ledger knows of, due or not. Whatever it has already stays as it is, so that this
  * may run at any time and again. Workers do the same with lanes that are due; this does not wait for that.
  */
 export async function rebuildQueue(

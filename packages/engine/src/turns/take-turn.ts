@@ -143,7 +143,7 @@ async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   }
 }
 
-/** Tells the meter how a try ended. */
+/** Records how a try ended. */
 function measure(deps: EngineDeps, turn: Turn, { outcome, reason = null }: Ending): void {
   deps.meter.turn(turn, { outcome, reason, startedAt: turn.claimedAt, endedAt: deps.tools.now() });
 }

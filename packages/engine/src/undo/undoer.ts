@@ -46,7 +46,7 @@ async function attempt(
 /** One transaction of so many memories holds other writes up for about three seconds on SQLite; callers wait five. */
 const MEMORIES_MAX = 10_000;
 
-/** Takes back what was decided, in one transaction; a dry run only tells. */
+/** Takes back what was decided, in one transaction; a dry run only reports. */
 async function carryOut(
   deps: UndoDeps,
   decision: Decision,

@@ -6,7 +6,7 @@ import { isoOf } from '../text/dates.ts';
 import { withoutPlaces } from '../views/failures.ts';
 import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
 
-/** What changed memories are told as: by what held before and what holds now, one notice per memory. */
+/** What is notified of changed memories: by what held before and what holds now, one notice per memory. */
 export function memoryNotices(changes: readonly MemoryChange[]): Notice[] {
   return changes.flatMap((change) => {
     const [first, last] = [change.events[0], change.events.at(-1)];
@@ -58,7 +58,7 @@ const idsOf = ({ userId, agentId, runId, appId }: Scope): JsonObject => ({
   app_id: appId,
 });
 
-/** Whether a webhook is to be told. */
+/** Whether a webhook is to be notified. */
 export const isWanted = (webhook: Pick<Webhook, 'events' | 'userId' | 'appId'>, happened: Notice): boolean =>
   webhook.events.includes(happened.type) &&
   (webhook.userId === null || webhook.userId === happened.userId) &&

@@ -47,7 +47,7 @@ function* itemsOf(kind: Kind, ids: readonly string[]): Script<readonly GraphItem
 }
 
 /** What has changed since stays unprojected. In one order, whoever does it: two that wait for each other would be one too many. */
-export const noteProjected = asWrite('graph.told', function* (of: readonly ProjectedItem[]): Script<void> {
+export const noteProjected = asWrite('graph.projected', function* (of: readonly ProjectedItem[]): Script<void> {
   const projected = of.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   yield* together(
     ...projected.map(({ kind, id, revision }) =>
@@ -60,7 +60,7 @@ interface Slice extends SliceAfter {
   readonly kind: Kind;
 }
 
-/** A slice of what counts is unprojected again, under a new revision: what is told to the lost index meanwhile is told anew. */
+/** A slice of what counts is unprojected again, under a new revision: what is projected to the lost index meanwhile is projected again. */
 export const refillGraph = asWrite('graph.refill', function* ({ kind, after, limit }: Slice): Script<Refilled> {
   const rows = yield* all<{ id: string }>(everyId(kind), { after, limit });
   const ids = rows.map(({ id }) => id);
@@ -95,7 +95,7 @@ function fromUnprojected(kind: Kind): string {
 const unprojectedText = (kind: Kind, lane: LaneId | null): string => `
   SELECT x.id, x.unprojected_at ${fromUnprojected(kind)} AND ${lane === null ? notAside('x.lane') : 'x.lane = @lane'} ORDER BY x.unprojected_at, x.id LIMIT @limit`;
 
-/** How much of the graph the index is still to be told of. */
+/** How much of the graph is still to be projected. */
 export const COUNT_UNPROJECTED_GRAPH = `
   SELECT (${countText('entity')}) + (${countText('relation')}) AS unprojected`;
 

@@ -331,7 +331,7 @@ CREATE INDEX outbox_of_memory ON outbox (memory_id);
 CREATE INDEX outbox_of_lane ON outbox (lane);
 CREATE INDEX outbox_of_consolidation ON outbox (consolidation_id) WHERE consolidation_id IS NOT NULL;
 
--- Lanes whose changes the index could not be told, with when each is tried again.
+-- Lanes whose changes could not be projected, with when each is tried again.
 CREATE TABLE unprojected_lanes (
   lane text COLLATE "C" PRIMARY KEY,
   failures bigint NOT NULL,

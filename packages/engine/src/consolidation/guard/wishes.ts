@@ -158,7 +158,7 @@ const repaired = (bench: Bench, wish: RawOperation, how: string): void => {
   bench.remarks.push({ asked: describe(wish), did: `repaired: ${how}` });
 };
 
-/** How a fact is told of a memory, and why. */
+/** What a memory is to say, and why. */
 export interface Wording {
   readonly text: string;
   readonly reason: string;

@@ -19,7 +19,7 @@ export async function memoriesOf(
 ): Promise<ReadonlyMap<string, Memory>> {
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
   const found = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
-  // The index is asked for this lane alone; what is told of a memory is the ledger's word, and so is whose it is.
+  // The index is asked for this lane alone; what is shown of a memory is the ledger's word, and so is whose it is.
   const own = found.filter((memory) => memory.lane === lane && isSaid(memory));
   return new Map(own.map((memory) => [memory.id, memory]));
 }

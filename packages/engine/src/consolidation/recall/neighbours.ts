@@ -54,7 +54,7 @@ export async function neighboursOf(deps: EngineDeps, recalling: Recalling): Prom
     });
     await deps.tools.breathe();
   }
-  // Read before the index is asked: what is told to the index in between is then seen twice, never not at all.
+  // Read before the index is asked: what is projected in between is then seen twice, never not at all.
   const behind = await deps.ledger.memories.unprojected(lane);
   const indexed = await askedInSlices(deps.tools, queries, deps.index.search);
   const texts = behind.flatMap(textsOf);
@@ -72,7 +72,7 @@ export async function neighboursOf(deps: EngineDeps, recalling: Recalling): Prom
   return neighbours;
 }
 
-/** A batch of a key for one app must neither show nor change what other apps were told. */
+/** A batch of a key for one app must neither show nor change what was said to other apps. */
 const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
   settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
 

@@ -194,7 +194,7 @@ async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): 
   return modelsAway(deps, await turnOf(deps, claimed), cancel);
 }
 
-const LATER = 'a study is applied, but the index was not told yet; the sweep does';
+const LATER = 'a study is applied, but not in the index yet; the sweep writes it';
 
 /** Answers are fenced by the study, not by the turn that is over; its calls are no part of that turn's trace. */
 function studying(deps: EngineDeps, claimed: Study): EngineDeps {

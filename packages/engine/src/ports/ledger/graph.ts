@@ -59,7 +59,7 @@ export interface Around {
   readonly limit: number;
 }
 
-/** A relation or an entity the index must be told of, as it was when it was read. */
+/** A relation or an entity to be projected, as it was when it was read. */
 export type GraphItem =
   | { readonly kind: 'entity'; readonly entity: Entity }
   | { readonly kind: 'relation'; readonly relation: KeptRelation };
@@ -135,7 +135,7 @@ export interface GraphStore {
   proposals(tenant: TenantId, owner: Owner): Promise<readonly OpenProposal[]>;
 
   /**
-   * What the index has not been told of yet, oldest change first. After a refill: all that counts. Without lanes that are set
+   * What is not projected yet, oldest change first. After a refill: all that counts. Without lanes that are set
    * aside.
    */
   unprojected(limit: number): Promise<readonly GraphItem[]>;

@@ -1,7 +1,7 @@
 import type { Failure, LaneId, Millis, TenantId } from '../../words.ts';
 import type { ProjectedBatch } from './speech.ts';
 
-/** One memory the index must be told about. `seq` grows with every change. */
+/** One memory to be projected. `seq` grows with every change. */
 export interface OutboxEntry {
   readonly seq: number;
   readonly memoryId: string;
@@ -15,7 +15,7 @@ export interface Projected {
   readonly batches: readonly ProjectedBatch[];
 }
 
-/** A lane whose changes could not be told to the index. It is tried again by itself, so that it holds up no other. */
+/** A lane whose changes could not be projected. It is tried again by itself, so that it holds up no other. */
 export interface SetAside {
   readonly lane: LaneId;
   /** Tries in a row that failed. */
@@ -32,7 +32,7 @@ export interface OutboxStore {
   ofLane(lane: LaneId, limit: number): Promise<readonly OutboxEntry[]>;
   /** Sets lanes aside, or those aside already once more. */
   setAside(lanes: readonly SetAside[]): Promise<void>;
-  /** They are told with all others again. */
+  /** They are projected with all others again. */
   takeUp(lanes: readonly LaneId[]): Promise<void>;
   /** Those to be tried again until then, first ones first. */
   aside(until: Millis, limit: number): Promise<readonly SetAside[]>;
@@ -40,7 +40,7 @@ export interface OutboxStore {
   ofMemories(memoryIds: readonly string[]): Promise<readonly OutboxEntry[]>;
   ofConsolidation(consolidationId: string): Promise<readonly OutboxEntry[]>;
   /**
-   * The index was told of all this. Batches whose consolidation has nothing left to tell become what apply said, with
+   * All this was projected. Batches whose consolidation has nothing left to project become what apply said, with
    * searchableAt. Answers with when each of them was accepted.
    */
   clear(projected: Projected, now: Millis): Promise<readonly Millis[]>;
@@ -48,6 +48,6 @@ export interface OutboxStore {
   refill(): Promise<number>;
   /** All of one lane again: memories, applied batches, and what counts in its graph. */
   reproject(lane: LaneId): Promise<void>;
-  /** Some of the memories that the last refill put there have not been told yet. */
+  /** Some of the memories that the last refill put there are not projected yet. */
   refilling(): Promise<boolean>;
 }

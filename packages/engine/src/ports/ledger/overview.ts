@@ -46,7 +46,7 @@ export interface OverviewStore {
   usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
   owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
-  /** How many memories and batches, and how much of graphs, the index is still to be told of. */
+  /** How many memories and batches, and how much of graphs, is still to be projected. */
   outbox(): Promise<number>;
   /** When the oldest due work became due; null when none is. Across tenants, without shadow spaces: a health figure. */
   oldestDue(now: Millis): Promise<Millis | null>;

@@ -14,7 +14,7 @@ export interface RetentionStore {
   /** Ended batches that were accepted before, and have their messages. */
   countMessages(tenant: TenantId, before: Millis): Promise<number>;
   /**
-   * The content of their messages gives way to NOT_KEPT; ids, roles and times stay. The index is to be told of the batches,
+   * The content of their messages gives way to NOT_KEPT; ids, roles and times stay. The batches are to be projected again,
    * and of the memories that are found by what they said. Answers with how many batches.
    */
   removeMessages(tenant: TenantId, before: Millis, how: RemovalSlice): Promise<number>;
@@ -29,7 +29,7 @@ export interface RetentionStore {
   ): Promise<readonly HistoryPlace[]>;
   /**
    * One transaction: versions, timelines and events read so from now on, at the revision they have, vectors of what is gone
-   * are dropped, and the index is to be told. A memory that was changed meanwhile is left as it is. Answers with how many
+   * are dropped, and they are to be projected. A memory that was changed meanwhile is left as it is. Answers with how many
    * were not.
    */
   removeHistories(tenant: TenantId, removals: readonly HistoryRemoval[]): Promise<number>;

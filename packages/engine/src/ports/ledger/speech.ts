@@ -21,7 +21,7 @@ export interface SpokenBatch {
   readonly revision: number;
   /** false: it is undone, or what it said was removed. Its messages are found no more. */
   readonly counts: boolean;
-  /** Whether the index was told of it as it is now. */
+  /** Whether the index has it as it is now. */
   readonly projected: boolean;
   readonly metadata: JsonObject;
   readonly acceptedAt: Millis;
@@ -33,7 +33,7 @@ export interface SpokenBatch {
   readonly messages: readonly SaidMessage[];
 }
 
-/** A batch the index was told of, as it was then. */
+/** A batch that was projected, as it was then. */
 export interface ProjectedBatch {
   readonly id: string;
   readonly revision: number;
@@ -50,16 +50,16 @@ export interface SpeechPage {
   readonly changedSince: Millis | null;
 }
 
-/** What was said, as the index is told of it. Waiting and parked batches are not part of it: they may never be applied. */
+/** What was said, as it is projected. Waiting and parked batches are not part of it: they may never be applied. */
 export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
   said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
-  /** Applied batches the index is still to be told of; those of a lost index come last. Without lanes that are set aside. */
+  /** Applied batches that are still to be projected; those of a lost index come last. Without lanes that are set aside. */
   unprojected(limit: number): Promise<readonly SpokenBatch[]>;
   unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
   /** Those of these consolidations. */
   unprojectedOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
-  /** Whether the index was lost and has not been told of all batches again. */
+  /** Whether the index was lost and does not have all batches again. */
   refilling(): Promise<boolean>;
   /** The applied ones of these batches. */
   batches(ids: readonly string[]): Promise<readonly SpokenBatch[]>;

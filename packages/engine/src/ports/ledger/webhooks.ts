@@ -10,14 +10,14 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Somebody who wants to be told of what happens to the batches and memories of a tenant. */
+/** Somebody who wants to be notified of what happens to the batches and memories of a tenant. */
 export interface Webhook {
   readonly id: string;
   readonly tenant: TenantId;
   readonly name: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** The one user, and the one app, it is told of; null: all of the tenant. */
+  /** The one user, and the one app, it is notified of; null: all of the tenant. */
   readonly userId: string | null;
   readonly appId: string | null;
   /** While it is not, nothing new is noted for it and nothing is sent. */
@@ -46,7 +46,7 @@ export type WebhookChanges = Partial<
 
 /**
  * A delivery's life, one per webhook and event:
- *   waiting    from the transaction that makes the change it tells of. Every claim counts an attempt and keeps others off
+ *   waiting    from the transaction that makes the change that it is about. Every claim counts an attempt and keeps others off
  *              until its lease ends; a failed attempt lets it wait until `dueAt`.
  *   delivered  the receiver has answered with 2xx.
  *   failed     it was tried for about a day, or cannot be sent at all. A replay lets it wait again.
@@ -56,7 +56,7 @@ export type DeliveryState = 'waiting' | 'delivered' | 'failed';
 export interface Delivery {
   readonly id: string;
   readonly webhookId: string;
-  /** The same for all webhooks that are told of the event, and for every attempt. */
+  /** The same for all webhooks that are notified of the event, and for every attempt. */
   readonly eventId: string;
   readonly type: WebhookEvent;
   readonly state: DeliveryState;
@@ -73,11 +73,11 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** What a webhook is told, before anybody is known who wants to hear it. */
+/** What a webhook is notified of, before anybody is known who wants to hear it. */
 export interface Notice {
   readonly eventId: string;
   readonly type: WebhookEvent;
-  /** The batch or memory; what is told of one of them is told in order. */
+  /** The batch or memory; notices about one of them are sent in order. */
   readonly subject: string;
   readonly lane: LaneId;
   readonly userId: string | null;

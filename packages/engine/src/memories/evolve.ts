@@ -31,6 +31,13 @@ type Said = Extract<Mark, { kind: 'said' }>;
 /**
  * A memory as its events leave it. Pure, and blind to the order in which events arrive: only when things were said
  * decides which versions there are and when each of them held. What was undone counts as never said.
+ *
+ *   marks, as they arrived   1 Oslo at 9    2 Bergen at 12    3 Oslo at 10    4 deleted at 14    5 Rome at 16
+ *   in the order of saying   1 Oslo   3 Oslo   │   2 Bergen   │   4 deleted   │   5 Rome
+ *   stretches                run of Oslo       │   run        │   deletion    │   run
+ *   versions                 1: 9 to 12        │   2: 12 to 14                │   5: since 16
+ *
+ * A mark is what is left of an event in the timeline. A version has the number of the mark of its run that arrived first.
  */
 export function evolve(home: Home, memory: Memory | null, events: readonly MemoryEvent[]): Memory {
   let state = memory;

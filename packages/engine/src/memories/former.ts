@@ -40,7 +40,12 @@ export function withoutFormer({ hash }: Pick<Tools, 'hash'>, life: Life, before:
   return { memory: evolve(memory, { ...memory, timeline }, []), events: changed, texts };
 }
 
-/** The revisions of marks that are still there, and that nobody has seen to hold at the moment or since. */
+/**
+ * The revisions of marks that are still there, and that nobody has seen to hold at the moment or since.
+ *
+ *   recorded   1 Oslo   2 Bergen   ┆ before ┆   3 Rome
+ *              gone     stays: it held then     stays
+ */
 export function formerSince({ timeline }: Pick<Memory, 'timeline'>, before: Millis): ReadonlySet<number> {
   const end = endOfOld(timeline, before);
   const gone = new Set(

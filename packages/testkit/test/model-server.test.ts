@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../src/index.ts';
 
@@ -157,3 +158,34 @@ async function embed(request: object): Promise<number[][]> {
 function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 }
+
+/** A connection that has asked and reads nothing yet. */
+async function asking(): Promise<Socket> {
+  const socket = new Socket().pause();
+  const { hostname, port } = new URL(server.url);
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] });
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  socket.connect(Number(port), hostname);
+  socket.write(`${head}\r\n\r\n${body}`);
+  await expect.poll(() => server.calls[0]?.endedAt ?? null).not.toBeNull();
+  return socket;
+}
+
+test('an answer that nobody reads any more came too late', async () => {
+  const socket = await asking();
+  expect(server.calls[0]?.aborted).toBe(false);
+  socket.destroy();
+  await expect.poll(() => server.calls[0]?.aborted).toBe(true);
+});
+
+test('an answer that was read came in time, whenever its connection ends', async () => {
+  const socket = await asking();
+  const read = new Promise((resolve) => socket.once('data', resolve));
+  socket.resume();
+  await read;
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.destroy();
+  await closed;
+  await chat('Hello', 'again');
+  expect(server.calls[0]?.aborted).toBe(false);
+});

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@slowwave/engine';
 import { answerText, completion, countTokens, embeddings, relevance, type Tokens } from './answering.ts';
@@ -24,7 +25,7 @@ export interface RecordedCall extends ScriptedCall {
   readonly tokens: Tokens;
   /** The HTTP status; 0 while there is none, and for calls that never get any. */
   readonly status: number;
-  /** The connection ended before the answer was out. */
+  /** The connection ended before the answer was out, or before who asked had read it: then it came too late for them. */
   readonly aborted: boolean;
   /** When the answer was out or the connection ended; null while neither is. */
   readonly endedAt: number | null;
@@ -63,11 +64,27 @@ export async function answerChat(state: ModelState, { request, apiKey, response 
     recorded.aborted = !response.writableFinished;
     recorded.endedAt = Date.now();
   });
+  watchReading(response.socket, recorded);
   const reply = refusedSchema(state, request) ?? (await state.script({ ...recorded }));
   if (state.latencyMs > 0) await sleep(state.latencyMs);
   const raw = 'json' in reply || 'text' in reply ? plainAnswer(recorded, reply) : reply;
   if ('status' in raw) recorded.status = raw.status;
   return raw;
+}
+
+/** The last call of each connection. */
+const lastOf = new WeakMap<Socket, ModelState['calls'][number]>();
+
+/** Who closes a connection with an answer in it that they have not read resets it; else they end it in peace. */
+function watchReading(socket: Socket | null, recorded: ModelState['calls'][number]): void {
+  if (socket === null) return;
+  const isNew = !lastOf.has(socket);
+  lastOf.set(socket, recorded);
+  if (!isNew) return;
+  socket.once('close', (wasReset) => {
+    const last = lastOf.get(socket);
+    if (wasReset && last !== undefined) last.aborted = true;
+  });
 }
 
 /** POST /v1/embeddings */

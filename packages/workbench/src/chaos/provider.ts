@@ -52,7 +52,7 @@ export interface AskedCall {
   /** What is asked about: messages or facts. */
   readonly texts: readonly string[];
   readonly askedAt: number;
-  /** When its sound answer was out; null when it got none. */
+  /** When its sound answer was out; null when it got none, or nobody read it any more: who asks does not wait for ever. */
   readonly answeredAt: number | null;
 }
 

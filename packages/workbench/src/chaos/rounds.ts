@@ -3,7 +3,7 @@ import type { Finding } from './checks/finding.ts';
 import { checkGraph } from './checks/graph.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
 import { acceptedOf, askDoctor, checkTotals } from './checks/totals.ts';
-import { checkUser } from './checks/user.ts';
+import { checkUser, isParked } from './checks/user.ts';
 import type { Fault, Guest, Telling } from './faults/fault.ts';
 import { faultsOf } from './faults/index.ts';
 import { type Tongue, talk } from './load.ts';
@@ -86,7 +86,7 @@ export async function runRounds(stage: Stage, course: Course): Promise<Outcome> 
     run.injected.length < course.faults &&
     Date.now() - began < course.limitMs &&
     run.findings.length < FINDINGS_MAX &&
-    !run.findings.some(({ kind }) => kind === 'stuck');
+    !isStuck(run);
   while (goesOn()) {
     if (rounds % ROUNDS_PER_CAST === 0) cast(run, rounds);
     await round(run);
@@ -177,31 +177,40 @@ async function inject(run: Run, fault: Fault, { random, alone }: { random: Rando
 
 /** Everything about those who talked, and the counts of all. */
 async function look(run: Run, talking: readonly Story[], invited: readonly Guest[]): Promise<void> {
-  const { stage, stories, guests, findings, disturbances } = run;
+  const { stage, findings, disturbances } = run;
   const talked = [...talking, ...invited.flatMap(({ story }) => story ?? [])];
   const left = (await quiet(stage)) ?? (await untilStudied(stage, talked)) ?? (await quiet(stage));
   if (left !== null) findings.push({ kind: 'stuck', what: left });
-  // They wait for what only they know of, an erasure: until that is over the doctor may count what is half gone.
-  for (const guest of invited) findings.push(...(await guest.check(stage)));
-  findings.push(...(await checkTotals(stage, stories, guests)), ...(await askDoctor(stage)));
-  for (const story of talked) findings.push(...(await checkAll(stage, story)));
+  else await lookAtRest(run, talked, invited);
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }
   findings.push(...checkPaid(stage.provider.asked(), disturbances).filter(isNewTo(findings)));
 }
 
-const checkAll = async (stage: Stage, story: Story): Promise<Finding[]> => [
-  ...(await checkUser(stage, story)),
-  ...(await checkGraph(stage, story)),
-];
+/** What is still under way when the time is up is slow; whether something of it is lost nobody knows yet. */
+async function lookAtRest(run: Run, talked: readonly Story[], invited: readonly Guest[]): Promise<void> {
+  const { stage, stories, guests, findings } = run;
+  // They wait for what only they know of, an erasure: until that is over the doctor may count what is half gone.
+  for (const guest of invited) findings.push(...(await guest.check(stage)));
+  findings.push(...(await checkTotals(stage, stories, guests)), ...(await askDoctor(stage)));
+  for (const story of talked) findings.push(...(await checkAll(stage, story)));
+}
+
+async function checkAll(stage: Stage, story: Story): Promise<Finding[]> {
+  const ofUser = await checkUser(stage, story);
+  return ofUser.some(isParked) ? ofUser : [...ofUser, ...(await checkGraph(stage, story))];
+}
 
 const isNewTo =
   (findings: readonly Finding[]) =>
   ({ what }: Finding): boolean =>
     !findings.some((known) => known.what === what);
 
+const isStuck = ({ findings }: Run): boolean => findings.some(({ kind }) => kind === 'stuck');
+
 async function lookAtAll(run: Run): Promise<void> {
+  if (isStuck(run)) return;
   const known = [...run.findings];
   for (const story of run.stories) run.findings.push(...(await checkAll(run.stage, story)).filter(isNewTo(known)));
   for (const guest of run.guests) run.findings.push(...(await guest.check(run.stage)).filter(isNewTo(known)));

@@ -6,6 +6,8 @@ export interface Finding {
 
 export type FindingKind =
   | 'lost'
+  /** Given up after all tries, though a model takes it. It is kept, and can be replayed. */
+  | 'parked'
   | 'doubled'
   | 'wrong'
   | 'gap'

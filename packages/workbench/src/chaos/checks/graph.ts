@@ -41,7 +41,8 @@ function checkStudy({ user }: Story, batch: ProjectedBatch, studies: readonly St
   const { study, consolidation } = only;
   if (study?.state !== 'applied') {
     const what = `the study of ${consolidation} with ${where} is ${study?.state ?? 'not there'}`;
-    return [{ kind: 'lost', what: `${what}: ${JSON.stringify(study?.error)}` }];
+    const kind = study?.state === 'parked' ? 'parked' : 'lost';
+    return [{ kind, what: `${what}: ${JSON.stringify(study?.error)}` }];
   }
   batch.studied = true;
   const refused = study.plan?.remarks ?? [];

@@ -7,20 +7,26 @@ import { type HistoryEvent, replayed } from './replay.ts';
 /** Looks at everything that a quiet product says of one user. */
 export async function checkUser(stage: Stage, story: Story): Promise<Finding[]> {
   const ofUser = `user_id=${encodeURIComponent(story.user)}`;
-  const batches = await Promise.all(
-    story.batches.filter(({ checked }) => !checked).map((batch) => checkBatch(stage, story, batch)),
+  const checked = await Promise.all(
+    story.batches.filter((batch) => !batch.checked).map((batch) => checkBatch(stage, story, batch)),
   );
+  const batches = checked.flat();
+  // What was told in it does not hold, and what was told before it still may.
+  if (batches.some(isParked)) return batches;
   const live = await readAll<Live>(`${stage.urls.search}/v1/memories?${ofUser}`);
   for (const { id } of live) story.memories.add(id);
   const seen = await Promise.all([...story.memories].map((id) => lifeOf(stage, id)));
   return [
-    ...batches.flat(),
+    ...batches,
     ...checkLive(story, live),
     ...seen.flatMap((life) => checkLife(story, life, live)),
     ...checkOnce(story, seen),
     ...(await checkIndex(stage, story, live)),
   ];
 }
+
+/** Whether somebody's batch was given up: then nothing else can be expected of what they told. */
+export const isParked = ({ kind }: Finding): boolean => kind === 'parked';
 
 interface Live {
   readonly id: string;
@@ -48,7 +54,8 @@ async function checkBatch({ urls }: Stage, story: Story, batch: ProjectedBatch):
   for (const event of events) story.memories.add(event.memory_id);
   const wanted = batch.poison ? 'parked' : 'consolidated';
   if (state !== wanted) {
-    return [{ kind: 'lost', what: `${where} is ${state}, not ${wanted}: ${JSON.stringify(error)}` }];
+    const kind = state === 'parked' ? 'parked' : 'lost';
+    return [{ kind, what: `${where} is ${state}, not ${wanted}: ${JSON.stringify(error)}` }];
   }
   batch.checked = true;
   const did = events.map(({ memory }) => memory).sort();

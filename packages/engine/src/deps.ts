@@ -1,9 +1,8 @@
 import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Meter } from './ports/meter.ts';
-import type { ChatModel, Embedder } from './ports/models.ts';
+import type { ChatModel, Embedder, Tokenizer } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
-import type { Tokenizer } from './ports/tokenizer.ts';
 import type { Log, Tools } from './ports/tools.ts';
 import type { Ceilings } from './settings.ts';
 

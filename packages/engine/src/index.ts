@@ -73,66 +73,34 @@ export {
 export type { RawOperation } from './models/parse/operations.ts';
 export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
-export type * from './ports/erasing.ts';
-export type * from './ports/graph-writer.ts';
-export type * from './ports/index-build.ts';
-export {
-  type AuditStore,
-  CONTRADICTIONS,
-  type Contradiction,
-  ORPHAN_KINDS,
-  type OrphanKind,
-  type ParkedBatches,
-  type Suspects,
-} from './ports/ledger/audit.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
-export type * from './ports/ledger/contents.ts';
 export type * from './ports/ledger/erasures.ts';
-export type * from './ports/ledger/filtered.ts';
+export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
-export type * from './ports/ledger/lookups.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
+export { CONTRADICTIONS, ORPHAN_KINDS } from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
-export type * from './ports/ledger/present.ts';
 export type * from './ports/ledger/replays.ts';
-export {
-  type HistoryPlace,
-  type HistoryRemoval,
-  NOT_KEPT,
-  REMOVED,
-  type RemovalSlice,
-  type RetentionStore,
-  readsOtherwise,
-} from './ports/ledger/retention.ts';
 export type * from './ports/ledger/reviews.ts';
-export type * from './ports/ledger/settings.ts';
-export type * from './ports/ledger/speech.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/trail.ts';
 export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
-export type * from './ports/ledger/undos.ts';
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
-export type * from './ports/limiter.ts';
 export type * from './ports/meter.ts';
 export type * from './ports/models.ts';
-export type * from './ports/reranker.ts';
-export type * from './ports/reviewer.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
-export type * from './ports/tokenizer.ts';
 export type * from './ports/tools.ts';
-export type * from './ports/undoer.ts';
-export type * from './ports/vector-cache.ts';
-export type * from './ports/writer.ts';
+export type * from './ports/writers.ts';
 export { adoptIndex, markerOf, sameMarker } from './projection/own-index.ts';
 export { project } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';

@@ -1,6 +1,6 @@
 import { estimatingTokenizer } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import type { PendingMessage } from '../ports/ledger/present.ts';
+import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import { assembleContext } from './assemble.ts';
 import type { ContextAsk, ContextParts, KnownFact } from './parts.ts';
 

@@ -1,4 +1,4 @@
-import type { Tokenizer } from '../ports/tokenizer.ts';
+import type { Tokenizer } from '../ports/models.ts';
 import { terms } from '../text/terms.ts';
 import { compareSaid } from '../words.ts';
 import { turnsOf } from './inert.ts';

@@ -1,7 +1,7 @@
 import { isWorthReading, textOfContent } from '../messages/reading.ts';
 import { clockText } from '../messages/said-when.ts';
-import type { PendingMessage } from '../ports/ledger/present.ts';
-import type { Tokenizer } from '../ports/tokenizer.ts';
+import type { PendingMessage } from '../ports/ledger/summaries.ts';
+import type { Tokenizer } from '../ports/models.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/similarity.ts';

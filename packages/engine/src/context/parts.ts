@@ -1,4 +1,4 @@
-import type { PendingMessage } from '../ports/ledger/present.ts';
+import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import type { Millis, UtcOffset } from '../words.ts';
 import type { Item } from './assemble.ts';
 import type { Prepared } from './items.ts';

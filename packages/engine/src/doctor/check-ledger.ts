@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/audit.ts';
 import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
-import type { BatchCounts } from '../ports/ledger/overview.ts';
+import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
 import type { Millis } from '../words.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding, findingOf, REPORT_IT } from './findings.ts';
 

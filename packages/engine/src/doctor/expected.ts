@@ -1,7 +1,7 @@
 import { laneOf, pointsOfGraph } from '../graph/project.ts';
 import { pointsOf } from '../memories/standing.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
-import type { SpokenBatch } from '../ports/ledger/speech.ts';
+import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { heard, pointsOfBatch } from '../projection/make-points.ts';
 import { canonical } from '../text/normalise.ts';

@@ -1,5 +1,5 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
-import type { Suspects } from '../ports/ledger/audit.ts';
+import type { Suspects } from '../ports/ledger/overview.ts';
 import type { Cancellation } from '../ports/tools.ts';
 
 /** What is looked at, in this order. */

@@ -15,9 +15,9 @@ import {
 } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
-import type { ErasureQueue } from '../ports/erasing.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
+import type { ErasureQueue } from '../ports/writers.ts';
 import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';

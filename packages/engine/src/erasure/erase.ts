@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
-import type { ErasureHandler, ErasureQueue } from '../ports/erasing.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import type { ErasureHandler, ErasureQueue } from '../ports/writers.ts';
 import { forgetInReplays } from '../replays/without-owner.ts';
 import type { Millis } from '../words.ts';
 

@@ -1,5 +1,5 @@
 import { undosInEffect } from '../memories/undone.ts';
-import type { Undo } from '../ports/ledger/undos.ts';
+import type { Undo } from '../ports/ledger/reviews.ts';
 import type { Millis } from '../words.ts';
 import { endsOf, type Following, renamed } from './fold.ts';
 import type { Entity, KeptRelation, MergeProposal, NewEntity, Relation, Statement } from './words.ts';

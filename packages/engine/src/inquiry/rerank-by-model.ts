@@ -1,6 +1,6 @@
 import { isObject, listUnder } from '../models/parse/listed.ts';
 import { RERANK, type RerankInput } from '../models/prompts/rerank.ts';
-import type { Relevance, Reranker } from '../ports/reranker.ts';
+import type { Relevance, Reranker } from '../ports/models.ts';
 import { cleanText } from '../text/normalise.ts';
 import { shorten } from '../text/tokens.ts';
 import type { Json, JsonObject } from '../words.ts';

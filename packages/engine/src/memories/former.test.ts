@@ -1,7 +1,7 @@
 import { details, fixedTools, home, MORNING } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REMOVED } from '../ports/ledger/retention.ts';
+import { REMOVED } from '../ports/ledger/erasures.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type { LaneId, Memory, MemoryEvent } from '../words.ts';
 import { deletedAt, evolve, inOrder, lastSaidAt, liveVersion, tombstoneOf } from './evolve.ts';

@@ -1,4 +1,4 @@
-import { REMOVED } from '../ports/ledger/retention.ts';
+import { REMOVED } from '../ports/ledger/erasures.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Mark, type Memory, type MemoryEvent, type Millis, type VersionDetails } from '../words.ts';

@@ -1,4 +1,4 @@
-import type { Undo } from '../ports/ledger/undos.ts';
+import type { Undo } from '../ports/ledger/reviews.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import { inEffect } from './in-effect.ts';
 

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
-import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writer.ts';
+import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from '../words.ts';

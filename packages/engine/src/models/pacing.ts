@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { EngineError } from '../errors.ts';
-import type { ModelLimits } from '../ports/limiter.ts';
+import type { ModelLimits } from '../ports/models.ts';
 import type { Millis } from '../words.ts';
 
 /**

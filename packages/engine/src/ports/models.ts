@@ -1,4 +1,4 @@
-import type { JsonObject } from '../words.ts';
+import type { JsonObject, Millis } from '../words.ts';
 import type { Cancellation } from './tools.ts';
 
 /** One question to a chat model that answers with one JSON object. */
@@ -54,4 +54,67 @@ export interface Embedder {
   readonly dimensions: number;
   /** Throws EngineError where the texts are not at fault: later the same ones may be embedded. */
   embed(texts: readonly string[], cancel: Cancellation): Promise<Embedded>;
+}
+
+export interface RerankQuestion {
+  readonly query: string;
+  readonly documents: readonly string[];
+}
+
+export interface Relevance {
+  /** Of a document, by its place in the question. */
+  readonly index: number;
+  /** The higher the better; comparable only within one answer. */
+  readonly score: number;
+}
+
+/** Reads a question and each text together, and says how well it answers. Throws EngineError. */
+export interface Reranker {
+  /** Each document at most once, any order. One that is missing is thought to be beside the point. */
+  rerank(question: RerankQuestion, cancel: Cancellation): Promise<readonly Relevance[]>;
+}
+
+/**
+ * Counts tokens as a model does. Special tokens inside a text are text like any other, and counting takes time in
+ * proportion to the text's length, whatever the text.
+ */
+export interface Tokenizer {
+  /** The encoding it counts in. */
+  readonly name: string;
+  count(text: string): number;
+}
+
+/**
+ * Vectors by a key, shared by several processes. It helps and is never needed: what is away, late or broken is
+ * answered like what is not there, and soon.
+ */
+export interface VectorCache {
+  get(key: string): Promise<Float32Array | null>;
+  /** Nobody waits for it. */
+  put(key: string, vector: Float32Array): void;
+  close(): Promise<void>;
+}
+
+/** What a provider allows of one model in any 60 seconds; null: no limit known. */
+export interface ModelLimits {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+export type Reservation =
+  | { readonly kind: 'granted'; readonly id: string }
+  /** No room now; there may be some after this long. */
+  | { readonly kind: 'wait'; readonly ms: Millis };
+
+/**
+ * The shared memory of all workers about what a provider still allows. Room is reserved before a call with an estimate
+ * and settled after it with what it really took. Within any 60 seconds no more is granted than the limits say.
+ */
+export interface Limiter {
+  reserve(model: string, tokens: number): Promise<Reservation>;
+  /** Replaces the estimate by the real use. An unknown or old id is ignored. */
+  settle(model: string, id: string, tokens: number): Promise<void>;
+  /** The provider refused: nobody asks again before. A shorter pause never ends a longer one. */
+  pause(model: string, ms: Millis): Promise<void>;
+  close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { NOT_KEPT } from '../ports/ledger/retention.ts';
-import type { SaidMessage } from '../ports/ledger/speech.ts';
+import { NOT_KEPT } from '../ports/ledger/erasures.ts';
+import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import { millisOf } from '../text/dates.ts';
 import type { MemoryVersion, Message } from '../words.ts';
 import { contextOf, contextOfMessage } from './found-by.ts';

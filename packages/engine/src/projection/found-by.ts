@@ -1,5 +1,5 @@
 import { isWorthReading, spokenOf } from '../messages/reading.ts';
-import type { SaidMessage } from '../ports/ledger/speech.ts';
+import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';
 import { cut } from '../text/tokens.ts';

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import { embedderAnswers, isDoubtful } from '../models/doubt.ts';
 import { withoutVectors } from '../models/embed.ts';
-import type { SpokenBatch } from '../ports/ledger/speech.ts';
+import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';

@@ -2,7 +2,7 @@ import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { pointsOf, sourcesOf, textsOf, withdrawalsOf } from '../memories/standing.ts';
 import { isWorthReading, spokenOf } from '../messages/reading.ts';
 import { embedTexts } from '../models/embed.ts';
-import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/speech.ts';
+import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';

@@ -1,8 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import { askedBy, withoutVectors } from '../models/embed.ts';
-import type { OutboxEntry } from '../ports/ledger/outbox.ts';
-import type { SpokenBatch } from '../ports/ledger/speech.ts';
+import type { OutboxEntry, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
 import { askedInSlices } from '../slices.ts';

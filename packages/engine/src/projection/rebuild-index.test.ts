@@ -16,8 +16,8 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requestErasure } from '../erasure/request.ts';
 import { EngineError } from '../errors.ts';
-import type { IndexBuild } from '../ports/index-build.ts';
 import type { Embedder } from '../ports/models.ts';
+import type { IndexBuild } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { markerOf } from './own-index.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';

@@ -1,8 +1,7 @@
 import { EngineError } from '../errors.ts';
 import { type GraphPoints, laneOf, pointsInLane } from '../graph/project.ts';
-import type { BuildNote, IndexBuild } from '../ports/index-build.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
-import type { IndexLane } from '../ports/search-index.ts';
+import type { BuildNote, IndexBuild, IndexLane } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Millis } from '../words.ts';
 import {

@@ -17,7 +17,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
 import type { Embedder } from '../ports/models.ts';
-import type { NewMemory } from '../ports/writer.ts';
+import type { NewMemory } from '../ports/writers.ts';
 import { terms } from '../text/terms.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';

@@ -15,7 +15,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EngineError, type EngineErrorCode } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
-import type { NewMemory } from '../ports/writer.ts';
+import type { NewMemory } from '../ports/writers.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { adoptIndex } from './own-index.ts';
 import { sweepOutbox } from './sweep-outbox.ts';

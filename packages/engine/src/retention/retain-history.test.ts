@@ -1,7 +1,7 @@
 import { done, expectTrue, NEVER, type UndoBench, undoBench, updated } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
-import { REMOVED } from '../ports/ledger/retention.ts';
+import { REMOVED } from '../ports/ledger/erasures.ts';
 import { project } from '../projection/project.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { formerSince, historyFrom, withoutFormer } from '../memories/former.ts';
-import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/retention.ts';
+import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
 import type { Millis, TenantId } from '../words.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { extract } from '../consolidation/extract.ts';
 import { recall } from '../consolidation/recall.ts';
 import { EngineError } from '../errors.ts';
-import type { UndoResult } from '../ports/undoer.ts';
+import type { UndoResult } from '../ports/writers.ts';
 import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { undoer } from './undoer.ts';

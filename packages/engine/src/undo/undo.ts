@@ -1,7 +1,7 @@
 import { dependentsOf, type Life, undosInEffect, unitOf } from '../memories/undone.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
-import type { Undo } from '../ports/ledger/undos.ts';
-import type { Dependent, UndoResult } from '../ports/undoer.ts';
+import type { Undo } from '../ports/ledger/reviews.ts';
+import type { Dependent, UndoResult } from '../ports/writers.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, MemoryEvent, Millis, Owner, TenantId } from '../words.ts';
 

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { newestOrNull } from '../memories/evolve.ts';
-import { PAGE, pages } from '../pages.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
+import { PAGE, pages } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
 import { failureView, isoOrNull } from './failures.ts';

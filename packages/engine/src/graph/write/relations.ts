@@ -1,11 +1,5 @@
-import { pages } from '../../pages.ts';
-import type {
-  ChangedRelation,
-  GraphRefusal,
-  GraphWritten,
-  NewRelation,
-  RelationPatch,
-} from '../../ports/graph-writer.ts';
+import { pages } from '../../ports/ledger/page.ts';
+import type { ChangedRelation, GraphRefusal, GraphWritten, NewRelation, RelationPatch } from '../../ports/writers.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { Owner, TenantId } from '../../words.ts';
 import { arityOf } from '../relationships.ts';

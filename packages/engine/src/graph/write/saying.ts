@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
 import { EXPLICIT_SEQ } from '../../memories/write.ts';
-import type { EntityGiven, GraphRefusal } from '../../ports/graph-writer.ts';
+import type { EntityGiven, GraphRefusal } from '../../ports/writers.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { LaneId, TenantId } from '../../words.ts';
 import { entitiesMeant, isSelfName, nameOf, SELF_NAME } from '../names.ts';

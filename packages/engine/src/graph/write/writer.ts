@@ -1,4 +1,4 @@
-import type { GraphRefusal, GraphWriter, GraphWritten } from '../../ports/graph-writer.ts';
+import type { GraphRefusal, GraphWriter, GraphWritten } from '../../ports/writers.ts';
 import { cleanText } from '../../text/normalise.ts';
 import type { TenantId } from '../../words.ts';
 import { nameOf } from '../names.ts';

@@ -1,25 +1,18 @@
-import type { AuditStore } from './audit.ts';
+import type { Ceilings, TenantSettings } from '../../settings.ts';
+import type { TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
-import type { ContentStore } from './contents.ts';
-import type { ErasureStore } from './erasures.ts';
-import type { FilteredStore } from './filtered.ts';
+import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
 import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
-import type { LookupStore } from './lookups.ts';
-import type { MemoryStore } from './memories.ts';
-import type { OutboxStore } from './outbox.ts';
-import type { OverviewStore } from './overview.ts';
-import type { PresentStore } from './present.ts';
+import type { ContentStore, FilteredStore, LookupStore, MemoryStore } from './memories.ts';
+import type { OutboxStore, SpeechStore } from './outbox.ts';
+import type { AuditStore, OverviewStore } from './overview.ts';
 import type { ReplayStore } from './replays.ts';
-import type { RetentionStore } from './retention.ts';
-import type { ReviewStore } from './reviews.ts';
-import type { SettingsStore } from './settings.ts';
-import type { SpeechStore } from './speech.ts';
-import type { SummaryStore } from './summaries.ts';
+import type { ReviewStore, UndoStore } from './reviews.ts';
+import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { TrailStore } from './trail.ts';
-import type { UndoStore } from './undos.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /**
@@ -68,4 +61,14 @@ export interface Ledger {
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface SettingsStore {
+  /** What the tenant has chosen; the defaults where it has chosen nothing. */
+  get(tenant: TenantId): Promise<TenantSettings>;
+  /** Replaces all of it. */
+  put(tenant: TenantId, settings: TenantSettings): Promise<void>;
+  /** What the operator has set for this tenant; null: nothing, and what holds for all counts. */
+  ceilings(tenant: TenantId): Promise<Ceilings | null>;
+  putCeilings(tenant: TenantId, ceilings: Ceilings | null): Promise<void>;
 }

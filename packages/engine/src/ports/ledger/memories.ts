@@ -1,4 +1,5 @@
 import type { HeldOperation } from '../../plan.ts';
+import type { Filter } from '../../search/filter/filter.ts';
 import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope, TenantId } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 import type { DuePolicy, Fenced, Turn } from './lanes.ts';
@@ -76,4 +77,50 @@ export interface MemoryStore {
   ): Promise<readonly { message: Message; isSource: boolean }[]>;
   /** Source messages of several memories at once, by message id. */
   messages(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Message>>;
+}
+
+/** Ids of things of one owner; what another owner has is not there, whatever id it is asked for by. */
+export interface OwnedIds {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly ids: readonly string[];
+}
+
+export interface Reach {
+  readonly before: number;
+  readonly after: number;
+  /** Neighbours of this app alone; null: of any. */
+  readonly appId: string | null;
+}
+
+/** What a search adds to what it found: one call for all of it. */
+export interface LookupStore {
+  /** The newest `limit` events of each memory, oldest first, by its id. */
+  histories(of: OwnedIds, limit: number): Promise<ReadonlyMap<string, readonly MemoryEvent[]>>;
+  /** Each message with those said before and after it in its lane, in the order of arrival, by its id. */
+  around(of: OwnedIds, reach: Reach): Promise<ReadonlyMap<string, readonly Message[]>>;
+}
+
+/** Which memories of an owner are asked for. */
+export interface FilteredList {
+  readonly scope: Scope;
+  readonly where: Filter;
+  /** Leaves out the expired. */
+  readonly now: Millis;
+}
+
+/** Lists of what a filter is true of. */
+export interface FilteredStore {
+  /** As MemoryStore lists them: live memories of an owner, newest first; each page as full as it can be. */
+  list(tenant: TenantId, asked: FilteredList, page: Page): Promise<Paged<Memory>>;
+}
+
+/** What there is of one lane, page by page: for exports. */
+export interface ContentStore {
+  /** In the order of arrival, those after a sequence. */
+  messages(lane: LaneId, after: number, limit: number): Promise<readonly Message[]>;
+  /** In the order of their ids, deleted ones too. */
+  memories(lane: LaneId, after: string | null, limit: number): Promise<readonly Memory[]>;
+  /** The rolling summaries of its scopes, where there are any. */
+  summaries(lane: LaneId): Promise<readonly { readonly scope: Scope; readonly summary: string }[]>;
 }

@@ -1,5 +1,4 @@
-import type { Failure, LaneId, Millis, TenantId } from '../../words.ts';
-import type { ProjectedBatch } from './speech.ts';
+import type { Failure, JsonObject, LaneId, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
 
 /** One memory to be projected. `seq` grows with every change. */
 export interface OutboxEntry {
@@ -50,4 +49,75 @@ export interface OutboxStore {
   reproject(lane: LaneId): Promise<void>;
   /** Some of the memories that the last refill put there are not projected yet. */
   refilling(): Promise<boolean>;
+}
+
+/** A message and the one that was said before it in its conversation. */
+export interface SaidMessage {
+  readonly message: Message;
+  /** The nearest earlier one of the scope that a user or an assistant said, resent copies left out; null: there is none. */
+  readonly before: Message | null;
+}
+
+/** What an applied batch says, for the index. */
+export interface SpokenBatch {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /**
+   * 1 when it is applied. Goes up with everything that changes what the index shows of it: it is undone or redone, retention
+   * removes what it says, the index was lost.
+   */
+  readonly revision: number;
+  /** false: it is undone, or what it said was removed. Its messages are found no more. */
+  readonly counts: boolean;
+  /** Whether the index has it as it is now. */
+  readonly projected: boolean;
+  readonly metadata: JsonObject;
+  readonly acceptedAt: Millis;
+  /** When it was applied, or undone, redone or emptied since. */
+  readonly changedAt: Millis;
+  /** When what it says is to be shown no more. */
+  readonly expiresAt: Millis | null;
+  /** In the order of the lane. */
+  readonly messages: readonly SaidMessage[];
+}
+
+/** A batch that was projected, as it was then. */
+export interface ProjectedBatch {
+  readonly id: string;
+  readonly revision: number;
+  /** How many of its messages the index has. */
+  readonly points: number;
+}
+
+/** A part of all applied batches, in the order of their ids. */
+export interface SpeechPage {
+  /** The last one of the page before; null: from the first on. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Only those applied or changed since; null: all. */
+  readonly changedSince: Millis | null;
+}
+
+/** What was said, as it is projected. Waiting and parked batches are not part of it: they may never be applied. */
+export interface SpeechStore {
+  /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
+  said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
+  /** Applied batches that are still to be projected; those of a lost index come last. Without lanes that are set aside. */
+  unprojected(limit: number): Promise<readonly SpokenBatch[]>;
+  unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
+  /** Those of these consolidations. */
+  unprojectedOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
+  /** Whether the index was lost and does not have all batches again. */
+  refilling(): Promise<boolean>;
+  /** The applied ones of these batches. */
+  batches(ids: readonly string[]): Promise<readonly SpokenBatch[]>;
+  /** Of all tenants, without those of owners that are being erased. */
+  every(page: SpeechPage): Promise<readonly SpokenBatch[]>;
+  /** Memories that came from messages of these batches, or from what was said next after one of them. */
+  hearers(batchIds: readonly string[]): Promise<readonly string[]>;
+  /** How many messages the index has of a tenant. */
+  points(tenant: TenantId): Promise<number>;
 }

@@ -1,0 +1,210 @@
+import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
+import type { JsonObject, LaneId, Memory, Millis, Owner, Scope, TenantId } from '../words.ts';
+import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
+import type { Cancellation } from './tools.ts';
+
+/** A memory somebody writes themselves, without a conversation. */
+export interface NewMemory {
+  readonly scope: Scope;
+  readonly text: string;
+  readonly metadata: JsonObject;
+  readonly category: string | null;
+  readonly immutable: boolean;
+  readonly pinned?: boolean;
+  /** When it began to hold; null: now. */
+  readonly validFrom: Millis | null;
+  readonly expiresAt: Millis | null;
+}
+
+/** What shall be different; what is left out stays as it is. */
+export interface MemoryPatch {
+  readonly text?: string;
+  readonly metadata?: JsonObject;
+  readonly category?: string | null;
+  readonly immutable?: boolean;
+  readonly pinned?: boolean;
+  readonly expiresAt?: Millis | null;
+  /** Change it only if this is still its newest version. */
+  readonly expectedVersion?: number;
+}
+
+export type Refusal =
+  /** No such memory of this tenant, or it was deleted. */
+  | { readonly kind: 'not_found' }
+  /** Changed by somebody else in between, or not at the expected version. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'immutable' }
+  /** The memory never said anything under this number. */
+  | { readonly kind: 'no_version' }
+  /** Retention has removed what it said under this number. */
+  | { readonly kind: 'removed' };
+
+export type WriteResult =
+  /** In the ledger, and searchable. */
+  | { readonly kind: 'written'; readonly memory: Memory }
+  /** In the ledger, and found by its words: the embedder refuses it for good, or did not answer in time. */
+  | { readonly kind: 'words'; readonly memory: Memory }
+  /** In the ledger; searchable once the index is back. */
+  | { readonly kind: 'unprojected'; readonly memory: Memory }
+  | Refusal;
+
+export type RemoveAllResult =
+  | { readonly kind: 'written'; readonly count: number }
+  | { readonly kind: 'unprojected'; readonly count: number }
+  | { readonly kind: 'conflict' };
+
+/** Explicit writes: no model; one ledger transaction, then projected before they are answered. */
+export interface MemoryWriter {
+  add(tenant: TenantId, memory: NewMemory): Promise<WriteResult>;
+  change(tenant: TenantId, id: string, patch: MemoryPatch): Promise<WriteResult>;
+  /** A former version's text and details hold again, from now on; of a deleted or undone memory as well. */
+  restore(tenant: TenantId, id: string, version: number): Promise<WriteResult>;
+  remove(tenant: TenantId, id: string): Promise<WriteResult>;
+  /** Every live memory of an owner that also fits the other ids of the scope. */
+  removeAll(tenant: TenantId, scope: Scope): Promise<RemoveAllResult>;
+}
+
+/** An entity somebody names: one that is there, or one that is made with the statement. */
+export type EntityGiven =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'name'; readonly name: string; readonly of: EntityKind | null }
+  | { readonly kind: 'self' };
+
+export interface NewRelation {
+  readonly source: EntityGiven;
+  readonly relationship: string;
+  readonly destination: EntityGiven;
+  /** null: from now on. */
+  readonly validFrom: Millis | null;
+  /** It held until then; null: it holds. */
+  readonly until: Millis | null;
+  /** null: as its relationship is. */
+  readonly single: boolean | null;
+  readonly quote: string | null;
+}
+
+/** What shall be different; what is left out stays as it is. */
+export interface RelationPatch {
+  readonly source?: EntityGiven;
+  readonly relationship?: string;
+  readonly destination?: EntityGiven;
+  readonly validFrom?: Millis;
+  /** null: it holds after all. */
+  readonly invalidAt?: Millis | null;
+  readonly reason?: string;
+}
+
+export type GraphRefusal =
+  | { readonly kind: 'not_found'; readonly what: 'entity' | 'relation'; readonly id: string }
+  /** Several entities are called so. */
+  | { readonly kind: 'ambiguous'; readonly name: string; readonly ids: readonly string[] }
+  /** It cannot be so; `why` says what to do. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The owner was erased meanwhile, or somebody changed the same. */
+  | { readonly kind: 'conflict' };
+
+export type GraphWritten<T> =
+  /** searchable: false: stored, and found once the index is back. */
+  { readonly kind: 'written'; readonly value: T; readonly searchable: boolean } | GraphRefusal;
+
+export interface ChangedRelation {
+  readonly relation: KeptRelation;
+  /** The id it had before, where it was said anew. */
+  readonly replaces: string | null;
+}
+
+/** Explicit changes of a graph: each is one or more statements, in one transaction, projected before it is answered. */
+export interface GraphWriter {
+  relate(tenant: TenantId, owner: Owner, relation: NewRelation): Promise<GraphWritten<KeptRelation>>;
+  change(tenant: TenantId, id: string, patch: RelationPatch): Promise<GraphWritten<ChangedRelation>>;
+  /** It never was: nothing said before shows it again. */
+  remove(tenant: TenantId, id: string): Promise<GraphWritten<KeptRelation>>;
+  /** One entity is the same as another, which stays. */
+  merge(
+    tenant: TenantId,
+    id: string,
+    how: { readonly into: string; readonly reason: string },
+  ): Promise<GraphWritten<Entity>>;
+  /** It stands for itself, and is proposed to be nobody else. */
+  split(tenant: TenantId, id: string): Promise<GraphWritten<Entity>>;
+  /** It is also called so. */
+  call(tenant: TenantId, id: string, alias: string): Promise<GraphWritten<Entity>>;
+}
+
+export type ReviewResult =
+  /** It is over now: approved, rejected or stale. Not searchable: in the ledger, and found once the index is back. */
+  | { readonly kind: 'settled'; readonly review: Review; readonly searchable: boolean }
+  | { readonly kind: 'not_found' }
+  /** It was settled before; nothing was changed. */
+  | { readonly kind: 'over'; readonly state: ReviewState }
+  /** It deletes what another review would add: that one comes first. */
+  | { readonly kind: 'early'; readonly first: string }
+  /** Something else kept changing the memory in between. */
+  | { readonly kind: 'conflict' };
+
+/** A person's word on operations that wait. */
+export interface Reviewer {
+  /** Carries the operation out as if it had been when its fact was said. Too late for that: the review is stale. */
+  approve(tenant: TenantId, id: string): Promise<ReviewResult>;
+  reject(tenant: TenantId, id: string): Promise<ReviewResult>;
+}
+
+/** A memory that does not hold what it held before; null: nothing. */
+export interface Difference {
+  readonly memoryId: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Something that came later and changed or confirmed a memory that would be taken back under it. */
+export interface Dependent {
+  readonly kind: 'consolidation' | 'write';
+  /** Of the consolidation, or of the explicit write's event. */
+  readonly id: string;
+  readonly memoryIds: readonly string[];
+}
+
+/** What an undo has changed, or would change. */
+export interface UndoReport {
+  /** null: nothing was written. */
+  readonly undo: Undo | null;
+  readonly differences: readonly Difference[];
+  /** Consolidations that are undone by it, and those that count again. */
+  readonly undone: readonly string[];
+  readonly redone: readonly string[];
+  /** What is undone with it, since it came later and depends on it. */
+  readonly dependents: readonly Dependent[];
+}
+
+export type UndoResult =
+  | { readonly kind: 'done'; readonly report: UndoReport; readonly searchable: boolean }
+  /** Nothing was changed: these would have to be undone with it. */
+  | { readonly kind: 'dependents'; readonly dependents: readonly Dependent[] }
+  | { readonly kind: 'not_found' }
+  /** It is not in a state in which this can be done. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Nothing was changed: these memories would hold again what retention has removed. */
+  | { readonly kind: 'removed'; readonly memoryIds: readonly string[] }
+  /** Other changes kept coming in between. */
+  | { readonly kind: 'conflict' };
+
+/** Takes back what was done, by further events; nothing of the history goes. The index follows before the answer. */
+export interface Undoer {
+  /** One consolidation, with `cascade` also what depends on it. A dry run shows all of that, whatever `cascade` says. */
+  undo(tenant: TenantId, consolidationId: string, how: { cascade: boolean; dryRun: boolean }): Promise<UndoResult>;
+  /** Everything recorded of an owner after a time: of consolidations, explicit writes and undos. */
+  rollback(tenant: TenantId, owner: Owner, how: { to: Millis; dryRun: boolean }): Promise<UndoResult>;
+  /** An undo or a rollback, which then counts no longer. */
+  redo(tenant: TenantId, undoId: string, how: { dryRun: boolean }): Promise<UndoResult>;
+}
+
+/** The queue of erasures, as far as the engine needs it. Holds ids; to lose it loses nothing: the sweep asks again. */
+export interface ErasureQueue {
+  /** Idempotent per erasure. */
+  erase(ids: readonly string[]): Promise<void>;
+  /** Whatever the queues hold or have kept of a lane goes; what runs just now ends by itself. */
+  forgetLane(lane: LaneId): Promise<void>;
+}
+
+/** What a worker answers for one job: null when the erasure is over, else when to come back. */
+export type ErasureHandler = (id: string, cancel: Cancellation) => Promise<Millis | null>;

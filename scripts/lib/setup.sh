@@ -1,5 +1,5 @@
 # What every script needs first: a Node.js of the right age, the workspace's dependencies, and where things are.
-# Sourced, not run. Sets: root, node.
+# Sourced, not run. Reads: needs. Sets: root, node.
 
 root="$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 export TURBO_TELEMETRY_DISABLED=1
@@ -15,19 +15,27 @@ pnpm() {
   (cd "$root" && npx -y "$version" "$@")
 }
 
-# Installs once per lock file: the stamp says for which one the installed packages are.
+# Installs once per lock file: the stamp says for which one. A script that only runs the product sets needs=running: then what
+# tests and developers need is left out, half of all, unless it is there already.
 install_dependencies() {
   command -v node >/dev/null && command -v npm >/dev/null ||
     die "Slowwave needs Node.js 20 or newer with npm to set itself up, and found none. Install it from https://nodejs.org and run this again."
   [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] ||
     die "Slowwave needs Node.js 20 or newer to set itself up, and found $(node --version). Update it and run this again."
-  local stamp="$root/node_modules/.installed-for" wanted
+  local stamp="$root/node_modules/.installed-for" wanted installed only=""
   wanted="$(cksum <"$root/pnpm-lock.yaml")"
-  [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && return
+  installed="$(cat "$stamp" 2>/dev/null)" || true
+  [ "$installed" = "$wanted" ] && return
+  case "${needs:-all} $installed" in "running " | "running "*" running")
+    wanted="$wanted running"
+    [ "$installed" = "$wanted" ] && return
+    only="--prod --filter-prod slowwave --filter-prod @slowwave/standalone... --filter-prod @slowwave/cli..."
+    ;;
+  esac
   say "Setting up (once): installing dependencies …"
   local log
   log="$(mktemp)"
-  if ! pnpm install --frozen-lockfile >"$log" 2>&1; then
+  if ! pnpm install --frozen-lockfile --config.confirmModulesPurge=false $only >"$log" 2>&1; then
     cat "$log" >&2
     rm -f "$log"
     die "Installing the dependencies failed (see above). A network that reaches the npm registry is needed the first time."

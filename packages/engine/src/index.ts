@@ -35,9 +35,8 @@ export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
 export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
-export type { Readable } from './inquiry/notebook.ts';
 export { modelReranker } from './inquiry/rerank-by-model.ts';
-export type { Reader } from './inquiry/think.ts';
+export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export {
   deletedAt,
@@ -123,9 +122,17 @@ export type * from './search/filter/filter.ts';
 export { type Filterable, filterableOf, matches, scopeFromFilter } from './search/filter/filter.ts';
 export { fold, sameFolded } from './search/filter/fold.ts';
 export { readFilter } from './search/filter/read.ts';
-export { compareIds, type FusedHit, fuse, type SearchMode } from './search/fuse.ts';
+export {
+  compareIds,
+  type FusedHit,
+  fuse,
+  type SearchMode,
+  type Sighted,
+  saysAt,
+  scan,
+  visible,
+} from './search/hits.ts';
 export { mergeShelves, type RankedHit, type RankQuestion, rank, type Shelves } from './search/rank.ts';
-export { type Sighted, saysAt, scan, visible } from './search/visible.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -152,17 +159,26 @@ export {
   lengthOf,
   type Scored,
 } from './text/scoring.ts';
-export { type Comparable, containment, overlap } from './text/similarity.ts';
-export { TERMS_VERSION, termSet, terms } from './text/terms.ts';
+export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { estimateTokens } from './text/tokens.ts';
 export { refreshSummary } from './turns/summarize.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undoer.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
-export { failuresView, failureView, isoOrNull } from './views/failures.ts';
-export { entityView, relationCore, relationView, statementView } from './views/graph.ts';
-export { memoryView, type ScopeIds, scopeOf, scopeView } from './views/memory.ts';
+export {
+  entityView,
+  failuresView,
+  failureView,
+  isoOrNull,
+  memoryView,
+  relationCore,
+  relationView,
+  type ScopeIds,
+  scopeOf,
+  scopeView,
+  statementView,
+} from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';

@@ -26,7 +26,7 @@ export { SHELVES, shownPart } from './ports/search-index.ts';
 export { ofNoSpace, payerOf } from './replays/space.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/fold.ts';
-export { visible } from './search/visible.ts';
+export { visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { normaliseText } from './text/normalise.ts';

@@ -4,7 +4,7 @@ import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import type { Tokenizer } from '../ports/models.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
-import { overlap } from '../text/similarity.ts';
+import { overlap } from '../text/terms.ts';
 import { onOneLine, quoted } from './inert.ts';
 import type {
   ContextAsk,

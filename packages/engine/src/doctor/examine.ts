@@ -1,8 +1,15 @@
 import type { Cancellation } from '../ports/tools.ts';
 import type { Millis } from '../words.ts';
 import { checkIndex } from './check-index.ts';
-import { checkBatches, checkLanes, checkOrphans, checkOutbox, checkParked } from './check-ledger.ts';
-import { checkMemories, checkPlans } from './check-memories.ts';
+import {
+  checkBatches,
+  checkLanes,
+  checkMemories,
+  checkOrphans,
+  checkOutbox,
+  checkParked,
+  checkPlans,
+} from './check-ledger.ts';
 import {
   CHECKS,
   type Checked,

@@ -12,8 +12,8 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { inquire, type Library } from '../inquiry/inquire.ts';
-import type { Readable } from '../inquiry/notebook.ts';
 import { modelReranker } from '../inquiry/rerank-by-model.ts';
+import type { Readable } from '../inquiry/think.ts';
 import { DECIDE } from '../models/prompts/decide.ts';
 import { DESCRIBE_IMAGE } from '../models/prompts/describe-image.ts';
 import { EXTRACT } from '../models/prompts/extract.ts';

@@ -11,9 +11,8 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
 import { contextOf } from '../projection/found-by.ts';
-import type { SearchMode } from '../search/fuse.ts';
+import { type SearchMode, scan } from '../search/hits.ts';
 import { FACTORS, type FactorName, rank, rankBy } from '../search/rank.ts';
-import { scan } from '../search/visible.ts';
 import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import type { Message } from '../words.ts';

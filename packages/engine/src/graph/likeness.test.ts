@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { likenessOf, MERGE_FROM, PROPOSE_FROM, spelledAlike } from './likeness.ts';
-import { aliasKey, isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf } from './names.ts';
+import {
+  aliasKey,
+  isInflectedIn,
+  isNamedIn,
+  isSelfName,
+  likenessOf,
+  MERGE_FROM,
+  nameKey,
+  nameOf,
+  PROPOSE_FROM,
+  spelledAlike,
+} from './names.ts';
 import type { EntityKind } from './words.ts';
 
 const judged = (a: string, b: string, { kind = 'person', cosine = 0 }: { kind?: EntityKind; cosine?: number } = {}) => {

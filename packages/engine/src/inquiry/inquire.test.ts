@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 import { inquire, type Library } from './inquire.ts';
-import type { Readable } from './notebook.ts';
+import type { Readable } from './think.ts';
 
 const readable = (key: string, text: string, kind: Readable['kind'] = 'memory'): Readable => ({
   kind,

@@ -1,7 +1,15 @@
 import { asEngineError } from '../errors.ts';
 import type { TokenUse } from '../ports/models.ts';
-import { type Note, type Notebook, notebook, type Readable } from './notebook.ts';
-import { type Step, type Thinking, type Thought, think } from './think.ts';
+import {
+  type Note,
+  type Notebook,
+  notebook,
+  type Readable,
+  type Step,
+  type Thinking,
+  type Thought,
+  think,
+} from './think.ts';
 
 /** What is looked into, for one owner: who asks has bound both to that owner, whatever a model says. */
 export interface Library {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { aroundLongWords, LONG } from './keys.ts';
+import { aroundLongWords, LONG } from './forms.ts';
 
 const BEFORE = 5;
 const texts = fc

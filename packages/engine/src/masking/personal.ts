@@ -1,7 +1,7 @@
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { PersonalPolicy } from '../settings.ts';
 import { type BatchSettings, type Content, isWithheld, type Json, type JsonObject, type Withheld } from '../words.ts';
-import { cardNumbersIn } from './card-numbers.ts';
+import { cardNumbersIn } from './forms.ts';
 import { type Place, replaced } from './secrets.ts';
 
 /**

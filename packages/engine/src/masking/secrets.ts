@@ -1,5 +1,4 @@
-import { cardNumbersIn } from './card-numbers.ts';
-import { aroundLongWords, CALLED_BEFORE, type KeyForm, LONG_KEYS, OTHER_KEYS } from './keys.ts';
+import { aroundLongWords, CALLED_BEFORE, cardNumbersIn, type KeyForm, LONG_KEYS, OTHER_KEYS } from './forms.ts';
 
 export type SecretKind = 'private key' | 'API key' | 'JWT' | 'card number' | 'password' | 'PIN';
 

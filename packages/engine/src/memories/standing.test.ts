@@ -2,7 +2,7 @@ import { added, deleted, fixedTools, home, MORNING, updated } from '@slowwave/en
 import { expect, it } from 'vitest';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { NOTHING_SAID } from '../projection/found-by.ts';
-import { visible } from '../search/visible.ts';
+import { visible } from '../search/hits.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { liveVersion } from './evolve.ts';
 import { pointsOf, shownVersion } from './standing.ts';

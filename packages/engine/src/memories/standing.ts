@@ -1,6 +1,6 @@
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import { contextOf, type SaidById } from '../projection/found-by.ts';
-import { saysAt } from '../search/visible.ts';
+import { saysAt } from '../search/hits.ts';
 import { terms } from '../text/terms.ts';
 import type { Memory, MemoryVersion, Millis } from '../words.ts';
 import { deletedAt, inOrder, newest } from './evolve.ts';

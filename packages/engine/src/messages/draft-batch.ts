@@ -4,7 +4,7 @@ import type { Tools } from '../ports/tools.ts';
 import { millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
 import { canonical } from '../text/normalise.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { scopeOf } from '../views/memory.ts';
+import { scopeOf } from '../views/views.ts';
 import type { BatchSettings, JsonObject, Millis, TenantId } from '../words.ts';
 import { type SaidWhen, timeGiven } from './said-when.ts';
 

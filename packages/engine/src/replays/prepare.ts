@@ -9,8 +9,7 @@ import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { duePolicy } from '../settings.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';
-import { seedGraph } from './graph.ts';
-import { asIfAll, type LaneInLife, livesBefore, messagesOf } from './lives.ts';
+import { asIfAll, type LaneInLife, livesBefore, messagesOf, seedGraph } from './lives.ts';
 import { copyId, saidBefore, spaceOf } from './space.ts';
 import { changedBatch, changedRules, changesFrom, type ReplayDeps } from './start.ts';
 

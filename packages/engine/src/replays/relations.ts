@@ -7,8 +7,7 @@ import type { StudyView } from '../ports/ledger/graph.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { type Millis, type Owner, ownerOf, type TenantId } from '../words.ts';
-import { type GraphInLife, graphInLife, isLaneStudied, selfIn } from './graph.ts';
-import type { LaneInLife } from './lives.ts';
+import { type GraphInLife, graphInLife, isLaneStudied, type LaneInLife, selfIn } from './lives.ts';
 import { spaceOf } from './space.ts';
 
 /** How relations would be, had the batches of a what-if been studied so. */

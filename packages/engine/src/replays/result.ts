@@ -4,7 +4,7 @@ import { isRemoved } from '../memories/former.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { overlap } from '../text/similarity.ts';
+import { overlap } from '../text/terms.ts';
 import {
   EVENT_KINDS,
   type EventKind,

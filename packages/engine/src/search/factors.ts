@@ -1,9 +1,8 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { STOP_WORDS, termSet, terms } from '../text/terms.ts';
 import type { Millis } from '../words.ts';
-import { highest } from './fuse.ts';
+import { highest, saysAt } from './hits.ts';
 import type { RankQuestion } from './rank.ts';
-import { saysAt } from './visible.ts';
 
 /**
  * Taken from what itself asks: it has the words of the question, the answer stands behind it. Gains 1.5 points of R@1 and 1

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { IndexHit } from '../ports/search-index.ts';
-import { fuse } from './fuse.ts';
+import { fuse } from './hits.ts';
 
 /** Named by memory, and version if it matters: 'a' or 'a 2'. */
 const hit = (name: string, vectorScore: number | null, keywordScore: number | null): IndexHit => ({

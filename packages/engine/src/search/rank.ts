@@ -2,7 +2,7 @@ import type { IndexHit } from '../ports/search-index.ts';
 import { termSet } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
 import { asking, feedback, freshness, speaker, subject, time } from './factors.ts';
-import { compareIds, highest, type SearchMode } from './fuse.ts';
+import { compareIds, highest, type SearchMode } from './hits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
 export interface RankQuestion {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containment, overlap } from './similarity.ts';
-import { termSet } from './terms.ts';
+import { containment, overlap, termSet } from './terms.ts';
 
 describe('overlap', () => {
   test('the same in other words of the same stems is 1', () => {

@@ -9,7 +9,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError, type EngineErrorCode } from '../errors.ts';
-import { failuresView, failureView } from '../views/failures.ts';
+import { failuresView, failureView } from '../views/views.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const MAX_ATTEMPTS = 3;

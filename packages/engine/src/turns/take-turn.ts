@@ -10,7 +10,7 @@ import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedul
 import type { Cancellation } from '../ports/tools.ts';
 import { depsOf } from '../replays/in-space.ts';
 import { duePolicy } from '../settings.ts';
-import { failureOf } from '../views/failures.ts';
+import { failureOf } from '../views/views.ts';
 import type { Millis } from '../words.ts';
 import { askForSummary } from './summarize.ts';
 

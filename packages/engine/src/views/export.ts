@@ -4,9 +4,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import { PAGE, pages } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
-import { failureView, isoOrNull } from './failures.ts';
-import { entityView, relationView, statementView } from './graph.ts';
-import { memoryView, scopeView } from './memory.ts';
+import { entityView, failureView, isoOrNull, memoryView, relationView, scopeView, statementView } from './views.ts';
 
 type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf, withoutPlaces } from './failures.ts';
+import { failureOf, withoutPlaces } from './views.ts';
 
 test.each([
   [

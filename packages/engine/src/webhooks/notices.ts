@@ -3,7 +3,7 @@ import type { Batch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
-import { withoutPlaces } from '../views/failures.ts';
+import { withoutPlaces } from '../views/views.ts';
 import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
 
 /** What is notified of changed memories: by what held before and what holds now, one notice per memory. */

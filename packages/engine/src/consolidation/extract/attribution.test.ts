@@ -2,7 +2,7 @@ import { saidFacts } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { type Spoken, spokenOf } from '../../messages/reading.ts';
 import type { Message, Role } from '../../words.ts';
-import { attributing, attribution } from './attribution.ts';
+import { attributing, attribution } from './admit.ts';
 
 const say = (content: string, seq: number, role: Role = 'user'): Spoken =>
   spokenOf({ id: `m${seq}`, role, content, saidAt: { at: 0, seq } } as Message);

@@ -3,8 +3,7 @@ import type { Spoken } from '../../messages/reading.ts';
 import type { RawFact } from '../../models/parse/facts.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { containment } from '../../text/similarity.ts';
-import { termSet } from '../../text/terms.ts';
+import { containment, termSet } from '../../text/terms.ts';
 
 /** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
 export const FACT_MAX = 4_000;

@@ -2,8 +2,7 @@ import type { RawOperation } from '../../models/parse/operations.ts';
 import type { Candidate, Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { type Comparable, overlap } from '../../text/similarity.ts';
-import { termSet } from '../../text/terms.ts';
+import { type Comparable, overlap, termSet } from '../../text/terms.ts';
 
 /**
  * mem0's older answers do not say which fact an entry stands for. Each entry takes the fact not yet taken whose words

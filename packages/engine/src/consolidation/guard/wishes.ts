@@ -2,7 +2,7 @@ import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve
 import type { RawOperation } from '../../models/parse/operations.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { containment, overlap } from '../../text/similarity.ts';
+import { containment, overlap } from '../../text/terms.ts';
 import { type EventKind, type Memory, saidBefore } from '../../words.ts';
 import type { Bench } from './bench.ts';
 

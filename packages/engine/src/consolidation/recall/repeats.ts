@@ -6,8 +6,7 @@ import type { Candidate, Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { cosine } from '../../text/scoring.ts';
-import { overlap } from '../../text/similarity.ts';
-import { termSet } from '../../text/terms.ts';
+import { overlap, termSet } from '../../text/terms.ts';
 import { type Memory, saidBefore } from '../../words.ts';
 import { candidatesByFact } from './candidates.ts';
 

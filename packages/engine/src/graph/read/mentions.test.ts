@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAboutSelf, mentionsIn } from './seeds.ts';
+import { isAboutSelf, mentionsIn } from './paths.ts';
 
 test.each([
   ['What does Ana’s sister do?', ['ana', 'sister', 'ana’s sister']],

@@ -1,12 +1,11 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, Visibility } from '../../ports/search-index.ts';
-import { fuse } from '../../search/fuse.ts';
+import { fuse } from '../../search/hits.ts';
 import type { RankQuestion } from '../../search/rank.ts';
 import { compareSaid, type LaneId, type Millis, type Owner, type TenantId } from '../../words.ts';
 import { type Wording, wantedOf, wordingFor } from './coverage.ts';
-import { STEPS_MAX, walkPaths } from './paths.ts';
-import { isAboutSelf, likeSeeds, mentionsIn, namedSeeds, type Seed, selfSeed } from './seeds.ts';
+import { isAboutSelf, likeSeeds, mentionsIn, namedSeeds, type Seed, STEPS_MAX, selfSeed, walkPaths } from './paths.ts';
 import { type FoundRelation, type SeenRelation, seenIn } from './seen.ts';
 
 interface GraphDeps {

@@ -1,6 +1,6 @@
 import type { Remark } from '../../plan.ts';
 import { compareSaid } from '../../words.ts';
-import { MERGE_FROM } from '../likeness.ts';
+import { MERGE_FROM } from '../names.ts';
 import type { KeptRelation, MergeProposal } from '../words.ts';
 import { type Decided, endedByRule } from './decide.ts';
 import type { Pair, Place, Told } from './values.ts';

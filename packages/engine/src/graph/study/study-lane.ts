@@ -8,7 +8,7 @@ import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { depsInSpace } from '../../replays/in-space.ts';
-import { failureOf } from '../../views/failures.ts';
+import { failureOf } from '../../views/views.ts';
 import type { LaneId, Millis } from '../../words.ts';
 import { projectGraphNow } from '../project.ts';
 import type { GraphPlan } from '../words.ts';

@@ -122,7 +122,7 @@ describe('slowwave backup and restore', () => {
     await rm(manifest);
     expect(await restore('--force')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('got none that is complete'),
+      err: expect.stringContaining('got no complete one'),
     });
     const ledger = await openLedgerIn(data());
     expect(await ledger.audit.memories()).toBe(20);

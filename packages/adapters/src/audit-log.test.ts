@@ -72,7 +72,7 @@ test('a ledger that is away is waited for, and said once', async () => {
   record();
   trouble.now = null;
   await expect.poll(() => counts, { timeout: 10_000 }).toEqual({ written: 2, lost: 0 });
-  expect(log.lines).toMatchObject([{ level: 'error', message: 'the audit log waits for the ledger' }]);
+  expect(log.lines).toMatchObject([{ level: 'error', message: 'the audit log is waiting for the ledger' }]);
   await audit.close();
   expect(await entries()).toHaveLength(2);
 });
@@ -84,7 +84,7 @@ test('what cannot be written is lost, counted and said, and nothing is thrown', 
   trouble.now = BROKEN;
   await audit.close();
   expect(counts).toEqual({ written: 0, lost: WAITING_MAX + 5 });
-  expect(log.lines).toMatchObject([{ level: 'error', message: 'entries of the audit log are lost' }]);
+  expect(log.lines).toMatchObject([{ level: 'error', message: 'audit log entries are lost' }]);
   trouble.now = AWAY;
   record();
   await audit.close();

@@ -95,7 +95,7 @@ function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOpt
 
   const lose = (count: number, why: unknown): void => {
     counted('lost', count);
-    trouble.say(why, 'entries of the audit log are lost');
+    trouble.say(why, 'audit log entries are lost');
   };
   /** Tries the ones that wait now, slice by slice. Answers false where the ledger is to be asked again later. */
   const write = async (): Promise<boolean> => {
@@ -107,7 +107,7 @@ function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOpt
         trouble.over();
       } catch (error) {
         if (isPassing(error)) {
-          trouble.say(error, 'the audit log waits for the ledger');
+          trouble.say(error, 'the audit log is waiting for the ledger');
           return false;
         }
         lose(slice.length, error);
@@ -128,14 +128,14 @@ function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOpt
 
   return {
     push: (entry) => {
-      if (waiting.length >= WAITING_MAX) return lose(1, 'too many wait for the ledger');
+      if (waiting.length >= WAITING_MAX) return lose(1, 'too many entries are waiting for the ledger');
       waiting.push(entry);
       if (timer === null) schedule(gatherMs);
     },
     close: async () => {
       await writing;
       if (timer !== null) clearTimeout(timer);
-      if (!(await write())) lose(waiting.splice(0).length, 'the ledger was away when this process stopped');
+      if (!(await write())) lose(waiting.splice(0).length, 'the ledger was unavailable when this process stopped');
     },
   };
 }

@@ -24,7 +24,7 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
   const noteUse = (key: ApiKey, now: Millis): void => {
     if (key.lastUsedAt !== null && now - key.lastUsedAt < USE_NOTED_MS) return;
     known.put({ ...key, lastUsedAt: now });
-    keys.used(key.id, now).catch((err: unknown) => log.warn({ err, key: key.id }, 'the use of a key was not noted'));
+    keys.used(key.id, now).catch((err: unknown) => log.warn({ err, key: key.id }, 'could not record the use of a key'));
   };
   return {
     check: async (text: string) => {

@@ -20,20 +20,20 @@ export function engineMetrics(registry: Registry): Meter {
   const registers = [registry];
   const steps = new Histogram({
     name: 'slowwave_step_duration_seconds',
-    help: 'Time of each step of a consolidation',
+    help: 'Duration of each step of a consolidation',
     labelNames: ['step', 'outcome'] as const,
     buckets: WORK_BUCKETS_S,
     registers,
   });
   const searchable = new Histogram({
     name: 'slowwave_searchable_delay_seconds',
-    help: 'From the acceptance of a batch to its memories in the index; batches that changed no memory are left out',
+    help: 'From accepting a batch to its memories in the index, without batches that changed no memory',
     buckets: WAIT_BUCKETS_S,
     registers,
   });
   const consolidations = new Counter({
     name: 'slowwave_consolidations_total',
-    help: 'Tries to consolidate by how they ended; waits: only too early, with what they wait for',
+    help: 'Attempts to consolidate by outcome; waits: postponed, with the reason',
     labelNames: ['outcome', 'reason'] as const,
     registers,
   });
@@ -62,26 +62,26 @@ function callMetrics(registry: Registry): (call: MeasuredCall) => void {
   const registers = [registry];
   const duration = new Histogram({
     name: 'slowwave_model_call_duration_seconds',
-    help: 'Time of calls of models, answered or not, with waits for the provider that were short enough to sit out',
+    help: 'Duration of model calls, answered or not, including short waits for rate limits',
     labelNames: ['kind', 'model'] as const,
     buckets: WORK_BUCKETS_S,
     registers,
   });
   const calls = new Counter({
     name: 'slowwave_model_calls_total',
-    help: 'Calls of models by outcome: answered, or the code of the failure',
+    help: 'Model calls by outcome: answered, or the error code',
     labelNames: ['kind', 'model', 'outcome'] as const,
     registers,
   });
   const tokens = new Counter({
     name: 'slowwave_model_tokens_total',
-    help: 'Tokens of models, those of failed calls as far as they are known',
+    help: 'Tokens of model calls, including failed calls where known',
     labelNames: ['kind', 'model', 'direction'] as const,
     registers,
   });
   const cost = new Counter({
     name: 'slowwave_model_cost_total',
-    help: "Known cost of models in the currency of the tenant's prices: US dollars at list prices",
+    help: "Known cost of model calls in the currency of the tenant's prices: US dollars at list prices",
     labelNames: ['kind', 'model'] as const,
     registers,
   });
@@ -156,7 +156,7 @@ export function ingestMetrics(registry: Registry): (acknowledged: Acknowledged) 
 export function auditMetrics(registry: Registry): (outcome: 'written' | 'lost', count: number) => void {
   const entries = new Counter({
     name: 'slowwave_audit_entries_total',
-    help: 'Entries of the audit log, by what became of them: written, lost',
+    help: 'Audit log entries by outcome: written, lost',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
@@ -169,7 +169,7 @@ export type VectorSource = 'memory' | 'shared' | 'model';
 export function countQueryVectors(registry: Registry): (source: VectorSource) => void {
   const counter = new Counter({
     name: 'slowwave_query_vectors_total',
-    help: 'Questions by where their vector came from: memory and shared are caches, model was asked',
+    help: 'Queries by where their vector came from: memory and shared are caches, model is the embedding model',
     labelNames: ['source'] as const,
     registers: [registry],
   });
@@ -180,9 +180,9 @@ export function countQueryVectors(registry: Registry): (source: VectorSource) =>
 export function countWaits(limiter: Limiter, registry: Registry): Limiter {
   const counter = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ['model'] as const, registers: [registry] });
-  const waits = counter('slowwave_rate_limit_waits_total', 'Times a call of a model was told to wait for its limits');
-  const seconds = counter('slowwave_rate_limit_wait_seconds_total', 'Time calls of a model were told to wait');
-  const pauses = counter('slowwave_rate_limit_pauses_total', 'Times a provider refused, and all workers paused');
+  const waits = counter('slowwave_rate_limit_waits_total', 'Times a model call had to wait for rate limits');
+  const seconds = counter('slowwave_rate_limit_wait_seconds_total', 'Time model calls had to wait for rate limits');
+  const pauses = counter('slowwave_rate_limit_pauses_total', 'Times a provider refused a call and all workers paused');
   return {
     reserve: async (model, tokens) => {
       const answer = await limiter.reserve(model, tokens);
@@ -210,7 +210,7 @@ interface Breaking {
 export function measureBreakers(registry: Registry, { breakers }: Breaking): void {
   new Gauge({
     name: 'slowwave_breaker_open',
-    help: '1 while this process leaves the model alone, or only probes it; 0 while it asks',
+    help: '1 while this process pauses calls to the model or only probes it, otherwise 0',
     labelNames: ['model'] as const,
     registers: [registry],
     collect() {

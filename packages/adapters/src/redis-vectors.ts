@@ -29,7 +29,7 @@ export function redisVectors(url: string, log: Log): VectorCache {
   let aloneUntil = 0;
   const failed = (error: unknown): null => {
     aloneUntil = performance.now() + LEFT_ALONE_MS;
-    log.debug({ error: String(error) }, 'the shared cache of query vectors did not answer; going on without it');
+    log.debug({ error: String(error) }, 'the shared cache of query vectors did not answer; continuing without it');
     return null;
   };
   const isAsked = (): boolean => performance.now() >= aloneUntil;

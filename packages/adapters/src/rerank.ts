@@ -46,7 +46,7 @@ interface Turn {
 }
 
 async function exchange(options: RerankOptions, body: string, { cancel, fetch }: Turn): Promise<unknown> {
-  if (cancel.aborted) throw failure('cancelled', 'the question was cancelled');
+  if (cancel.aborted) throw failure('cancelled', 'but the request was cancelled');
   const abort = new AbortController();
   const hangUp = (): void => abort.abort();
   cancel.addEventListener('abort', hangUp, { once: true });
@@ -58,7 +58,7 @@ async function exchange(options: RerankOptions, body: string, { cancel, fetch }:
     return await response.json();
   } catch (error) {
     if (error instanceof EngineError) throw error;
-    if (cancel.aborted) throw failure('cancelled', 'the question was cancelled', error);
+    if (cancel.aborted) throw failure('cancelled', 'but the request was cancelled', error);
     if (signal.aborted) throw failure('model_timeout', `got no answer within ${options.timeoutMs} ms`, error);
     // What cannot be read is quoted in its error: it may be what was sent.
     if (error instanceof SyntaxError) throw failure('model_server_error', 'got no JSON');
@@ -92,7 +92,7 @@ function refusal(status: number): EngineError {
 /** Says nothing of the address, which may hold a key. */
 const failure = (code: EngineErrorCode, got: string, cause?: unknown): EngineError =>
   new EngineError(
-    `expected an answer of the reranker at SLOWWAVE_RERANK_URL, ${got}; results come in their own order meanwhile`,
+    `expected an answer from the reranker at SLOWWAVE_RERANK_URL, ${got}; results keep their original order`,
     {
       code,
       retryable: code !== 'model_rejected' && code !== 'model_misconfigured',

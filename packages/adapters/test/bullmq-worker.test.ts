@@ -61,7 +61,7 @@ describe('the worker of turns', () => {
         expect(log.lines).toContainEqual({
           level: 'error',
           fields: { lane: 'lane_a', generation: 1, error: 'a bug' },
-          message: 'a turn failed unexpectedly; it is tried again',
+          message: 'a turn failed unexpectedly; it will be retried',
         }),
       PATIENCE,
     );
@@ -84,7 +84,7 @@ describe('the worker of turns', () => {
     await vi.waitFor(
       () =>
         expect(log.lines.map((line) => line.message)).toContain(
-          'could not hand a job back to the queue; it is due when its lock expires',
+          'could not return a job to the queue; it is due again when its lock expires',
         ),
       PATIENCE,
     );

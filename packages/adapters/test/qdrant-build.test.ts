@@ -31,7 +31,7 @@ function describeBuild({ newAlias, open, remove, client, url, apiKey }: TestQdra
     await build.write([indexPoint({ memoryId: 'm', vector: Float32Array.of(1, 0) })]);
     expect((await old.search([indexQuery()]))[0]).toHaveLength(1);
     await build.takeOver();
-    await expect(old.search([indexQuery()])).rejects.toThrow("got another one's");
+    await expect(old.search([indexQuery()])).rejects.toThrow('got one of another model');
     await build.finish({ ledgerId: 'led_1', fingerprint: 'other' });
     expect(await (await open(alias, OTHER)).marker()).toEqual({ ledgerId: 'led_1', fingerprint: 'other' });
     expect(await collections(alias)).toHaveLength(1);

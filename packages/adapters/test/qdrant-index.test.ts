@@ -134,14 +134,14 @@ function describeQdrant({ newAlias, open, remove, client }: TestQdrant): void {
         await expect(refused()).rejects.toMatchObject({
           code: 'index_unavailable',
           retryable: true,
-          message: expect.stringContaining("got another one's"),
+          message: expect.stringContaining('got one of another model'),
         });
       }
       await expect(renewed.stamp({ ...MARKER, fingerprint: 'other' })).rejects.toThrow('clear it first');
       await renewed.clear();
       await renewed.upsert([indexPoint({ memoryId: 'n' })]);
       expect(await names(renewed)).toEqual(['n']);
-      await expect(old.search([indexQuery()])).rejects.toThrow("got another one's");
+      await expect(old.search([indexQuery()])).rejects.toThrow('got one of another model');
     });
 
     test('a collection of an older release is not believed, and one of this release takes over when it is cleared', async () => {

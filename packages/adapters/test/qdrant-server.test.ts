@@ -89,7 +89,7 @@ describe('the index and a Qdrant server in trouble', () => {
       message: expect.stringMatching(/expected Qdrant 1\.18 or newer at http.*, got 1\.17\.9; upgrade/),
     });
     version = undefined;
-    await expect(open()).rejects.toThrow('got a server that tells no version');
+    await expect(open()).rejects.toThrow('got a server that reports no version');
   });
 
   test('an answer that is none of Qdrant is an error for later', async () => {
@@ -98,7 +98,7 @@ describe('the index and a Qdrant server in trouble', () => {
     await expect(index.count(DEFAULT_TENANT)).rejects.toMatchObject({
       code: 'index_unavailable',
       retryable: true,
-      message: expect.stringContaining('an answer that is no JSON'),
+      message: expect.stringContaining('an answer that is not JSON'),
     });
   });
 
@@ -106,7 +106,7 @@ describe('the index and a Qdrant server in trouble', () => {
     troubles = [{ status, error: 'Invalid API key or JWT' }];
     await expect(open({ apiKey: 'wrong' })).rejects.toMatchObject({
       retryable: false,
-      message: expect.stringMatching(/to take the key.*correct QDRANT_API_KEY/),
+      message: expect.stringMatching(/to accept the key.*correct QDRANT_API_KEY/),
     });
     expect(calls).toHaveLength(1);
   });

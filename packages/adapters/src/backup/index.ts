@@ -61,12 +61,12 @@ async function requireEmpty(folder: string): Promise<void> {
   const names = await readdir(folder);
   if (names.length === 0) return;
   throw refused(
-    `expected a new or empty folder for the backup, got ${folder} with ${names[0]} in it; name another one`,
+    `expected a new or empty folder for the backup, got ${folder} with ${names[0]} in it; choose another one`,
   );
 }
 
 const otherKind = (got: Manifest['kind'], wanted: Manifest['kind']) =>
   refused(
-    `expected a backup of a ${wanted} ledger, which the settings name, got one of a ${got} ledger; ` +
+    `expected a backup of a ${wanted} ledger, as configured, got one of a ${got} ledger; ` +
       (got === 'postgres' ? 'set DATABASE_URL' : 'unset DATABASE_URL'),
   );

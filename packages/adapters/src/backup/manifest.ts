@@ -56,12 +56,12 @@ export async function readManifest(folder: string, onBytes: OnBytes): Promise<Ma
   const path = join(folder, manifest.file);
   const { size } = await stat(path).catch(() => ({ size: -1 }));
   if (size < 0)
-    throw refused(`expected ${path}, which the manifest names, got no such file; the backup is not complete`);
+    throw refused(`expected ${path}, as listed in the manifest, got no such file; the backup is incomplete`);
   const sha256 = size === manifest.bytes ? await sha256Of(path, onBytes) : 'another length';
   if (sha256 === manifest.sha256) return manifest;
   throw refused(
     `expected ${path} as it was written (${manifest.bytes} bytes, SHA-256 ${manifest.sha256}), got ${size} bytes, ` +
-      `${sha256}; the backup is damaged, take another one`,
+      `${sha256}; the backup is damaged; use another one`,
   );
 }
 
@@ -70,7 +70,7 @@ async function textOf(folder: string): Promise<string> {
     return await readFile(join(folder, MANIFEST), 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw refused(`expected a backup in ${folder}, got none that is complete: ${why}; name the folder of a backup`);
+    throw refused(`expected a backup in ${folder}, got no complete one: ${why}; give the folder of a backup`);
   }
 }
 
@@ -80,7 +80,7 @@ function parse(folder: string, text: string): Manifest {
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw refused(
-      `the manifest in ${folder} cannot be read by this release: ${why}; restore it with the one that made it`,
+      `the manifest in ${folder} cannot be read by this release: ${why}; restore it with the release that made it`,
     );
   }
 }

@@ -132,7 +132,7 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
     await client.connect();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw refused(`expected the database at ${placeOf(url)} to answer, got: ${why}; check that it runs`, error);
+    throw refused(`expected the database at ${placeOf(url)} to answer, got: ${why}; check that it is running`, error);
   }
   try {
     return await work(client);
@@ -165,11 +165,11 @@ function notRun(name: string, error: unknown) {
   const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   const got = missing ? 'no such program' : String(error);
   return refused(
-    `expected ${name} of PostgreSQL, got: ${got}; install its client programs, of the server's version or newer ` +
+    `expected ${name} of PostgreSQL, got: ${got}; install its client programs in the server's version or newer ` +
       '(Debian: apt-get install postgresql-client)',
     error,
   );
 }
 
 const taken = (url: string) =>
-  refused(`expected no ledger at ${placeOf(url)}, got one; take a backup of it first, then replace it with --force`);
+  refused(`expected no ledger at ${placeOf(url)}, got one; back it up first, then replace it with --force`);

@@ -39,7 +39,7 @@ export async function backUpSqlite({ path, folder, tools, cancel, onBytes }: Sql
     const pageBytes = source.pragma('page_size', { simple: true }) as number;
     await source.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
-        if (cancel.aborted) throw refused('the backup was stopped; it is not complete');
+        if (cancel.aborted) throw refused('the backup was stopped and is incomplete');
         onBytes((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
         return PAGES_AT_ONCE;
       },
@@ -148,11 +148,11 @@ export function requireCounts(manifest: Manifest, got: Counts): void {
   const wrong = COUNTED.filter((table) => manifest.counts[table] !== got[table]);
   if (wrong.length === 0) return;
   const list = wrong.map((table) => `${manifest.counts[table]} ${table}, got ${got[table]}`).join('; ');
-  throw refused(`the backup is not what its manifest says: expected ${list}; take another one`);
+  throw refused(`the backup does not match its manifest: expected ${list}; use another one`);
 }
 
 const taken = (path: string) =>
-  refused(`expected no ledger at ${path}, got one; take a backup of it first, then replace it with --force`);
+  refused(`expected no ledger at ${path}, got one; back it up first, then replace it with --force`);
 
 const inUse = (path: string) =>
   held(`the ledger ${path} is in use by another process; stop every server of Slowwave on this data, then restore`);

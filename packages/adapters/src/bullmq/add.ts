@@ -79,7 +79,7 @@ function together(tell: (nudges: readonly Nudge[]) => Promise<void>): Schedule['
 
 const tooMany = (): EngineError =>
   new EngineError(
-    `expected the queue to take nudges as they come, but ${LINE_MAX} wait already; the sweep finds what it was not told`,
+    `expected the queue to keep up, got ${LINE_MAX} waiting nudges; the sweep finds the lanes that were not nudged`,
     { code: 'queue_unavailable', retryable: true, countsAsTry: false },
   );
 

@@ -73,7 +73,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 export function unavailable(place: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  const [, advice = 'check that it runs and can be reached from here'] =
+  const [, advice = 'check that it is running and can be reached from here'] =
     ADVICE.find(([sign]) => sign.test(reason)) ?? [];
   return new EngineError(`expected the queue at ${place} to answer, got: ${reason}; ${advice}`, {
     code: 'queue_unavailable',
@@ -100,7 +100,10 @@ export function logErrorsQuietly(source: ErrorSource, { place, pulse }: CalledQu
       suppressed += 1;
       return;
     }
-    log.warn({ place, error: error.message, suppressed }, 'the queue reports a problem; work goes on when it is over');
+    log.warn(
+      { place, error: error.message, suppressed },
+      'the queue reports a problem; work continues when it is resolved',
+    );
     quietUntil = Date.now() + QUIET_MS;
     suppressed = 0;
   });

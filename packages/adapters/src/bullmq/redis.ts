@@ -179,7 +179,7 @@ function refuseOld(place: string, version = ''): void {
 function refuseEvicting(place: string, policy = 'noeviction'): void {
   if (policy === 'noeviction') return;
   throw new EngineError(
-    `expected maxmemory-policy noeviction of Redis at ${place}, got ${policy}, which deletes jobs when memory is short; ` +
+    `expected Redis at ${place} to have maxmemory-policy noeviction, got ${policy}, which deletes jobs when memory is short; ` +
       'set it in redis.conf or run: redis-cli CONFIG SET maxmemory-policy noeviction',
     { code: 'queue_unavailable', retryable: false },
   );

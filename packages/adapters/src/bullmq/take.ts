@@ -80,14 +80,14 @@ async function judge(turn: Turn, taken: Taken, work: TurnWork): Promise<Verdict>
       work.log.info(fields, 'a cancelled turn goes back to the queue');
       return { kind: 'later', at: Date.now() };
     }
-    work.log.error(fields, limit.signal.aborted ? TURN_TOO_LONG : 'a turn failed unexpectedly; it is tried again');
+    work.log.error(fields, limit.signal.aborted ? TURN_TOO_LONG : 'a turn failed unexpectedly; it will be retried');
     return { kind: 'later', at: Date.now() + AFTER_THROW_MS };
   } finally {
     limit.clear();
   }
 }
 
-const TURN_TOO_LONG = `a turn was cancelled after ${QUEUES.consolidate.timeoutMs} ms, the limit of one turn; it is tried again`;
+const TURN_TOO_LONG = `a turn was cancelled after ${QUEUES.consolidate.timeoutMs} ms, the limit of one turn; it will be retried`;
 
 /** What becomes of a turn that a worker has taken. */
 export type Place =
@@ -156,10 +156,10 @@ async function endRefresh(
   if (taken.signal?.aborted === true) return handBack(taken, log, { at: Date.now() });
   const fields = { ...refresh, error: messageOf(error) };
   if (error instanceof EngineError && !error.countsAsTry) {
-    log.info(fields, 'a refresh of a summary waits');
+    log.info(fields, 'a summary refresh is waiting');
     return handBack(taken, log, { at: Date.now() + (error.retryAfterMs ?? WAIT_MS) });
   }
-  log.warn(fields, 'a refresh of a summary failed');
+  log.warn(fields, 'a summary refresh failed');
   if (!(error instanceof EngineError)) throw error;
   if (!error.retryable) throw new UnrecoverableError(error.message);
   if (error.retryAfterMs !== null) return handBack(taken, log, { at: Date.now() + error.retryAfterMs });
@@ -185,7 +185,7 @@ export async function workStudy(taken: Taken, { handler, isClosing, log }: Study
     again = await handler(lane, limit.signal);
   } catch (error) {
     if (taken.signal?.aborted === true) return await handBack(taken, log, { at: Date.now() });
-    log.warn({ lane, error: messageOf(error) }, 'a study failed unexpectedly; it is tried again');
+    log.warn({ lane, error: messageOf(error) }, 'a study failed unexpectedly; it will be retried');
     return await handBack(taken, log, { at: Date.now() + AFTER_THROW_MS });
   } finally {
     limit.clear();
@@ -215,7 +215,7 @@ export async function workErasure(taken: Taken, { handler, isClosing, log }: Era
     again = await handler(erasure, limit.signal);
   } catch (error) {
     if (taken.signal?.aborted === true || limit.signal.aborted) return await handBack(taken, log, { at: Date.now() });
-    log.warn({ erasure, error: messageOf(error) }, 'an erasure could not go on; it is tried again');
+    log.warn({ erasure, error: messageOf(error) }, 'an erasure could not continue; it will be retried');
     return await handBack(taken, log, { at: Date.now() + AFTER_FAILURE_MS });
   } finally {
     limit.clear();
@@ -269,7 +269,7 @@ async function orWarn(job: Job, log: Log, handOver: () => Promise<void>): Promis
     await handOver();
   } catch (error) {
     const fields = { job: job.id, error: messageOf(error) };
-    log.warn(fields, 'could not hand a job back to the queue; it is due when its lock expires');
+    log.warn(fields, 'could not return a job to the queue; it is due again when its lock expires');
   }
 }
 

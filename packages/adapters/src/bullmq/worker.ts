@@ -196,7 +196,7 @@ function whileFull(
     try {
       await look();
     } catch (error) {
-      log.debug({ error: String(error) }, 'what waits could not be put in order; it is taken as it came');
+      log.debug({ error: String(error) }, 'could not order the waiting turns; they run in order of arrival');
     }
     isLooking = false;
   }, LOOK_EVERY_MS).unref();
@@ -211,7 +211,7 @@ function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
     // The library does not: without this two workers would spend tokens on one job.
     for (const id of jobs) worker.cancelJob(id, 'lock lost');
   });
-  worker.on('stalled', (job) => log.warn({ queue, job }, 'a job of a worker that died or hung is due again'));
+  worker.on('stalled', (job) => log.warn({ queue, job }, 'a worker died or hung; its job is due again'));
 }
 
 interface Running {

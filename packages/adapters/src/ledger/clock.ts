@@ -34,7 +34,7 @@ const HASTEN_LANES = `
     newest_at = CASE WHEN newest_at > @now THEN @now ELSE newest_at END,
     oldest_at = CASE WHEN oldest_at > @now THEN @now ELSE oldest_at END`;
 
-/** What else waits for a time: all of it is tried again when it is due, so that too early costs a try and loses nothing. */
+/** What else waits for a time: all of it will be retried when it is due, so that too early costs a try and loses nothing. */
 const HASTEN_OTHERS: readonly string[] = [
   `UPDATE graph_studies SET not_before = @now WHERE state = 'pending' AND not_before > @now`,
   'UPDATE graph_turns SET held_until = @now WHERE held_until > @now',

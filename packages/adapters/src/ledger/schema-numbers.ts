@@ -35,7 +35,7 @@ export function refuseUnknownBackup(schema: number, migrations: readonly string[
   const newest = newestOf(migrations);
   if (schema >= FIRST && schema <= newest) return;
   throw new EngineError(
-    `the backup has schema ${schema}, this release restores those from ${FIRST} up to ${newest}; restore it with the ` +
+    `the backup has schema ${schema}, but this release restores schemas ${FIRST} to ${newest}; restore it with the ` +
       'release that made it',
     { code: 'ledger_unavailable', retryable: false },
   );

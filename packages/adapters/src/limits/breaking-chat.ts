@@ -55,7 +55,8 @@ export function breakingChat(
   const become = (next: Breaker): void => {
     const [from, to] = [breaker.kind, next.kind];
     breaker = next;
-    if (from !== to && to === 'open') log.warn({ model: chat.name, from }, 'a model keeps failing; it is left alone');
+    if (from !== to && to === 'open')
+      log.warn({ model: chat.name, from }, 'a model keeps failing; calls to it are paused');
     if (from !== to && to === 'closed') log.info({ model: chat.name }, 'a model answers again');
   };
   return {
@@ -87,7 +88,7 @@ export function breakingChat(
 }
 
 const leftAlone = (model: string, ms: number): EngineError =>
-  new EngineError(`${model} kept failing and is left alone for ${Math.ceil(ms / 1000)} s; the work waits`, {
+  new EngineError(`${model} keeps failing; calls to it are paused for ${Math.ceil(ms / 1000)} s; the work waits`, {
     code: 'circuit_open',
     retryable: true,
     retryAfterMs: ms,

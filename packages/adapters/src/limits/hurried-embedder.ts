@@ -38,6 +38,6 @@ async function embedInTime(embedder: Embedder, { texts, limitMs }: Hurry, cancel
 
 const tooLate = ({ fingerprint }: Embedder, limitMs: number): EngineError =>
   new EngineError(
-    `expected vectors from ${fingerprint} within ${limitMs} ms, got none; what is asked or written goes by its words`,
+    `expected vectors from ${fingerprint} within ${limitMs} ms, got none; words are used instead of vectors`,
     { code: 'model_timeout', retryable: true },
   );

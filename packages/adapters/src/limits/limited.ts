@@ -80,7 +80,7 @@ interface LimitedCall<T> {
 async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>): Promise<T> {
   /** What is told to the limiter after a call changes nothing about the call: its answer is not lost for it. */
   const told = async (telling: Promise<void>): Promise<void> => {
-    await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'a call could not be counted'));
+    await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'could not count a model call'));
   };
   const id = await admitted({ model, limiter }, call);
   try {
@@ -114,10 +114,12 @@ async function admitted(
 }
 
 const tooEarly = (model: string, ms: number): EngineError =>
-  new EngineError(
-    `${model} takes no more calls for ${Math.ceil(ms / 1000)} s by its provider's limits; the work waits`,
-    { code: 'rate_limited', retryable: true, retryAfterMs: ms, countsAsTry: false },
-  );
+  new EngineError(`the rate limits of ${model} allow no further call for ${Math.ceil(ms / 1000)} s; the work waits`, {
+    code: 'rate_limited',
+    retryable: true,
+    retryAfterMs: ms,
+    countsAsTry: false,
+  });
 
 /** How long a provider that said "too many" is left alone; null when it said something else. */
 function pauseAfter(error: unknown): number | null {

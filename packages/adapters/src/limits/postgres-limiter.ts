@@ -108,7 +108,7 @@ async function read(client: Pool | PoolClient, model: string): Promise<{ account
 const lockOf = (model: string): number => createHash('sha256').update(model).digest().readUInt32LE(0) >>> 1 || 1;
 
 const uncounted = (cause: unknown): EngineError =>
-  new EngineError('expected PostgreSQL to count calls of the model, but it did not answer; work waits for it', {
+  new EngineError('expected PostgreSQL to count the model call, got no answer; work waits until PostgreSQL is back', {
     code: 'queue_unavailable',
     retryable: true,
     countsAsTry: false,

@@ -107,7 +107,7 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
     try {
       return await runScript(redis, script, [1, `{slowwave}:limits:${model}`, ...args]);
     } catch (cause) {
-      throw new EngineError('expected Redis to count calls of the model, but it did not answer; work waits for it', {
+      throw new EngineError('expected Redis to count the model call, got no answer; work waits until Redis is back', {
         code: 'queue_unavailable',
         retryable: true,
         countsAsTry: false,

@@ -79,7 +79,7 @@ function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
 }
 
 const cancelled = (): EngineError =>
-  new EngineError('cancelled while it waited for others to end', {
+  new EngineError('cancelled while waiting for others to finish', {
     code: 'cancelled',
     retryable: true,
   });

@@ -81,7 +81,7 @@ function asFailure(
 ): Error {
   if (error instanceof EngineError) return error;
   const why = signal.aborted ? `no answer within ${timeoutMs} ms` : codeOf(error);
-  return new EngineError(`${host} was asked, and gave ${why}`, { code: 'internal', retryable: true, cause: error });
+  return new EngineError(`the request to ${host} failed: ${why}`, { code: 'internal', retryable: true, cause: error });
 }
 
 const codeOf = (error: Error): string =>
@@ -123,7 +123,7 @@ async function checkHost(host: string, how: { readonly policy: UrlPolicy; readon
 
 const unresolved = (host: string, cause: unknown): EngineError =>
   new EngineError(
-    `expected the host of an image, ${host}, to have an address, got none; send the image as a data URL, or correct it`,
+    `expected the image host ${host} to have an address, got none; correct the URL, or send the image as a data URL`,
     { code: 'unsupported_content', retryable: true, cause },
   );
 

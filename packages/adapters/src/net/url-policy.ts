@@ -43,11 +43,13 @@ function checked(text: string, listed: Listed): URL {
     throw refused(`expected a URL that begins with https://, got ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw refused('expected a URL without a user or password, got one with them; use a secret instead');
+    throw refused('expected a URL without user and password, got one with credentials; use a secret instead');
   }
   if (!mayName(host, listed)) throw privateAddress(host);
   if (url.protocol === 'http:' && !isListed(host, host, listed)) {
-    throw refused(`expected https://, got http://${url.host}; only hosts in SLOWWAVE_ALLOW_PRIVATE_URLS do without`);
+    throw refused(
+      `expected https://, got http://${url.host}; http is only allowed for hosts in SLOWWAVE_ALLOW_PRIVATE_URLS`,
+    );
   }
   return url;
 }
@@ -67,7 +69,7 @@ function isListed(host: string, address: string, { ranges, names }: Listed): boo
 /** Says the host that was asked for, not the address behind it: that would tell a caller about the inside. */
 export const privateAddress = (host: string): EngineError =>
   refused(
-    `expected a host on the public internet, got ${host}, which is not; the operator can list it in ` +
+    `expected a host on the public internet, got ${host}; the operator can allow it in ` +
       'SLOWWAVE_ALLOW_PRIVATE_URLS',
   );
 

@@ -48,7 +48,7 @@ function warn({ log, model }: OpenaiOptions, step: { tried: Manners; lesser: Man
   const { tried, lesser, complaint } = step;
   log.warn(
     { model, tried, now: lesser, reason: complaint.text },
-    'the chat model refuses a setting; going on without it',
+    'the chat model rejects a setting; continuing without it',
   );
 }
 
@@ -153,12 +153,12 @@ function refuseRefusals({ finish_reason: reason, message }: Choice, place: Place
   if (typeof message?.refusal === 'string' && message.refusal !== '') {
     throw rejected(place, { got: 'a refusal', retryable: false });
   }
-  if (reason === 'content_filter') throw rejected(place, { got: "its content filter's stop", retryable: false });
+  if (reason === 'content_filter') throw rejected(place, { got: 'a stop by its content filter', retryable: false });
   if (reason === 'error') throw rejected(place, { got: 'an answer that ended in an error', retryable: true });
 }
 
 function rejected(place: Place, { got, retryable }: { got: string; retryable: boolean }): EngineError {
-  const advice = retryable ? 'it is tried again' : 'asking again would not help: see what these messages are about';
+  const advice = retryable ? 'it will be retried' : 'retrying would not help; check what these messages are about';
   const message = `expected an answer from ${place.baseUrl} (model ${place.model}), got ${got}; ${advice}`;
   return new EngineError(message, { code: 'model_rejected', retryable });
 }

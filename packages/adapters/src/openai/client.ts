@@ -62,7 +62,7 @@ function notAUrl(baseUrl: string): EngineError {
 /** Says nothing of the key itself; what the library says of such a key quotes it. */
 function notAKey(): EngineError {
   const message =
-    "expected the model's API key to be one word of ASCII characters, got others in it; correct OPENAI_API_KEY";
+    "expected the model's API key to be one word of ASCII characters, got other characters; correct OPENAI_API_KEY";
   return new EngineError(message, { code: 'model_misconfigured', retryable: false });
 }
 

@@ -110,7 +110,7 @@ async function refused(server: Server, { asking }: Batch, error: EngineError): P
     asking.takes = true;
   }
   const { model, log } = server.options;
-  log.warn({ model, code: error.code, error: error.message }, 'the embedding model refuses a text: it has no vector');
+  log.warn({ model, code: error.code, error: error.message }, 'the embedding model rejects a text; it gets no vector');
   return { vectors: [null], usage: { promptTokens: 0, completionTokens: 0 } };
 }
 
@@ -146,7 +146,7 @@ async function requestInputs(server: Server, inputs: readonly string[], cancel: 
     const reason = unquoted(outcome.complaint, inputs).text;
     options.log.warn(
       { model: options.model, tried, now: lesser, reason },
-      'the embedding model refuses a setting; going on without it',
+      'the embedding model rejects a setting; continuing without it',
     );
   }
 }
@@ -255,7 +255,7 @@ function checkDimensions({ vectors }: RawVectors, dimensions: number, place: Pla
   const wrong = vectors.find((vector) => vector !== null && vector.length !== dimensions);
   if (wrong === undefined || wrong === null) return;
   const expected = `vectors of ${dimensions} dimensions from ${place.baseUrl} (model ${place.model})`;
-  const advice = `set SLOWWAVE_EMBEDDING_DIMENSIONS to ${wrong.length}, or use a model with ${dimensions}; the index is then built anew`;
+  const advice = `set SLOWWAVE_EMBEDDING_DIMENSIONS to ${wrong.length}, or use a model with ${dimensions}; the index is then rebuilt`;
   throw new EngineError(`expected ${expected}, got ${wrong.length}; ${advice}`, MISCONFIGURED);
 }
 

@@ -37,24 +37,23 @@ export function breakdown(thrown: unknown, place: Place): EngineError {
   // What breaks a connection is a cause below; without one the library could not read the body.
   const broken = thrown instanceof APIConnectionError || (thrown instanceof Error && thrown.cause instanceof Error);
   if (!broken) return unreadable(`a body that cannot be read (${detail})`, place, thrown);
-  const message = `expected an answer from ${place.baseUrl}, got ${lost} (${detail}); check that the server runs and that OPENAI_BASE_URL is right`;
+  const message = `expected an answer from ${place.baseUrl}, got ${lost} (${detail}); check that the server is running and OPENAI_BASE_URL is correct`;
   return new EngineError(message, { code: 'model_unreachable', retryable: true, cause: thrown });
 }
 
 /** A success whose body is none. */
 export function unreadable(got: string, place: Place, cause?: unknown): EngineError {
-  const message = `expected an OpenAI-compatible answer from ${place.baseUrl} (model ${place.model}), got ${got}; check OPENAI_BASE_URL if this goes on`;
+  const message = `expected an OpenAI-compatible answer from ${place.baseUrl} (model ${place.model}), got ${got}; check OPENAI_BASE_URL if this persists`;
   return new EngineError(message, { code: 'model_server_error', retryable: true, cause });
 }
 
 export function timedOut(place: Place, cause: unknown): EngineError {
-  const message = `expected an answer from ${place.baseUrl} (model ${place.model}) within ${place.timeoutMs} ms, got none; it is tried again later, and a slow model needs a longer timeout`;
+  const message = `expected an answer from ${place.baseUrl} (model ${place.model}) within ${place.timeoutMs} ms, got none; it will be retried later; a slow model needs a longer timeout`;
   return new EngineError(message, { code: 'model_timeout', retryable: true, cause });
 }
 
 export function cancelled(cause?: unknown): EngineError {
-  const message =
-    'the question to the model was cancelled before it was answered; it is asked again when its work resumes';
+  const message = 'the model call was cancelled before it was answered; it will be repeated when the work resumes';
   return new EngineError(message, { code: 'cancelled', retryable: true, cause });
 }
 
@@ -67,33 +66,38 @@ interface Verdict {
 const TOO_LONG_VERDICT: Verdict = {
   code: 'context_too_long',
   retryable: false,
-  advice: 'give the model less at once or use one with a longer context',
+  advice: 'send the model less at once, or use one with a longer context',
 };
 
 function verdictOn(complaint: Complaint): Verdict {
   const { status, code, text } = complaint;
   const about = `${code} ${text}`;
-  if (isRedirect(complaint)) return misconfigured('redirects are not followed: set OPENAI_BASE_URL to where it leads');
+  if (isRedirect(complaint))
+    return misconfigured('redirects are not followed; set OPENAI_BASE_URL to the final address');
   const final = [200, 400, 413, 422, 500].includes(status);
   if (status === 413 || (final && TOO_LONG.test(about))) return TOO_LONG_VERDICT;
   if (status < 500 && FILTERED.test(about))
-    return verdict('model_rejected', false, 'its content filter refuses this input');
+    return verdict('model_rejected', false, 'its content filter rejects this input');
   if (status === 400 && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
   return verdictOnStatus(status, about);
 }
 
 function verdictOnStatus(status: number, about: string): Verdict {
-  if (status === 200) return verdict('model_rejected', true, 'it is tried again');
+  if (status === 200) return verdict('model_rejected', true, 'it will be retried');
   if (status === 402 || (status === 429 && NO_MONEY.test(about))) {
-    return verdict('model_overloaded', true, 'the account has no credit left: top it up; until then it is tried again');
+    return verdict(
+      'model_overloaded',
+      true,
+      'the account has no credit left; top it up (it will be retried until then)',
+    );
   }
-  if (status === 401 || status === 403) return misconfigured('correct OPENAI_API_KEY or what the key may do');
+  if (status === 401 || status === 403) return misconfigured('correct OPENAI_API_KEY or its permissions');
   if (status === 404 || status === 405) return misconfigured('correct OPENAI_BASE_URL or the name of the model');
-  if (status === 408) return verdict('model_timeout', true, 'it is tried again');
-  if (status === 429) return verdict('model_overloaded', true, 'it is tried again when the server allows it');
+  if (status === 408) return verdict('model_timeout', true, 'it will be retried');
+  if (status === 429) return verdict('model_overloaded', true, 'it will be retried when the server allows it');
   if (status >= 500 || status === 409 || status === 425)
-    return verdict('model_server_error', true, 'it is tried again');
-  return verdict('model_rejected', false, 'the server refuses this request and would do so again');
+    return verdict('model_server_error', true, 'it will be retried');
+  return verdict('model_rejected', false, 'the server rejects this request; retrying would not help');
 }
 
 function misconfigured(what: string): Verdict {

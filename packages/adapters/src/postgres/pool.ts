@@ -50,7 +50,7 @@ export function openPool({ url, schema, durable = true, max, log, types }: PoolO
     ...(types === undefined ? {} : { types }),
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ place, error: error.message }, 'an idle connection to the database broke'));
+  pool.on('error', (error) => log.warn({ place, error: error.message }, 'an idle database connection broke'));
   // One that breaks in use fails its next statement; without a listener it would end the process before.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;

@@ -119,7 +119,7 @@ const noteOf = ({ ledger_id, started_at, after, after_batch, by_words, ...counts
 });
 
 const notBegun = (): EngineError =>
-  new EngineError('a new collection was not begun; ask `begun` or call `begin` first', {
+  new EngineError('no new collection was begun; call `begun` or `begin` first', {
     code: 'internal',
     retryable: false,
   });

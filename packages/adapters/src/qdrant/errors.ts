@@ -20,7 +20,7 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof QdrantClientResourceExhaustedError) return { status: 429, detail: error.message };
   if (error instanceof QdrantClientTimeoutError) return { status: null, detail: 'no answer in time' };
   if (error instanceof QdrantClientUnexpectedResponseError) return { status: BAD_GATEWAY, detail: error.message };
-  if (error instanceof SyntaxError) return { status: BAD_GATEWAY, detail: 'an answer that is no JSON' };
+  if (error instanceof SyntaxError) return { status: BAD_GATEWAY, detail: 'an answer that is not JSON' };
   if (!(error instanceof Error)) return null;
   if ('status' in error && typeof error.status === 'number') return { status: error.status, detail: detailOf(error) };
   // The platform's fetch says only that it failed; why is in its cause.
@@ -53,15 +53,15 @@ interface Explained {
 
 function explain(status: number | null, detail: string, place: string): Explained {
   if (status === null) {
-    const message = `expected Qdrant at ${place} to answer, got: ${detail}; check that it runs and can be reached from here`;
+    const message = `expected Qdrant at ${place} to answer, got: ${detail}; check that it is running and can be reached from here`;
     return { message, retryable: true };
   }
   if (isBusy(status)) {
-    const message = `expected Qdrant at ${place} to do its work, got HTTP ${status}: ${detail}; it is tried again`;
+    const message = `expected Qdrant at ${place} to process the request, got HTTP ${status}: ${detail}; it will be retried`;
     return { message, retryable: true };
   }
   if (status === 401 || (status === 403 && /api key|token|access|forbidden/i.test(detail))) {
-    const message = `expected Qdrant at ${place} to take the key, got HTTP ${status}: ${detail}; correct QDRANT_API_KEY`;
+    const message = `expected Qdrant at ${place} to accept the key, got HTTP ${status}: ${detail}; correct QDRANT_API_KEY`;
     return { message, retryable: false };
   }
   return explainRequest(status, detail, place);
@@ -70,11 +70,11 @@ function explain(status: number | null, detail: string, place: string): Explaine
 /** The server is there and well, and says that the request does not fit what it holds. */
 function explainRequest(status: number, detail: string, place: string): Explained {
   if (status === 404 && /doesn't exist|not found/i.test(detail)) {
-    const message = `expected the index on Qdrant at ${place}, got: ${detail}; restart the worker, which makes it anew from the ledger`;
+    const message = `expected the index on Qdrant at ${place}, got: ${detail}; restart the worker, which rebuilds it from the ledger`;
     return { message, retryable: true };
   }
   if (/vector name/i.test(detail)) {
-    const message = `expected the index at ${place} to be made by this embedder, got another one's (${detail}); restart with the settings it was made with, or rebuild it`;
+    const message = `expected the index at ${place} to be built with this embedding model, got one of another model (${detail}); restart with the settings it was built with, or rebuild it`;
     return { message, retryable: true };
   }
   if (/dimension/i.test(detail)) {
@@ -82,11 +82,11 @@ function explainRequest(status: number, detail: string, place: string): Explaine
     return { message, retryable: false };
   }
   if (/index required/i.test(detail)) {
-    const message = `expected every field that filters to be indexed at ${place}, got: ${detail}; restart the process, which makes missing indexes`;
+    const message = `expected every filter field to be indexed at ${place}, got: ${detail}; restart the process, which creates missing indexes`;
     return { message, retryable: false };
   }
   return {
-    message: `expected Qdrant at ${place} to take the request, got HTTP ${status}: ${detail}`,
+    message: `expected Qdrant at ${place} to accept the request, got HTTP ${status}: ${detail}`,
     retryable: false,
   };
 }

@@ -53,10 +53,10 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
 
 /** The server gives no way to ask for it, short of filling another collection. */
 const REMAINS =
-  'Qdrant: deleted points stay in its segments, where no search finds them, until it merges those or the index is rebuilt';
+  'Qdrant: deleted points stay in its segments until it merges them or the index is rebuilt; no search finds them';
 
 const COMMON_STATISTICS =
-  'this Qdrant counts how rare a word is over all tenants together; from version 1.19 each tenant has its own counts';
+  'this Qdrant counts how rare a word is across all tenants; from version 1.19 it counts per tenant';
 
 /** An index of another space is left as it is: it is rebuilt or cleared on purpose, not by opening. */
 async function prepare(server: QdrantServer, keeping: Keeping, log: Log): Promise<void> {
@@ -71,7 +71,7 @@ async function prepare(server: QdrantServer, keeping: Keeping, log: Log): Promis
   } else {
     log.warn(
       { index: names.alias, collection: current },
-      'the index on Qdrant was made by another embedder or release',
+      'the index on Qdrant was built with another embedding model or release',
     );
   }
 }

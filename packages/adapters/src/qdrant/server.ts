@@ -135,8 +135,9 @@ export function addressOf(text: string): Address {
   const https = url?.protocol === 'https:';
   if (url === null || (!https && url.protocol !== 'http:'))
     throw unusable('a URL that begins with http:// or https://');
-  if (url.username !== '' || url.password !== '') throw unusable('no user and password in it (use QDRANT_API_KEY)');
-  if (url.search !== '' || url.hash !== '') throw unusable('no ? and no # in it');
+  if (url.username !== '' || url.password !== '')
+    throw unusable('a URL without user and password (use QDRANT_API_KEY)');
+  if (url.search !== '' || url.hash !== '') throw unusable('a URL without ? and #');
   const port = url.port === '' ? (https ? 443 : 80) : Number(url.port);
   const prefix = url.pathname.replace(/\/+$/, '');
   return { host: url.hostname, port, https, prefix, place: `${url.protocol}//${url.hostname}:${port}${prefix}` };
@@ -165,7 +166,7 @@ interface Abilities {
 /** What a server of some version can do; throws for one that is too old. */
 function abilitiesOf(version: unknown, place: string): Abilities {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(typeof version === 'string' ? version : '') ?? [];
-  if (major === undefined || minor === undefined) throw refused(place, 'a server that tells no version');
+  if (major === undefined || minor === undefined) throw refused(place, 'a server that reports no version');
   const given = { major: Number(major), minor: Number(minor) };
   if (!atLeast(given, OLDEST)) throw refused(place, String(version));
   return { tenantStatistics: atLeast(given, TENANT_STATISTICS) };

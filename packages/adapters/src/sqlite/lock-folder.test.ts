@@ -33,14 +33,16 @@ test('of many that claim a folder at once, one gets it', async () => {
 const OURS = 'redis://127.0.0.1:6379';
 
 test.each([
-  ['a queue of its own', null, 'a queue of its own, in that process'],
+  ['a queue of its own', null, 'a queue of its own in memory'],
   ['a queue on another server', 'redis://127.0.0.1:6380', 'a queue on another server'],
 ])(
   'beside a process with %s nobody else works the folder, with who has it and what to do',
   async (_whose, queue, where) => {
     const lock = await lockFolder(folder.path, queue);
     const refused = requireSameQueue(folder.path, OURS);
-    await expect(refused).rejects.toThrow(`is worked by process ${process.pid}, which has ${where}`);
+    await expect(refused).rejects.toThrow(
+      `process ${process.pid} works on the data folder ${folder.path} with ${where}`,
+    );
     await expect(requireSameQueue(folder.path, OURS)).rejects.toThrow('start it with the REDIS_URL of this one');
     await lock.close();
     await expect(requireSameQueue(folder.path, OURS)).resolves.toBeUndefined();

@@ -22,7 +22,7 @@ export async function lockFolder(folder: string, queue: QueueServer = null): Pro
     return { close: async () => held.close() };
   }
   throw new EngineError(
-    `the data folder ${folder} is in use by process ${held.heldBy}: stop that one, or choose another folder with ` +
+    `the data folder ${folder} is in use by process ${held.heldBy}: stop it, or choose another folder with ` +
       'SLOWWAVE_DATA_DIR (--data-dir). Several processes share a folder only as ingest, worker, search and console on ' +
       'one Redis; see docs/operations.md',
     { code: 'ledger_unavailable', retryable: true },
@@ -40,10 +40,10 @@ export async function requireSameQueue(folder: string, queue: string): Promise<v
   const theirs = (await readFile(join(folder, QUEUE_FILE), 'utf8').catch(() => IN_PROCESS)).split('\n');
   const ours = await namesOf(queue);
   if (ours.some((name) => theirs.includes(name))) return;
-  const where = theirs.includes(IN_PROCESS) ? 'a queue of its own, in that process' : 'a queue on another server';
+  const where = theirs.includes(IN_PROCESS) ? 'a queue of its own in memory' : 'a queue on another server';
   throw new EngineError(
-    `the data folder ${folder} is worked by process ${holder}, which has ${where}: two queues on one ledger would work every ` +
-      'turn twice. Stop that process, start it with the REDIS_URL of this one, or choose another folder with SLOWWAVE_DATA_DIR',
+    `process ${holder} works on the data folder ${folder} with ${where}: two queues on one ledger would run every ` +
+      'turn twice. Stop it, start it with the REDIS_URL of this one, or choose another folder with SLOWWAVE_DATA_DIR',
     { code: 'ledger_unavailable', retryable: false },
   );
 }

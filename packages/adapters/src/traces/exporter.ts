@@ -60,7 +60,7 @@ export function openExporter({ endpoint, headers, service, log }: ExporterOption
   return {
     add: (span) => {
       if (closed) return;
-      if (waiting.length >= WAITING_MAX) return complain(`${WAITING_MAX} spans wait; new ones are dropped`);
+      if (waiting.length >= WAITING_MAX) return complain(`${WAITING_MAX} spans are waiting; new ones are dropped`);
       waiting.push(span);
       gather();
     },
@@ -83,7 +83,7 @@ async function post(url: string, { headers, body }: { headers: object; body: str
       signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
     });
     await answer.body?.cancel();
-    return answer.ok ? 'taken' : { problem: `it answered ${answer.status}`, later: LATER.has(answer.status) };
+    return answer.ok ? 'taken' : { problem: `got status ${answer.status}`, later: LATER.has(answer.status) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error), later: true };
   }
@@ -94,7 +94,7 @@ function complaints(log: Log, url: string): (problem: string) => void {
   return (problem) => {
     if (performance.now() - last < COMPLAIN_MS) return;
     last = performance.now();
-    log.warn({ collector: new URL(url).host, problem }, 'traces could not be sent; the work goes on without them');
+    log.warn({ collector: new URL(url).host, problem }, 'could not send traces; work continues without them');
   };
 }
 

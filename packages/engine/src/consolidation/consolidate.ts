@@ -46,7 +46,7 @@ export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancella
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
-  throw new EngineError('explicit writes kept changing the memories that were being decided on; it is tried again', {
+  throw new EngineError('explicit writes kept changing the memories that were being decided on; it will be retried', {
     code: 'overtaken',
     retryable: true,
     retryAfterMs: OVERTAKEN_PAUSE_MS,

@@ -65,7 +65,7 @@ export interface FollowUps {
 /** Throws when the refresh should be tried again; an EngineError that is not retryable ends it. */
 export type SummaryHandler = (refresh: SummaryRefresh, cancel: Cancellation) => Promise<void>;
 
-/** Makes a lane's next study. Answers when to come back; null: nothing is left to do. Whatever it throws, it is tried again. */
+/** Makes a lane's next study. Answers when to come back; null: nothing is left to do. Whatever it throws, it will be retried. */
 export type StudyHandler = (lane: LaneId, cancel: Cancellation) => Promise<Millis | null>;
 
 export type TurnHandler = (turn: TurnName, cancel: Cancellation) => Promise<Verdict>;

@@ -46,7 +46,7 @@ test('2xx is a delivery, and it is over', async () => {
 });
 
 test.each([{ status: 500 }, { status: 302 }, { error: new Error('away') }])(
-  'after %s it is tried again with growing pauses for about a day, and then it has failed',
+  'after %s it will be retried with growing pauses for about a day, and then it has failed',
   async (answer) => {
     const { tools, ledger, posts, tryOnce } = await bench(answer);
     const begun = tools.now();

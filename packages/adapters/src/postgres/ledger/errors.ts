@@ -73,7 +73,7 @@ function ofCode(error: DatabaseError, place: string): EngineError {
   const code = error.code ?? '';
   if (code === TOO_MANY_CONNECTIONS) return unavailable(place, `${error.message}; ${FEWER_CONNECTIONS}`, error);
   if (startsWithAny(code, REFUSALS)) {
-    const text = `expected ${place} to let Slowwave in, got: ${error.message} (${code}); check DATABASE_URL and the rights of its user`;
+    const text = `expected ${place} to accept the connection, got: ${error.message} (${code}); check DATABASE_URL and the privileges of its user`;
     return new EngineError(text, { code: 'ledger_unavailable', retryable: false, cause: error });
   }
   if (startsWithAny(code, MISTAKES)) {
@@ -94,7 +94,7 @@ function unavailable(place: string, reason: string, cause: unknown): EngineError
     });
   }
   return new EngineError(
-    `expected the ledger at ${place} to answer, got: ${reason}; check that the server runs and can be reached from here`,
+    `expected the ledger at ${place} to answer, got: ${reason}; check that the server is running and can be reached from here`,
     { code: 'ledger_unavailable', retryable: true, countsAsTry: false, cause },
   );
 }

@@ -80,12 +80,12 @@ async function checkServer(client: PoolClient, log: Log): Promise<void> {
   }
   if (path !== SCHEMA) {
     throw unusable(
-      `expected connections with our settings (search_path ${SCHEMA}), got search_path ${path}: something between here and ` +
-        'the server drops them; name the server itself, or a pooler that keeps sessions and their options',
+      `expected connections with search_path ${SCHEMA}, got ${path}: something between here and ` +
+        'the server drops connection options; connect to the server itself, or use a pooler that keeps sessions and their options',
     );
   }
   if (fsync === 'off') {
-    log.warn({}, 'the database server runs with fsync off: a crash of its machine loses what was acknowledged');
+    log.warn({}, 'the database server runs with fsync off: acknowledged batches are lost if its machine crashes');
   }
 }
 

@@ -33,8 +33,8 @@ export const isOfSpace = (sql: Sql, space: IndexSpace): boolean => metaOf(sql, '
 export function requireSpace(sql: Sql, space: IndexSpace): void {
   if (isOfSpace(sql, space)) return;
   throw new EngineError(
-    `expected the index ${sql.db.name} to be of ${spaceText(space)}, got one of ${metaOf(sql, 'space')}; ` +
-      'it must be cleared and rebuilt from the ledger, which a start with these settings does',
+    `expected the index ${sql.db.name} to be for ${spaceText(space)}, got one for ${metaOf(sql, 'space')}; ` +
+      'it must be rebuilt from the ledger, which a restart with these settings does',
     { code: 'index_unavailable', retryable: true },
   );
 }
@@ -95,14 +95,16 @@ const formatOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: t
 
 function refuseForeign(sql: Sql): void {
   if (sql.db.pragma('application_id', { simple: true }) !== APPLICATION) {
-    throw new EngineError(`expected ${sql.db.name} to be a search index, got another kind of file; give another path`, {
+    throw new EngineError(`expected ${sql.db.name} to be a search index, got another kind of file; use another path`, {
       code: 'index_unavailable',
       retryable: false,
     });
   }
   const format = formatOf(sql);
   if (format <= FORMAT) return;
-  throw unusable(`the index file ${sql.db.name} has format ${format}, this release knows only up to format ${FORMAT}`);
+  throw unusable(
+    `the index file ${sql.db.name} has format ${format}, but this release only supports formats up to ${FORMAT}`,
+  );
 }
 
 /** Result codes of a file that only a new one replaces. */

@@ -19,7 +19,7 @@ export interface SetAside {
   readonly lane: LaneId;
   /** Tries in a row that failed. */
   readonly failures: number;
-  /** When it is tried again. */
+  /** When it will be retried. */
   readonly notBefore: Millis;
   /** Of the last try. */
   readonly failure: Failure;

@@ -192,7 +192,7 @@ export function countWaits(limiter: Limiter, registry: Registry): Limiter {
       }
       return answer;
     },
-    settle: (model, id, tokens) => limiter.settle(model, id, tokens),
+    correct: (model, id, tokens) => limiter.correct(model, id, tokens),
     pause: (model, ms) => {
       pauses.inc({ model });
       return limiter.pause(model, ms);

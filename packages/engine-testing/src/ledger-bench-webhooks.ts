@@ -44,9 +44,9 @@ export const done = (b: Bench): Attempted => ({ kind: 'delivered', status: 204, 
 export const failed = (b: Bench, { retryAt, heldUntil }: { retryAt: number | null; heldUntil: number }) =>
   ({ kind: 'failed', status: 500, error: 'away', retryAt, heldUntil, pause: false, now: b.tools.now() }) as const;
 
-export function settle(b: Bench, claimed: ClaimedDelivery | undefined, attempted: Attempted): Promise<boolean> {
+export function note(b: Bench, claimed: ClaimedDelivery | undefined, attempted: Attempted): Promise<boolean> {
   if (claimed === undefined) throw new Error('nothing was claimed');
-  return b.ledger.webhooks.settle(claimed.delivery, attempted);
+  return b.ledger.webhooks.note(claimed.delivery, attempted);
 }
 
 export const subjectOf = ({ delivery }: ClaimedDelivery): unknown => JSON.parse(delivery.body).data.memory_id;

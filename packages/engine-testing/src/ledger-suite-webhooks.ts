@@ -13,7 +13,7 @@ import {
   TENANT,
   write,
 } from './ledger-bench.ts';
-import { claim, create, done, failed, LEASE, oneMemory, settle, subjectOf, told } from './ledger-bench-webhooks.ts';
+import { claim, create, done, failed, LEASE, note, oneMemory, subjectOf, told } from './ledger-bench-webhooks.ts';
 
 export function describeWebhooks(bench: () => Bench): void {
   describe('a webhook', () => {
@@ -148,8 +148,8 @@ export function describeWebhooks(bench: () => Bench): void {
       b.tools.advance(LEASE);
       const [second] = await claim(b);
       expect(second?.delivery).toMatchObject({ id: first?.delivery.id, attempts: 2, tries: 2 });
-      expect(await settle(b, first, done(b))).toBe(false);
-      expect(await settle(b, second, done(b))).toBe(true);
+      expect(await note(b, first, done(b))).toBe(false);
+      expect(await note(b, second, done(b))).toBe(true);
       b.tools.advance(LEASE);
       expect(await claim(b)).toEqual([]);
     });
@@ -163,7 +163,7 @@ export function describeWebhooks(bench: () => Bench): void {
       const claimed = await claim(b);
       expect(claimed.map(subjectOf).sort()).toEqual([first.memory.id, other.memory.id].sort());
       const mine = claimed.find((one) => subjectOf(one) === first.memory.id);
-      await settle(b, mine, done(b));
+      await note(b, mine, done(b));
       expect((await claim(b)).map(({ delivery }) => delivery.type)).toEqual(['memory.updated']);
     });
 
@@ -189,8 +189,8 @@ export function describeWebhooks(bench: () => Bench): void {
       await oneMemory(b);
       const [first, second] = await claim(b);
       const now = b.tools.now();
-      expect(await settle(b, first, failed(b, { retryAt: now + 9, heldUntil: now + 5 }))).toBe(true);
-      await settle(b, second, failed(b, { retryAt: now + 9, heldUntil: now + 5 }));
+      expect(await note(b, first, failed(b, { retryAt: now + 9, heldUntil: now + 5 }))).toBe(true);
+      await note(b, second, failed(b, { retryAt: now + 9, heldUntil: now + 5 }));
       const failing = { failures: 2, failingSince: now, lastError: 'away' };
       expect(await b.ledger.webhooks.get(TENANT, id)).toMatchObject(failing);
       b.tools.advance(8);
@@ -199,7 +199,7 @@ export function describeWebhooks(bench: () => Bench): void {
       const [again, none] = await claim(b);
       expect(again?.delivery).toMatchObject({ attempts: 2, status: 500, error: 'away' });
       expect(none).toBeUndefined();
-      await settle(b, again, done(b));
+      await note(b, again, done(b));
       expect(await b.ledger.webhooks.get(TENANT, id)).toMatchObject({
         failures: 0,
         failingSince: null,
@@ -213,7 +213,7 @@ export function describeWebhooks(bench: () => Bench): void {
       const { id } = await create(b);
       await oneMemory(b);
       const [claimed] = await claim(b);
-      await settle(b, claimed, failed(b, { retryAt: null, heldUntil: 0 }));
+      await note(b, claimed, failed(b, { retryAt: null, heldUntil: 0 }));
       const { webhooks } = b.ledger;
       const list = async (state?: 'failed' | 'delivered') =>
         (await webhooks.deliveries(TENANT, id, state === undefined ? {} : { state }, ALL)).results;
@@ -223,7 +223,7 @@ export function describeWebhooks(bench: () => Bench): void {
       expect(await webhooks.replay(TENANT, id, 'failed', b.tools.now())).toBe(1);
       const [again] = await claim(b);
       expect(again?.delivery).toMatchObject({ attempts: 2, tries: 1 });
-      await settle(b, again, done(b));
+      await note(b, again, done(b));
       expect(await webhooks.replay(TENANT, id, 'failed', b.tools.now())).toBe(0);
       expect(await webhooks.replay(TENANT, id, { id: again?.delivery.id ?? '' }, b.tools.now())).toBe(1);
       expect(await list('delivered')).toEqual([]);
@@ -236,7 +236,7 @@ export function describeWebhooks(bench: () => Bench): void {
       await oneMemory(b);
       const [claimed] = await claim(b);
       const now = b.tools.now();
-      await settle(b, claimed, { ...failed(b, { retryAt: now, heldUntil: now }), pause: true });
+      await note(b, claimed, { ...failed(b, { retryAt: now, heldUntil: now }), pause: true });
       expect(await b.ledger.webhooks.get(TENANT, id)).toMatchObject({ active: false, pausedAt: now });
       expect(await claim(b)).toEqual([]);
       const fresh = { active: true, pausedAt: null, failures: 0, failingSince: null };

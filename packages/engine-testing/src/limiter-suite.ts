@@ -37,10 +37,10 @@ export function describeLimiter(name: string, open: OpenLimiter): void {
 
     it('gives back what was not used, and takes what was used beyond', async () => {
       const first = await reserve(900);
-      if (first?.kind === 'granted') await limiters[1]?.settle(model, first.id, 100);
+      if (first?.kind === 'granted') await limiters[1]?.correct(model, first.id, 100);
       const second = await reserve(800);
       expect(second).toMatchObject({ kind: 'granted' });
-      if (second?.kind === 'granted') await limiters[0]?.settle(model, second.id, 900);
+      if (second?.kind === 'granted') await limiters[0]?.correct(model, second.id, 900);
       expect(await reserve(1)).toMatchObject({ kind: 'wait' });
     });
 
@@ -57,7 +57,7 @@ export function describeLimiter(name: string, open: OpenLimiter): void {
     });
 
     it('counts every model apart, and ignores what it never granted', async () => {
-      await limiters[0]?.settle(model, 'nonsense', 5);
+      await limiters[0]?.correct(model, 'nonsense', 5);
       for (let i = 0; i < 5; i += 1) await reserve(1);
       expect(await reserve(1)).toMatchObject({ kind: 'wait' });
       expect(await limiters[0]?.reserve(`${model}-other`, 1)).toMatchObject({ kind: 'granted' });

@@ -1,13 +1,13 @@
 import type {
   Entity,
   Failure,
+  FoldedRelation,
   GraphPlan,
   KeptRelation,
   LaneId,
   MergeProposal,
   Millis,
   Recorded,
-  SettledRelation,
   Statement,
   StudyState,
   TenantId,
@@ -22,7 +22,7 @@ interface Projected {
 
 export interface EntityRow extends Mutable<Entity>, Projected {}
 
-export interface RelationRow extends Mutable<SettledRelation>, Projected, Pick<KeptRelation, 'tenant' | 'lane'> {}
+export interface RelationRow extends Mutable<FoldedRelation>, Projected, Pick<KeptRelation, 'tenant' | 'lane'> {}
 
 interface StatementRow extends Recorded {
   readonly tenant: TenantId;

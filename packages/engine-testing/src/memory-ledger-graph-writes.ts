@@ -1,9 +1,9 @@
 import type { GraphChange, LaneId, Millis, Undoing } from '@slowwave/engine';
 import {
+  changedEntities,
+  changedRelations,
   graphOf,
   requireKnownEnds,
-  settleEntities,
-  settleRelations,
   takenBackBy,
   withOneSelf,
 } from '@slowwave/engine/storing';
@@ -66,12 +66,12 @@ function refoldGraph(state: State, lane: LaneId, now: Millis): void {
     counting.map(({ statement }) => statement),
     own.find(({ self }) => self)?.id ?? null,
   );
-  for (const entity of settleEntities(own, next.entities)) {
+  for (const entity of changedEntities(own, next.entities)) {
     entities.set(entity.id, { ...entity, unprojectedAt: entity.unprojectedAt ?? now });
   }
   const kept = [...relations.values()].filter((one) => one.lane === lane);
   const { tenant } = rowOf(state.lanes, lane);
-  for (const relation of settleRelations(kept, next.relations, now)) {
+  for (const relation of changedRelations(kept, next.relations, now)) {
     const unprojectedAt = relations.get(relation.id)?.unprojectedAt ?? now;
     relations.set(relation.id, { ...relation, tenant, lane, unprojectedAt });
   }

@@ -44,7 +44,7 @@ export function memoryWebhooks(state: State): WebhookStore {
       return find(tenant, id) !== null && state.webhooks.delete(id);
     },
     claim: async (how) => claim(state, how),
-    settle: async ({ id, attempts }, attempted) => settle(state, { id, attempts }, attempted),
+    note: async ({ id, attempts }, attempted) => note(state, { id, attempts }, attempted),
     deliveries: async (...[tenant, id, filter, page]) => {
       const rows = of(tenant, id).filter((row) => filter.state === undefined || row.state === filter.state);
       const { results, nextCursor } = pageOf(rows, (row) => ({ order: row.createdAt, id: row.id }), page);
@@ -128,7 +128,7 @@ function claim(state: State, { now, until, limit, places }: Parameters<WebhookSt
   return claimed;
 }
 
-function settle(state: State, { id, attempts }: { id: string; attempts: number }, attempted: Attempted): boolean {
+function note(state: State, { id, attempts }: { id: string; attempts: number }, attempted: Attempted): boolean {
   const row = state.deliveries.get(id);
   const webhook = row && state.webhooks.get(row.webhookId);
   if (row?.attempts !== attempts || row.state !== 'waiting' || webhook === undefined) return false;

@@ -22,7 +22,7 @@ export { type ErasedOwner, forgetSubject, ownerHashOf, requestErasure, withoutEr
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type Following, foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export type * from './graph/keeping.ts';
-export type { Recorded, SettledRelation } from './graph/keeping.ts';
+export type { FoldedRelation, Recorded } from './graph/keeping.ts';
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type { GraphAsked } from './graph/query/match-patterns.ts';

@@ -3,12 +3,12 @@ export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
 export { aliasesOf, endsOf, foldRelations, graphOf, inOrder, standingOf } from './graph/fold.ts';
 export {
+  changedEntities,
+  changedRelations,
   openProposals,
   requireKnownEnds,
   sameFollowing,
   sameRelation,
-  settleEntities,
-  settleRelations,
   takenBackBy,
   withOneSelf,
 } from './graph/keeping.ts';

@@ -121,13 +121,13 @@ const PICK_DUE = `
 const HOLD = 'UPDATE webhooks SET held_until = @until WHERE id = @id AND failures > 0';
 const TAKE = 'UPDATE webhook_deliveries SET attempts = attempts + 1, due_at = @until WHERE id IN :ids';
 
-interface Settle {
+interface Noting {
   readonly id: string;
   readonly attempts: number;
   readonly attempted: Attempted;
 }
 
-export const settleDelivery = asWrite('webhooks.settle', function* (of: Settle): Script<boolean> {
+export const noteAttempt = asWrite('webhooks.note', function* (of: Noting): Script<boolean> {
   const { id, attempts, attempted } = of;
   const { status, now } = attempted;
   if (attempted.kind === 'delivered') {

@@ -6,8 +6,8 @@ import {
   countBacklog,
   forgetDeliveries,
   listDeliveries,
+  noteAttempt,
   replayDeliveries,
-  settleDelivery,
 } from './deliveries.ts';
 import { newestFirst, where } from './page.ts';
 import { type WebhookRow, webhookFrom } from './rows/webhook.ts';
@@ -20,7 +20,7 @@ export const webhookStore = ({ read, write }: Access): WebhookStore => ({
   change: (...[tenant, id, changes, now]) => write(changeWebhook, { tenant, id, changes, now }),
   remove: (tenant, id) => write(removeWebhook, { tenant, id }),
   claim: (how) => write(claimDeliveries, how),
-  settle: ({ id, attempts }, attempted) => write(settleDelivery, { id, attempts, attempted }),
+  note: ({ id, attempts }, attempted) => write(noteAttempt, { id, attempts, attempted }),
   deliveries: (...[tenant, id, { state = null }, page]) => read(listDeliveries, { tenant, id, state, page }),
   replay: (...[tenant, webhook, which, now]) => write(replayDeliveries, { tenant, webhook, which, now }),
   forget: (before, limit) => write(forgetDeliveries, { before, limit }),

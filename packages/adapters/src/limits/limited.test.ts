@@ -65,7 +65,7 @@ test('an embedder that says "too many" is left alone, too', async () => {
 
 test('an answer is not lost because it could not be counted', async () => {
   const away = () => Promise.reject(new Error('the server went away'));
-  const limiter: Limiter = { ...memoryLimiter({ requestsPerMinute: 1, tokensPerMinute: 1 }), settle: away };
+  const limiter: Limiter = { ...memoryLimiter({ requestsPerMinute: 1, tokensPerMinute: 1 }), correct: away };
   const chat = limitedChat(fakeChat({ extract_facts: () => new CutOff('{"facts"') }), { limiter, log });
   await expect(chat.ask(CALL, NEVER)).resolves.toMatchObject({ text: '{"facts"' });
 });

@@ -86,12 +86,12 @@ async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>
   try {
     await call.lastLook?.();
   } catch (error) {
-    await told(limiter.settle(model, id, 0));
+    await told(limiter.correct(model, id, 0));
     throw error;
   }
   try {
     const answer = await call.ask();
-    await told(limiter.settle(model, id, call.used(answer)));
+    await told(limiter.correct(model, id, call.used(answer)));
     return answer;
   } catch (error) {
     const ms = pauseAfter(error);

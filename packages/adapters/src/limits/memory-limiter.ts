@@ -19,7 +19,7 @@ export function memoryLimiter(limits: ModelLimits, now: () => number = steadyNow
       accounts.set(model, account);
       return answer;
     },
-    settle: async (model, id, tokens) => void accounts.set(model, settleIn(accountOf(model), id, Math.ceil(tokens))),
+    correct: async (model, id, tokens) => void accounts.set(model, correctIn(accountOf(model), id, Math.ceil(tokens))),
     pause: async (model, ms) => void accounts.set(model, pauseIn(accountOf(model), now() + ms)),
     close: async () => {},
   };
@@ -55,7 +55,7 @@ export function reserveIn(
 }
 
 /** Only a second that still counts is corrected. */
-export function settleIn(account: Account, id: string, tokens: number): Account {
+export function correctIn(account: Account, id: string, tokens: number): Account {
   const reserved = reservedIn(id);
   if (reserved === null) return account;
   const more = tokens - reserved.tokens;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EngineError, type Limiter, type Log, type ModelLimits } from '@slowwave/engine';
 import type { Pool, PoolClient } from 'pg';
 import { openPool } from '../postgres/index.ts';
-import { type Account, NEW_ACCOUNT, pauseIn, reserveIn, settleIn } from './memory-limiter.ts';
+import { type Account, correctIn, NEW_ACCOUNT, pauseIn, reserveIn } from './memory-limiter.ts';
 
 const SCHEMA = 'slowwave_limits';
 /** Transactions take a few milliseconds, and those of one model wait for each other anyway. */
@@ -58,9 +58,9 @@ export function postgresLimiter(
         reserveIn(account, limits, { now, tokens: Math.ceil(tokens) });
       return unlimited ? run(async () => looked(pool, model, step)) : change(model, step);
     },
-    settle: async (model, id, tokens) => {
+    correct: async (model, id, tokens) => {
       if (unlimited) return;
-      await change(model, (account) => ({ account: settleIn(account, id, Math.ceil(tokens)), answer: null }));
+      await change(model, (account) => ({ account: correctIn(account, id, Math.ceil(tokens)), answer: null }));
     },
     pause: async (model, ms) => {
       await change(model, (account, now) => ({ account: pauseIn(account, now + ms), answer: null }));

@@ -123,7 +123,7 @@ export function redisLimiter(url: string, limits: ModelLimits): Limiter {
       const [granted, figure] = (await run(RESERVE, model, ...max, asked)) as [number, number];
       return granted === 1 ? { kind: 'granted', id: reservationId(figure, asked) } : { kind: 'wait', ms: figure };
     },
-    settle: async (model, id, tokens) => {
+    correct: async (model, id, tokens) => {
       const reserved = reservedIn(id);
       if (reserved !== null && !unlimited)
         await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);

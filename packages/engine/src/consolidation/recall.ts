@@ -63,7 +63,7 @@ const messageTexts = ({ settings }: EngineDeps, { turn, messages }: Extracted): 
     ? vectorTextsOfMessages(messages.filter(({ batchId }) => turn.batchIds.includes(batchId)))
     : [];
 
-/** Facts that a rule may settle: nothing but repeats of what is there. */
+/** Facts that a rule may decide: nothing but repeats of what is there. */
 async function repeatsAmong(
   { tools }: EngineDeps,
   facts: readonly Fact[],

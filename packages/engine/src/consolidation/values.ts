@@ -37,7 +37,7 @@ export interface Recalled extends Extracted {
   readonly candidates: readonly Candidate[];
   /** The memories behind the candidates, as the ledger has them, by id. */
   readonly memories: ReadonlyMap<string, Memory>;
-  /** Facts that only repeat a memory or an earlier fact, word for word: settled without a model. */
+  /** Facts that only repeat a memory or an earlier fact, word for word: decided without a model. */
   readonly repeats: ReadonlyMap<string, Repeat>;
   /** Later deletions of exactly these texts, by fact. */
   readonly tombstones: ReadonlyMap<string, Tombstone>;

@@ -16,6 +16,7 @@ import {
 } from './items.ts';
 import {
   type AssembledContext,
+  type ChatTurn,
   type Citation,
   type ContextAsk,
   type ContextItem,
@@ -24,7 +25,6 @@ import {
   type PendingItem,
   SECTIONS,
   type SectionName,
-  type Turn,
 } from './parts.ts';
 
 /** Fewer terms ("yes, that one") say too little by themselves: what was said before helps. */
@@ -155,7 +155,7 @@ const bySaying = (a: PendingItem, b: PendingItem): number => compareSaid(a.messa
 
 function countOf(tokenizer: Tokenizer, { block, turns }: Rendered, { form }: ContextAsk): number {
   const forBlock = block === '' ? 0 : tokenizer.count(block) + (form === 'turns' ? TURN_TOKENS : 0);
-  return turns.reduce((sum, { content }: Turn) => sum + TURN_TOKENS + tokenizer.count(content), forBlock);
+  return turns.reduce((sum, { content }: ChatTurn) => sum + TURN_TOKENS + tokenizer.count(content), forBlock);
 }
 
 function countSections(parts: ContextParts, taken: readonly ContextItem[]): AssembledContext['sections'] {

@@ -1,14 +1,14 @@
 import { cleanText } from '../text/normalise.ts';
-import type { PendingItem, Turn } from './parts.ts';
+import type { ChatTurn, PendingItem } from './parts.ts';
 
 /** Said where what came before the first turn is not told. */
-const OPENING: Turn = { role: 'user', content: '(The conversation before this is not shown.)' };
+const OPENING: ChatTurn = { role: 'user', content: '(The conversation before this is not shown.)' };
 
 /** Waiting messages as turns of a chat, oldest first. */
-export function turnsOf(pending: readonly PendingItem[], alternating: boolean): readonly Turn[] {
+export function turnsOf(pending: readonly PendingItem[], alternating: boolean): readonly ChatTurn[] {
   const turns = pending.map(turnOf);
   if (!alternating) return turns;
-  const joined: Turn[] = [];
+  const joined: ChatTurn[] = [];
   for (const turn of turns[0]?.role === 'assistant' ? [OPENING, ...turns] : turns) {
     const last = joined.at(-1);
     if (last?.role !== turn.role) joined.push(turn);
@@ -21,7 +21,7 @@ export function turnsOf(pending: readonly PendingItem[], alternating: boolean): 
  * What a tool gave is shown to the model as data from outside: its own role needs the call it answers, which is not
  * known here. Nobody's words become the system's.
  */
-function turnOf({ message: { role, name }, text }: PendingItem): Turn {
+function turnOf({ message: { role, name }, text }: PendingItem): ChatTurn {
   if (role === 'assistant') return { role, content: text };
   if (role === 'tool') return { role: 'user', content: `(Result of a tool: ${quoted(text)})` };
   return { role: 'user', content: name === null ? text : `${onOneLine(name)}: ${text}` };

@@ -9,7 +9,7 @@ import { onOneLine, quoted } from './inert.ts';
 import type {
   ContextAsk,
   FactItem,
-  GivenTurn,
+  GivenMessage,
   KnownFact,
   KnownRelation,
   PendingItem,
@@ -78,7 +78,7 @@ export function pendingItems(room: Room, pending: readonly PendingMessage[], for
 const TOO_LONG = '[a message too long to be shown]';
 
 /** Messages that are worth telling: not those of the system, nor those the caller tells itself. */
-export function worthShowing(pending: readonly PendingMessage[], given: readonly GivenTurn[]): PendingMessage[] {
+export function worthShowing(pending: readonly PendingMessage[], given: readonly GivenMessage[]): PendingMessage[] {
   const isGiven = givenOnes(given);
   return pending.filter((message) => isOfTheTalk(message) && !isGiven(message));
 }
@@ -88,7 +88,7 @@ const isOfTheTalk = ({ role, content }: PendingMessage): boolean =>
   role !== 'system' && (content === null || isWorthReading({ content }));
 
 /** Whether the caller has a message in its prompt already: by its id, else by its words. */
-function givenOnes(given: readonly GivenTurn[]): (message: PendingMessage) => boolean {
+function givenOnes(given: readonly GivenMessage[]): (message: PendingMessage) => boolean {
   const ids = new Set(given.map(({ clientId }) => clientId).filter((id) => id !== null));
   const words = new Set(given.map(({ role, text }) => `${role}\n${normaliseText(text)}`));
   return ({ clientId, role, content }) =>

@@ -39,7 +39,7 @@ export interface ContextParts {
 }
 
 /** A turn the caller has in its prompt anyway. */
-export interface GivenTurn {
+export interface GivenMessage {
   readonly clientId: string | null;
   readonly role: string;
   readonly text: string;
@@ -51,7 +51,7 @@ export interface ContextAsk {
   readonly form: 'text' | 'turns';
   /** Whether turns have to take turns, and begin with the user's. */
   readonly alternating: boolean;
-  readonly given: readonly GivenTurn[];
+  readonly given: readonly GivenMessage[];
 }
 
 interface Line<Kind extends SectionName> extends Item {
@@ -75,7 +75,7 @@ export interface PendingItem extends Line<'pending'> {
 export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
 
 /** A turn of a chat. */
-export interface Turn {
+export interface ChatTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
@@ -92,7 +92,7 @@ export interface AssembledContext {
   /** Empty where there is nothing to tell. */
   readonly block: string;
   /** Of the form `turns`. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ChatTurn[];
   readonly tokens: number;
   readonly citations: readonly Citation[];
   readonly pending: readonly PendingItem[];

@@ -43,7 +43,7 @@ const COUNTS_MAX = 5;
 async function miscounted(deps: DoctorDeps): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const tenant of await deps.ledger.audit.tenants()) {
-    const counts = await settledCounts(deps, tenant);
+    const counts = await steadyCounts(deps, tenant);
     for (const counted of counts ?? []) findings.push(...differing(tenant, counted));
   }
   return findings;
@@ -83,7 +83,7 @@ async function miscountedGraph(deps: DoctorDeps): Promise<Finding[]> {
 }
 
 /** Both counts at a moment when the index knows everything; null where no such moment came. */
-async function settledCounts({ ledger, index }: DoctorDeps, tenant: TenantId) {
+async function steadyCounts({ ledger, index }: DoctorDeps, tenant: TenantId) {
   for (let tries = 0; tries < COUNTS_MAX; tries += 1) {
     const { versions, messages } = await pointsOf(ledger, tenant);
     const unprojected = await ledger.overview.outbox();

@@ -5,18 +5,18 @@ import { endsOf, type Following, renamed } from './fold.ts';
 import type { Entity, KeptRelation, MergeProposal, NewEntity, Relation, Statement } from './words.ts';
 
 /** What a ledger keeps of a relation beside what follows. */
-export type SettledRelation = Relation & Pick<KeptRelation, 'revision' | 'counts' | 'recordedAt' | 'updatedAt'>;
-export type SettledEntity = Pick<Entity, 'id' | 'revision'> & Following;
+export type FoldedRelation = Relation & Pick<KeptRelation, 'revision' | 'counts' | 'recordedAt' | 'updatedAt'>;
+export type FoldedEntity = Pick<Entity, 'id' | 'revision'> & Following;
 
 /**
  * What changes so that relations are what follows. `kept` has all that counted among those that were folded again, and
  * any that was ever kept under an id of `next`. What follows no more is kept, and counts no longer.
  */
-export function settleRelations(
-  kept: readonly SettledRelation[],
+export function changedRelations(
+  kept: readonly FoldedRelation[],
   next: readonly Relation[],
   now: Millis,
-): readonly SettledRelation[] {
+): readonly FoldedRelation[] {
   const byId = new Map(kept.map((one) => [one.id, one]));
   const following = new Set(next.map(({ id }) => id));
   const changed = next.flatMap((relation) => {
@@ -30,7 +30,7 @@ export function settleRelations(
 }
 
 /** The entities that change so that they are what follows; a new one, at revision 0, always does. */
-export function settleEntities<T extends SettledEntity>(
+export function changedEntities<T extends FoldedEntity>(
   kept: readonly T[],
   followings: ReadonlyMap<string, Following>,
 ): readonly T[] {
@@ -47,7 +47,7 @@ export const sameRelation = (a: Relation, b: Relation): boolean => facts(a) === 
 export const sameFollowing = (a: Following, b: Following): boolean =>
   a.counts === b.counts && a.mergedInto === b.mergedInto && JSON.stringify(a.aliases) === JSON.stringify(b.aliases);
 
-const raised = ({ revision, recordedAt }: SettledRelation, now: Millis) => ({
+const raised = ({ revision, recordedAt }: FoldedRelation, now: Millis) => ({
   revision: revision + 1,
   recordedAt,
   updatedAt: now,

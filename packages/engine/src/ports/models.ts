@@ -108,12 +108,12 @@ export type Reservation =
 
 /**
  * The shared memory of all workers about what a provider still allows. Room is reserved before a call with an estimate
- * and settled after it with what it really took. Within any 60 seconds no more is granted than the limits say.
+ * and corrected after it to what it really took. Within any 60 seconds no more is granted than the limits say.
  */
 export interface Limiter {
   reserve(model: string, tokens: number): Promise<Reservation>;
   /** Replaces the estimate by the real use. An unknown or old id is ignored. */
-  settle(model: string, id: string, tokens: number): Promise<void>;
+  correct(model: string, id: string, tokens: number): Promise<void>;
   /** The provider refused: nobody asks again before. A shorter pause never ends a longer one. */
   pause(model: string, ms: Millis): Promise<void>;
   close(): Promise<void>;

@@ -47,7 +47,7 @@ export async function deliver(
     (status) => judged(status, { delivery, webhook, now: tools.now(), hash: tools.hash }),
     (error: unknown) => failed(error, { delivery, webhook, now: tools.now(), hash: tools.hash }),
   );
-  const noted = await ledger.webhooks.settle(delivery, attempted);
+  const noted = await ledger.webhooks.note(delivery, attempted);
   const { id: webhookId } = webhook;
   if (!noted) log.warn({ webhookId, deliveryId: delivery.id }, 'a delivery took longer than its lease');
   if (attempted.kind === 'failed' && attempted.pause) {

@@ -1,7 +1,7 @@
 import type { Following, LaneId, Suspects } from '@slowwave/engine';
 import { graphOf, sameFollowing, sameRelation } from '@slowwave/engine/storing';
 import { all, type Script } from '../script.ts';
-import { type EntityRow, type RelationRow, type StatementRow, settledFrom, statementFrom } from './rows.ts';
+import { type EntityRow, foldedFrom, type RelationRow, type StatementRow, statementFrom } from './rows.ts';
 
 /** How many ids are named beside a count. */
 const EXAMPLES_MAX = 5;
@@ -23,7 +23,7 @@ function* straysOf(lane: LaneId): Script<readonly string[]> {
   const entities = yield* all<EntityRow>('SELECT * FROM graph_entities WHERE lane = @lane', { lane });
   const statements = yield* all<StatementRow>(SELECT_COUNTING, { lane });
   const rows = yield* all<RelationRow>('SELECT * FROM graph_relations WHERE lane = @lane AND counts = 1', { lane });
-  const kept = new Map(rows.map((row) => [row.id, settledFrom(row)]));
+  const kept = new Map(rows.map((row) => [row.id, foldedFrom(row)]));
   const self = entities.find((row) => row.self === 1)?.id ?? null;
   const next = graphOf(entities, statements.map(statementFrom), self);
   const lacking = next.relations.filter((relation) => {

@@ -1,5 +1,5 @@
 import type { Following, LaneId } from '@slowwave/engine';
-import { aliasesOf, normaliseText, settleEntities } from '@slowwave/engine/storing';
+import { aliasesOf, changedEntities, normaliseText } from '@slowwave/engine/storing';
 import { all, insert, run, type Script, type Table, together } from '../script.ts';
 import { type Moved, mergedInto } from './merges.ts';
 import type { Folding } from './refold.ts';
@@ -19,7 +19,7 @@ export function* refoldEntities(
 ): Script<void> {
   const before = yield* entitiesBefore(lane, ids, moved);
   const followings = yield* followingsOf(lane, before);
-  const changed = settleEntities(before, followings);
+  const changed = changedEntities(before, followings);
   const rows = changed.map((entity) => ({
     ...{ id: entity.id, aliases: JSON.stringify(entity.aliases), counts: entity.counts ? 1 : 0 },
     revision: entity.revision,

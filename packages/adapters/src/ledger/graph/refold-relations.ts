@@ -1,9 +1,9 @@
-import type { LaneId, SettledRelation, Statement } from '@slowwave/engine';
-import { foldRelations, settleRelations } from '@slowwave/engine/storing';
+import type { FoldedRelation, LaneId, Statement } from '@slowwave/engine';
+import { changedRelations, foldRelations } from '@slowwave/engine/storing';
 import { all, insert, type Script, type Table, together } from '../script.ts';
 import { type Moved, mergedInto, standingsOf } from './merges.ts';
 import type { Folding } from './refold.ts';
-import { type RelationRow, relationColumns, type StatementRow, settledFrom, statementFrom } from './rows.ts';
+import { foldedFrom, type RelationRow, relationColumns, type StatementRow, statementFrom } from './rows.ts';
 
 /**
  * What is folded together: all that a source has of a relationship, or with one destination only. Destinations know
@@ -32,7 +32,7 @@ export function* refoldRelations(
     groups,
     next.map(({ id }) => id),
   );
-  const changed = settleRelations(kept, next, now);
+  const changed = changedRelations(kept, next, now);
   yield* insert(
     RELATIONS,
     changed.map((one) => ({ ...relationColumns(one), tenant, lane, unprojected_at: now })),
@@ -105,12 +105,12 @@ function* statementsOf(
 }
 
 /** All that count in the groups, and whatever was kept under these ids. */
-function* keptIn(lane: LaneId, groups: readonly Group[], ids: readonly string[]): Script<readonly SettledRelation[]> {
+function* keptIn(lane: LaneId, groups: readonly Group[], ids: readonly string[]): Script<readonly FoldedRelation[]> {
   const [rows, same] = yield* together(
     ofGroups<RelationRow>(RELATIONS_IN, lane, groups),
     all<RelationRow>('SELECT * FROM graph_relations WHERE lane = @lane AND id IN :ids', { lane, ids }),
   );
-  return [...new Map([...rows, ...same].map((row) => [row.id, settledFrom(row)])).values()];
+  return [...new Map([...rows, ...same].map((row) => [row.id, foldedFrom(row)])).values()];
 }
 
 function* ofGroups<Row>(from: string, lane: LaneId, groups: readonly Group[]): Script<readonly Row[]> {

@@ -1,10 +1,10 @@
 import type {
   Entity,
   EntityKind,
+  FoldedRelation,
   KeptRelation,
   LaneId,
   Owner,
-  SettledRelation,
   Statement,
   TenantId,
 } from '@slowwave/engine';
@@ -94,7 +94,7 @@ export function* shownRelations(ids: readonly string[]): Script<readonly KeptRel
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-export const settledFrom = (row: RelationRow): SettledRelation => ({
+export const foldedFrom = (row: RelationRow): FoldedRelation => ({
   id: row.id,
   source: row.source,
   relationship: row.relationship,
@@ -114,7 +114,7 @@ export const settledFrom = (row: RelationRow): SettledRelation => ({
 });
 
 const relationFrom = (row: RelationRow & NamesOfEnds): KeptRelation => ({
-  ...settledFrom(row),
+  ...foldedFrom(row),
   tenant: row.tenant,
   lane: row.lane,
   owner: ownerFrom(row),
@@ -122,7 +122,7 @@ const relationFrom = (row: RelationRow & NamesOfEnds): KeptRelation => ({
   destinationName: row.destination_name,
 });
 
-export const relationColumns = (relation: SettledRelation): Readonly<Record<keyof RelationColumns, Value>> => ({
+export const relationColumns = (relation: FoldedRelation): Readonly<Record<keyof RelationColumns, Value>> => ({
   id: relation.id,
   source: relation.source,
   relationship: relation.relationship,

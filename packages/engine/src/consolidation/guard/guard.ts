@@ -39,7 +39,7 @@ export function* guarding(input: GuardInput, wishes: Wishes): Sliced<Verdicts> {
   const byFact = Map.groupBy(asked ?? [], (wish) => wish.fact);
   refuseStrays(bench, asked ?? [], new Set(open.map((fact) => fact.id)));
   for (const fact of input.facts) {
-    bench.end(settle(bench, fact, { ...wishes, asked: asked === null ? null : (byFact.get(fact.id) ?? []) }));
+    bench.end(outcomeOf(bench, fact, { ...wishes, asked: asked === null ? null : (byFact.get(fact.id) ?? []) }));
     yield;
   }
   const { operations, held, outcomes, remarks, events } = bench;
@@ -68,7 +68,7 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
 }
 
 /** The one end of a fact: what rules can tell is told without the model. `asked`: what was wished for it. */
-function settle(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly = false }: Wishes): FactOutcome {
+function outcomeOf(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly = false }: Wishes): FactOutcome {
   const wishes = asked ?? [];
   if (isWishToForget(fact)) return forgetAsked(bench, fact, wishes);
   const repeat = repeats.get(fact.id);

@@ -65,7 +65,8 @@ function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | n
   const memory = bench.resolve(wish.id);
   const event = eventOf(bench, wish, memory);
   const how = { reason: reasonOf(wish), decidedBy: 'model' } as const;
-  if (event !== 'UPDATE' && isSettled(bench, fact)) return refuse(bench, describe(wish), 'the fact is settled already');
+  if (event !== 'UPDATE' && hasOutcome(bench, fact))
+    return refuse(bench, describe(wish), 'the fact is settled already');
   if (event === 'ADD') return add(bench, fact, { ...how, text: textOf(bench, fact, wish) });
   if (memory === undefined) return unknownTarget(bench, fact, { wish, event });
   if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has changed this memory already');
@@ -112,7 +113,7 @@ function unknownTarget(
   fact: Fact,
   { wish, event }: { wish: RawOperation; event: EventKind },
 ): FactOutcome | null {
-  if (isSettled(bench, fact)) return refuse(bench, describe(wish), UNKNOWN);
+  if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), UNKNOWN);
   const known = event === 'NONE' ? sayingAllOf(bench, fact) : undefined;
   repaired(bench, wish, `${known === undefined ? 'added' : 'confirmed what says it'}, for ${UNKNOWN}`);
   if (known !== undefined) {
@@ -185,7 +186,7 @@ export function say(bench: Bench, fact: Fact, how: Wording & { readonly memory: 
 /** Another memory that says already what this one shall say takes it in: never two that read the same. */
 function update(bench: Bench, fact: Fact, how: Wording & { readonly memory: Memory }): FactOutcome | null {
   const { memory, text } = how;
-  if (isSettled(bench, fact) && newest(memory).details.immutable) {
+  if (hasOutcome(bench, fact) && newest(memory).details.immutable) {
     return refuse(bench, `UPDATE of ${memory.id} for ${fact.id}`, 'the memory is immutable');
   }
   const twin = bench.saying(text);
@@ -197,7 +198,7 @@ function update(bench: Bench, fact: Fact, how: Wording & { readonly memory: Memo
   return outcome;
 }
 
-/** A deletion is never a fact's outcome: what becomes of the fact is settled by its other wishes. */
+/** A deletion is never a fact's outcome: what becomes of the fact follows from its other wishes. */
 function remove(bench: Bench, fact: Fact, how: Omit<Wording, 'text'> & { readonly memory: Memory }): null {
   const { memory, reason, decidedBy } = how;
   const refusal = refusalOfDelete(bench, fact, memory);
@@ -213,7 +214,7 @@ function refuse(bench: Bench, asked: string, why: string): null {
 }
 
 /** Whether the fact has its outcome. */
-const isSettled = (bench: Bench, fact: Fact): boolean => bench.memoryOfFact.has(fact.id);
+const hasOutcome = (bench: Bench, fact: Fact): boolean => bench.memoryOfFact.has(fact.id);
 
 /** Whether anything was done to the memory for this fact, or waits to be done. */
 const hasChanged = (bench: Bench, fact: Fact, memory: Memory): boolean =>
@@ -238,7 +239,7 @@ function addBeside(bench: Bench, fact: Fact, memory: Memory): FactOutcome {
 /** Later facts that name this one mean the memory it ended up in: that of its first wish. */
 function ended(bench: Bench, fact: Fact, how: { memoryId: string } & Omit<FactOutcome, 'fact'>): FactOutcome {
   const { memoryId, outcome, reason } = how;
-  if (!isSettled(bench, fact)) bench.memoryOfFact.set(fact.id, memoryId);
+  if (!hasOutcome(bench, fact)) bench.memoryOfFact.set(fact.id, memoryId);
   return { fact: fact.id, outcome, reason };
 }
 

@@ -46,7 +46,7 @@ export interface Ground {
 }
 
 /**
- * Repeats that a rule may settle; the others are for the model to decide. Something near that was said since may have
+ * Repeats that a rule may decide; the others are for the model to decide. Something near that was said since may have
  * ended what is repeated, so that it begins anew. And what was said before its memory began may belong to another one
  * that is gone.
  */
@@ -56,17 +56,16 @@ export function* undisputed(
   ground: Ground,
 ): Sliced<ReadonlyMap<string, Repeat>> {
   const recalled = candidatesByFact(ground.candidates);
-  const settled = new Map<string, Repeat>();
+  const ruled = new Map<string, Repeat>();
   const open: Fact[] = [];
   for (const fact of facts) {
     const repeat = repeats.get(fact.id);
     const candidates = recalled.get(fact.id) ?? [];
-    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, candidates, open }))
-      settled.set(fact.id, repeat);
+    if (repeat !== undefined && !isDisputed(fact, repeat, { ...ground, candidates, open })) ruled.set(fact.id, repeat);
     else open.push(fact);
     yield;
   }
-  return settled;
+  return ruled;
 }
 
 /** `candidates`: those of the fact. */

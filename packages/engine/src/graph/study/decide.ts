@@ -179,7 +179,7 @@ interface Compared extends Linked {
   readonly doubts: readonly Doubt[];
 }
 
-/** Finds what the new relations may contradict. What a table of relationships settles is in no doubt. */
+/** Finds what the new relations may contradict. What a table of relationships decides is in no doubt. */
 export async function compare({ ledger }: Pick<EngineDeps, 'ledger'>, linked: Linked): Promise<Compared> {
   const known = linked.places.filter(({ isNew }) => !isNew).map(({ id }) => id);
   const entities = [...new Set([...known, ...linked.pairs.map(({ other }) => other.id)])];

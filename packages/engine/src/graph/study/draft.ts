@@ -8,28 +8,28 @@ import type { JsonObject } from '../../words.ts';
 import { isNamedIn, nameKey } from '../names.ts';
 import { isMutual } from '../relationships.ts';
 import type { EndedStatement, Ends, GraphPlan, NewEntity, SameStatement, Statement } from '../words.ts';
-import type { Settled } from './settle.ts';
+import type { Concluded } from './conclude.ts';
 import { type Mention, STEP, type Told } from './values.ts';
 
 /** The whole outcome of a study: what it makes and says, and what it cost. */
-export async function draft(deps: EngineDeps, settled: Settled): Promise<GraphPlan> {
-  const { study, proposals, remarks } = settled;
-  const saying = sayingIn(deps, settled);
+export async function draft(deps: EngineDeps, concluded: Concluded): Promise<GraphPlan> {
+  const { study, proposals, remarks } = concluded;
+  const saying = sayingIn(deps, concluded);
   const statements: Statement[] = [
-    ...settled.told.flatMap((told) => statementOf(settled, told, saying) ?? []),
-    ...settled.ends.map(
+    ...concluded.told.flatMap((told) => statementOf(concluded, told, saying) ?? []),
+    ...concluded.ends.map(
       (end): EndedStatement => ({
         ...saying(end.by),
-        ...endsOf(settled, end.relation),
+        ...endsOf(concluded, end.relation),
         kind: 'ended',
         at: end.by.at,
         reason: end.reason,
       }),
     ),
-    ...merged(settled, saying),
+    ...merged(concluded, saying),
   ];
   const namedIds = idsIn(statements);
-  const named = namings(settled, namedIds).map((naming) => ({
+  const named = namings(concluded, namedIds).map((naming) => ({
     ...saying(naming),
     kind: 'named' as const,
     source: naming.source,
@@ -38,17 +38,17 @@ export async function draft(deps: EngineDeps, settled: Settled): Promise<GraphPl
   const all = inThisOrder([...named, ...statements]);
   const ids = idsIn(all);
   const isThere = (id: string): boolean =>
-    ids.has(id) || !settled.places.some((place) => place.isNew && place.id === id);
+    ids.has(id) || !concluded.places.some((place) => place.isNew && place.id === id);
   return {
     consolidationId: study.consolidationId,
-    entities: newEntities(settled, ids),
+    entities: newEntities(concluded, ids),
     statements: all,
     proposals: proposals.filter(
       ({ source, destination }) => source !== destination && isThere(source) && isThere(destination),
     ),
     remarks,
-    prompts: promptsOf(deps, settled),
-    usage: await usageOf(deps, settled),
+    prompts: promptsOf(deps, concluded),
+    usage: await usageOf(deps, concluded),
   };
 }
 
@@ -62,7 +62,7 @@ type Saying = Pick<Told, 'saidAt' | 'messageIds' | 'quote'>;
 type Say = ReturnType<typeof sayingIn>;
 
 /** What every statement has. */
-function sayingIn({ tools }: EngineDeps, { study, plan }: Settled) {
+function sayingIn({ tools }: EngineDeps, { study, plan }: Concluded) {
   const recordedAt = tools.now();
   const { consolidationId } = study;
   const memoriesOf = (messageIds: readonly string[]): readonly string[] => [
@@ -85,11 +85,11 @@ function sayingIn({ tools }: EngineDeps, { study, plan }: Settled) {
   });
 }
 
-function statementOf(settled: Settled, told: Told, say: Say): Statement | null {
-  const [source, destination] = [settled.places[told.source]?.id, settled.places[told.destination]?.id];
+function statementOf(concluded: Concluded, told: Told, say: Say): Statement | null {
+  const [source, destination] = [concluded.places[told.source]?.id, concluded.places[told.destination]?.id];
   // Two names that turned out to be of one.
   if (source === undefined || destination === undefined || source === destination) return null;
-  const said = { ...say(told), ...endsOf(settled, { source, relationship: told.relationship, destination }) };
+  const said = { ...say(told), ...endsOf(concluded, { source, relationship: told.relationship, destination }) };
   if (told.said === 'denied') return { ...said, kind: 'denied' };
   if (told.said === 'ended') return { ...said, kind: 'ended', at: told.validFrom, reason: 'it is said' };
   const { validFrom, until, single } = told;
@@ -97,7 +97,7 @@ function statementOf(settled: Settled, told: Told, say: Say): Statement | null {
 }
 
 /** What holds from both ends is kept from one: from the owner's, else as it is kept already, else from the older one's. */
-function endsOf({ self, mentions, places, neighbours }: Settled, ends: Ends): Ends {
+function endsOf({ self, mentions, places, neighbours }: Concluded, ends: Ends): Ends {
   const { source, relationship, destination } = ends;
   if (!isMutual(relationship)) return { source, relationship, destination };
   const selfId = self?.id ?? places[mentions.findIndex((mention) => mention.self)]?.id;
@@ -109,7 +109,7 @@ function endsOf({ self, mentions, places, neighbours }: Settled, ends: Ends): En
   return asIs ? { source, relationship, destination } : { source: destination, relationship, destination: source };
 }
 
-function merged({ merges, spoken, mentions }: Settled, say: Say): readonly SameStatement[] {
+function merged({ merges, spoken, mentions }: Concluded, say: Say): readonly SameStatement[] {
   return merges.flatMap(({ source, destination, mention, reason }) => {
     const { name = '' } = mentions[mention] ?? {};
     const message = spoken.findLast(({ text }) => text.includes(name))?.message ?? spoken.at(-1)?.message;
@@ -122,7 +122,7 @@ function merged({ merges, spoken, mentions }: Settled, say: Say): readonly SameS
 const idsIn = (statements: readonly Statement[]): ReadonlySet<string> =>
   new Set(statements.flatMap((one) => ('destination' in one ? [one.source, one.destination] : [one.source])));
 
-function newEntities({ mentions, places }: Settled, ids: ReadonlySet<string>): readonly NewEntity[] {
+function newEntities({ mentions, places }: Concluded, ids: ReadonlySet<string>): readonly NewEntity[] {
   const made = new Map<string, NewEntity>();
   for (const [i, { name, kind, self }] of mentions.entries()) {
     const place = places[i];
@@ -132,13 +132,13 @@ function newEntities({ mentions, places }: Settled, ids: ReadonlySet<string>): r
   return [...made.values()];
 }
 
-const promptsOf = (deps: EngineDeps, { asked, decided }: Settled): readonly PromptUse[] => [
+const promptsOf = (deps: EngineDeps, { asked, decided }: Concluded): readonly PromptUse[] => [
   ...(asked ? [promptUse(deps, EXTRACT_GRAPH)] : []),
   ...(decided ? [promptUse(deps, DECIDE_GRAPH)] : []),
 ];
 
 /** Of all calls for this study, those without use included. */
-async function usageOf({ ledger }: EngineDeps, { study, gathered }: Settled): Promise<JsonObject> {
+async function usageOf({ ledger }: EngineDeps, { study, gathered }: Concluded): Promise<JsonObject> {
   const answers = (await ledger.thoughts.answers(study.consolidationId)).filter(({ step }) => step.startsWith(STEP));
   const models = usesOf(answers, gathered.rules.prices);
   return { calls: answers.length, models: models.map((use) => ({ ...use })) };
@@ -154,7 +154,7 @@ interface Naming extends Pick<Told, 'saidAt' | 'messageIds' | 'quote'> {
 const MESSAGES_MAX = 5;
 
 /** Every entity that statements are about, by all names that messages give it. */
-function namings({ mentions, places, spoken }: Settled, ids: ReadonlySet<string>): readonly Naming[] {
+function namings({ mentions, places, spoken }: Concluded, ids: ReadonlySet<string>): readonly Naming[] {
   const seen = new Set<string>();
   const heard = spoken.map((one) => ({ ...one, key: nameKey(one.text) }));
   return mentions.flatMap((mention, at) => {

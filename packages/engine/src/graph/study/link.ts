@@ -20,10 +20,10 @@ export async function link(deps: EngineDeps, admitted: Admitted, cancel: Cancell
   const pairs: Pair[] = [];
   const made = new Map<string, Entity>();
   for (const [mention, told] of admitted.mentions.entries()) {
-    const settled = sure[mention] ?? made.get(madeKey(told)) ?? null;
-    const likely = settled === null ? mostAlike(told, [...known, ...made.values()], cosineOf) : null;
+    const concluded = sure[mention] ?? made.get(madeKey(told)) ?? null;
+    const likely = concluded === null ? mostAlike(told, [...known, ...made.values()], cosineOf) : null;
     const entity =
-      settled ?? (likely !== null && likely.likeness >= MERGE_FROM ? likely.other : newFor(deps, admitted, told));
+      concluded ?? (likely !== null && likely.likeness >= MERGE_FROM ? likely.other : newFor(deps, admitted, told));
     const isNew = !known.includes(entity);
     if (isNew && !made.has(madeKey(told))) made.set(madeKey(told), entity);
     if (likely !== null && likely.other !== entity) pairs.push({ mention, ...likely });

@@ -12,11 +12,11 @@ import { failureOf } from '../../views/views.ts';
 import type { LaneId, Millis } from '../../words.ts';
 import { projectGraphNow } from '../project.ts';
 import type { GraphPlan } from '../words.ts';
+import { conclude } from './conclude.ts';
 import { compare, decide } from './decide.ts';
 import { draft } from './draft.ts';
 import { extractGraph, read, turnOf } from './extract.ts';
 import { link } from './link.ts';
-import { settle } from './settle.ts';
 import { isLastOfStudy } from './values.ts';
 
 /**
@@ -180,8 +180,8 @@ async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): P
   const linked = await link(deps, admitted, cancel);
   const compared = await compare(deps, linked);
   const decided = await decide({ deps, turn: found.gathered.turn, cancel }, compared);
-  const settled = settle(decided, { ends: deps.settings.deletesPerConsolidation });
-  const plan = await draft(deps, settled);
+  const concluded = conclude(decided, { ends: deps.settings.deletesPerConsolidation });
+  const plan = await draft(deps, concluded);
   const applied = await deps.ledger.graph.apply(claimed, plan, deps.tools.now());
   if (applied.kind === 'fenced') throw new FencedError(claimed.consolidationId);
   if (plan.statements.length > 0) await projectGraphNow(given, claimed.lane, LATER);

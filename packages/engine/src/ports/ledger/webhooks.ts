@@ -136,7 +136,7 @@ export interface WebhookStore {
     readonly places: { readonly each: number; readonly taken: Readonly<Record<string, number>> };
   }): Promise<readonly ClaimedDelivery[]>;
   /** What came of an attempt. false: the lease ended and it was claimed again; nothing was noted. */
-  settle(delivery: Pick<Delivery, 'id' | 'attempts'>, attempted: Attempted): Promise<boolean>;
+  note(delivery: Pick<Delivery, 'id' | 'attempts'>, attempted: Attempted): Promise<boolean>;
   /** Newest first. */
   deliveries(
     tenant: TenantId,

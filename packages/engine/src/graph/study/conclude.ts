@@ -20,7 +20,7 @@ interface Merge {
   readonly reason: string;
 }
 
-export interface Settled extends Decided {
+export interface Concluded extends Decided {
   readonly ends: readonly End[];
   readonly merges: readonly Merge[];
   readonly proposals: readonly MergeProposal[];
@@ -35,10 +35,10 @@ export interface Limits {
 const REASON_MAX = 200;
 
 /** Makes of a model's decisions what will be done: unknown ids, other sources and too many ends are refused, and told. */
-export function settle(decided: Decided, limits: Limits): Settled {
+export function conclude(decided: Decided, limits: Limits): Concluded {
   const unread = decided.decisions.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` }));
   const remarks: Remark[] = [...decided.remarks, ...unread];
-  const paired = settlePairs(decided, remarks);
+  const paired = concludePairs(decided, remarks);
   const joined = { ...decided, places: paired.places };
   const byRule = joined.told.flatMap((told) =>
     endedByRule(joined, told).map((relation) => endOf(relation, told, 'the opposite is said')),
@@ -85,7 +85,7 @@ const endOf = (relation: End['relation'], { saidAt, messageIds, quote, validFrom
 });
 
 /** Who is one with whom: a new name joins its entity at once, of two that were there before one becomes the other. */
-function settlePairs(
+function concludePairs(
   { decisions, shownPairs, places, pairs }: Decided,
   remarks: Remark[],
 ): {

@@ -65,7 +65,7 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
   const upTo = since.at(-1)?.saidAt.seq;
   if (row === null || upTo === undefined || since.length < how.every) return null;
   const messages = since.slice(-how.limit).filter((message) => !isForgotten(state, message));
-  return { summary: row.summary, messages, upTo, revision: row.revision };
+  return { tenant: rowOf(state.lanes, row.lane).tenant, summary: row.summary, messages, upTo, revision: row.revision };
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {

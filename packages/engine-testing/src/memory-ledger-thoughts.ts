@@ -4,6 +4,7 @@ import type {
   KnownVectors,
   LaneId,
   Message,
+  Plan,
   Scope,
   Stored,
   StoredAnswer,
@@ -36,7 +37,7 @@ export function memoryThoughts(state: State): ThoughtStore {
       for (const batch of pinnedOf(state, turn.consolidationId)) batch.stage = 'apply';
       return { kind: 'stored' };
     },
-    plan: async (consolidationId) => state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null,
+    plan: async (consolidationId) => newestPlan(state, consolidationId),
     get: async (tenant, id) => {
       const row = state.consolidations.get(id);
       return row?.tenant === tenant && isStanding(state, row.lane) ? { ...row } : null;
@@ -63,6 +64,9 @@ export function memoryThoughts(state: State): ThoughtStore {
   };
 }
 
+const newestPlan = (state: State, consolidationId: string): Plan | null =>
+  state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null;
+
 function gather(state: State, turn: Turn, recentCount: number): Gathered {
   const pinned = pinnedOf(state, turn.consolidationId);
   const messages = messagesWhere(state, turn.lane, ({ message }) => turn.batchIds.includes(message.batchId));
@@ -72,6 +76,10 @@ function gather(state: State, turn: Turn, recentCount: number): Gathered {
     metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
     summary: state.pinnedSummaries.get(turn.consolidationId) ?? null,
     recent: recentBefore(state, { lane: turn.lane, scope: turn.scope, before: firstSeq }, recentCount),
+    thought: {
+      plan: newestPlan(state, turn.consolidationId),
+      answers: [...(state.answers.get(turn.consolidationId) ?? [])],
+    },
   };
 }
 

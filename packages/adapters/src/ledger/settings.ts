@@ -1,9 +1,10 @@
-import type { Ceilings, SettingsStore, TenantId, TenantSettings } from '@slowwave/engine';
+import type { Ceilings, SettingsStore, TenantId, TenantSettings, Terms } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
 import { type Access, asLookup, asWrite } from './access.ts';
 import { first, run, type Script } from './script.ts';
 
 export const settingsStore = ({ read, write }: Access): SettingsStore => ({
+  terms: (tenant) => read(getTerms, { tenant }),
   get: (tenant) => read(getSettings, { tenant }),
   put: (tenant, settings) => write(putSettings, { tenant, settings }),
   ceilings: (tenant) => read(getCeilings, { tenant }),
@@ -14,12 +15,33 @@ interface OfTenant {
   readonly tenant: TenantId;
 }
 
-/** What was added since the tenant chose is as by default. */
+interface TermsRow extends CeilingsRow {
+  readonly settings: string | null;
+  /** The tenant, where it has ceilings. */
+  readonly limited: string | null;
+}
+
+const getTerms = asLookup('settings.terms', function* ({ tenant }: OfTenant): Script<Terms> {
+  const text = `
+    SELECT s.settings, c.tenant AS limited, c.tokens_per_day, c.cost_per_day
+    FROM (SELECT @tenant::text AS tenant) t
+    LEFT JOIN settings s ON s.tenant = t.tenant LEFT JOIN ceilings c ON c.tenant = t.tenant`;
+  const row = yield* first<TermsRow>(text, { tenant });
+  return {
+    rules: rulesFrom(row?.settings ?? null),
+    ceilings: row === null || row.limited === null ? null : ceilingsFrom(row),
+  };
+});
+
 const getSettings = asLookup('settings.get', function* ({ tenant }: OfTenant): Script<TenantSettings> {
   const text = 'SELECT settings FROM settings WHERE tenant = @tenant';
   const row = yield* first<{ settings: string }>(text, { tenant });
-  return row === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...JSON.parse(row.settings) };
+  return rulesFrom(row?.settings ?? null);
 });
+
+/** What was added since the tenant chose is as by default. */
+const rulesFrom = (settings: string | null): TenantSettings =>
+  settings === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...JSON.parse(settings) };
 
 interface PutSettings extends OfTenant {
   readonly settings: TenantSettings;
@@ -41,7 +63,12 @@ interface CeilingsRow {
 const getCeilings = asLookup('settings.ceilings', function* ({ tenant }: OfTenant): Script<Ceilings | null> {
   const text = 'SELECT tokens_per_day, cost_per_day FROM ceilings WHERE tenant = @tenant';
   const row = yield* first<CeilingsRow>(text, { tenant });
-  return row === null ? null : { tokensPerDay: row.tokens_per_day, costPerDay: row.cost_per_day };
+  return row === null ? null : ceilingsFrom(row);
+});
+
+const ceilingsFrom = (row: CeilingsRow): Ceilings => ({
+  tokensPerDay: row.tokens_per_day,
+  costPerDay: row.cost_per_day,
 });
 
 interface PutCeilings extends OfTenant {

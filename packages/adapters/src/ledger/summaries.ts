@@ -27,7 +27,7 @@ export const summaryStore = ({ read, write }: Access): SummaryStore => ({
 /** A scope with its rolling summary. */
 interface SummaryRow {
   readonly id: number;
-  readonly lane: LaneId;
+  readonly tenant: TenantId;
   readonly summary: string | null;
   readonly summary_upto: number;
   readonly summary_revision: number;
@@ -76,6 +76,7 @@ const readSummary = asRead('summaries.read', function* (of: Basis): Script<Summa
   if (last === undefined || since.length < every) return null;
   const messages = since.slice(0, limit).reverse();
   return {
+    tenant: scope.tenant,
     summary: scope.summary,
     messages: messages.filter((row) => row.forgotten === 0).map(toMessage),
     upTo: last.seq,
@@ -90,7 +91,8 @@ const saidSince = ({ id, summary_upto }: SummaryRow, limit: number): Script<read
   all<SaidRow>(SELECT_SAID, { scope: id, after: summary_upto, limit });
 
 const SELECT_SCOPE = `
-  SELECT id, lane, summary, summary_upto, summary_revision FROM scopes WHERE id = @id AND lane = @lane`;
+  SELECT s.id, l.tenant, s.summary, s.summary_upto, s.summary_revision
+  FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
 
 /** Messages `m` that a summary can tell of. */
 const SAID = `

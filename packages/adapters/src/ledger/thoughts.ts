@@ -37,7 +37,7 @@ export const thoughtStore = ({ read, write }: Access): ThoughtStore => ({
   answer: (consolidationId, step, inputHash) => read(findAnswer, { consolidationId, step, inputHash }),
   holds: (turn) => read(holds, turn),
   storeAnswer: (turn, answer) => write(storeAnswer, { turn, answer }),
-  answers: (consolidationId) => read(answersOf, { consolidationId }),
+  answers: (consolidationId) => read(listAnswers, { consolidationId }),
   countFailedCall: (turn, call) => write(countFailedCall, { turn, call }),
   storePlan: (turn, plan) => write(storePlan, { turn, plan }),
   plan: (consolidationId) => read(planOf, { consolidationId }),
@@ -59,24 +59,29 @@ interface Gather {
  */
 const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
   const { tenant, batchIds: ids, consolidationId: id } = turn;
-  const [messages, batches, recent] = yield* together(
+  const [messages, batches, recent, answers] = yield* together(
     all<MessageRow>(SELECT_PINNED, { tenant, ids }),
     all<PinnedRow>(SELECT_BATCHES, { id, ids }),
     all<MessageRow>(SELECT_BEFORE, { tenant, id, ids, limit: recentCount }),
+    answersOf({ consolidationId: id }),
   );
+  const head = batches.find(({ is_first }) => is_first === 1);
   return {
     messages: messages.map(messageFrom),
     metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
-    summary: batches.find(({ summary }) => summary !== null)?.summary ?? null,
+    summary: head?.summary ?? null,
     recent: recent.map(messageFrom).reverse(),
+    thought: { plan: head?.plan == null ? null : JSON.parse(head.plan), answers },
   };
 });
 
 interface PinnedRow {
   readonly id: string;
   readonly metadata: string;
-  /** Only beside the first one. */
+  readonly is_first: 0 | 1;
+  /** These two stand beside the first one only. */
   readonly summary: string | null;
+  readonly plan: string | null;
 }
 
 interface ContextOf {
@@ -102,10 +107,14 @@ const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Scri
   return { summary: row.summary, recent: recent.map(messageFrom).reverse() };
 });
 
+const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
+
 const SELECT_PINNED = 'SELECT * FROM messages WHERE tenant = @tenant AND batch_id IN :ids ORDER BY seq';
 
 const SELECT_BATCHES = `
-  SELECT b.id, b.metadata, CASE WHEN b.id = c.batch_ids->>0 THEN c.summary END AS summary
+  SELECT b.id, b.metadata, b.id = c.batch_ids->>0 AS is_first,
+    CASE WHEN b.id = c.batch_ids->>0 THEN c.summary END AS summary,
+    CASE WHEN b.id = c.batch_ids->>0 THEN (${NEWEST_PLAN}) END AS plan
   FROM consolidations c JOIN batches b ON b.id IN :ids AND +b.tenant = c.tenant WHERE c.id = @id`;
 
 const SELECT_SCOPE_OF_LANE = `
@@ -146,11 +155,13 @@ interface OfConsolidation {
   readonly consolidationId: string;
 }
 
+const listAnswers = asRead('thoughts.answers', answersOf);
+
 /** In the order they came. */
-const answersOf = asRead('thoughts.answers', function* (of: OfConsolidation): Script<readonly StoredAnswer[]> {
+function* answersOf(of: OfConsolidation): Script<readonly StoredAnswer[]> {
   const text = 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq';
   return (yield* all<AnswerRow>(text, { ...of })).map(answerFrom);
-});
+}
 
 interface StoreAnswer {
   readonly turn: Turn;
@@ -217,8 +228,7 @@ const UPSERT_PLAN = `
 
 /** The newest round. */
 const planOf = asLookup('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
-  const text = 'SELECT plan FROM plans WHERE consolidation_id = @consolidationId ORDER BY round DESC LIMIT 1';
-  const row = yield* first<{ plan: string }>(text, { ...of });
+  const row = yield* first<{ plan: string }>(NEWEST_PLAN, { id: of.consolidationId });
   return row === null ? null : JSON.parse(row.plan);
 });
 

@@ -8,7 +8,7 @@ import { project } from '../projection/project.ts';
 import { apply } from './apply.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
-import { gather } from './gather.ts';
+import { gather, withGathered } from './gather.ts';
 import { judge } from './judge.ts';
 import { plan } from './plan.ts';
 import { recall } from './recall.ts';
@@ -31,10 +31,12 @@ export interface Consolidated {
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
  * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
  */
-export async function consolidate(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
-  const watch = stopwatch(deps.tools, (step) => deps.meter.step(turn, step));
-  const gathered = await watch.time('gather', () => gather(deps, turn));
-  const stored = await deps.ledger.thoughts.plan(turn.consolidationId);
+export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
+  const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
+  const claimedAt = given.tools.now();
+  const gathered = await watch.time('gather', () => gather(given, turn));
+  const deps = withGathered(given, gathered, claimedAt);
+  const stored = gathered.thought.plan;
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
   for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
@@ -86,7 +88,7 @@ async function projectNow(
   try {
     const entries = await outbox.ofConsolidation(consolidationId);
     const batches = await speech.unprojectedOf([consolidationId]);
-    await watch.time('project', () => project(deps, { entries, batches, made: planned.spoken }, cancel));
+    await watch.time('project', () => project(deps, { entries, batches, made: planned.vectors }, cancel));
   } catch (error) {
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
   }

@@ -1,13 +1,57 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import { isWithheld } from '../words.ts';
+import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import { isWithheld, type Millis } from '../words.ts';
 import type { GatheredTurn } from './values.ts';
 
 /** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
 export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Promise<GatheredTurn> {
-  const [rules, gathered] = await Promise.all([
-    ledger.settings.get(turn.tenant),
+  const [terms, gathered] = await Promise.all([
+    ledger.settings.terms(turn.tenant),
     ledger.thoughts.gather(turn, settings.recentMessages),
   ]);
-  return { turn, rules, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
+  return { turn, ...terms, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
+}
+
+/** A turn that was seen to have its lane this long ago, in ms, has waited for nothing since. */
+const WAITED_MS = 1_000;
+
+/** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
+export function withGathered(
+  deps: EngineDeps,
+  { turn, rules, ceilings, thought }: GatheredTurn,
+  heldAt: Millis,
+): EngineDeps {
+  const { ledger, tools } = deps;
+  const { settings, thoughts } = ledger;
+  const answers = [...thought.answers];
+  const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
+    answers.find((one) => one.step === step && one.inputHash === inputHash) ?? null;
+  let seenAt = heldAt;
+  return {
+    ...deps,
+    ledger: {
+      ...ledger,
+      settings: {
+        ...settings,
+        get: async (tenant) => (tenant === turn.tenant ? rules : settings.get(tenant)),
+        ceilings: async (tenant) => (tenant === turn.tenant ? ceilings : settings.ceilings(tenant)),
+      },
+      thoughts: {
+        ...thoughts,
+        answer: async (_, step, inputHash) => answerTo(step, inputHash),
+        answers: async () => answers,
+        holds: async (of) => tools.now() - seenAt < WAITED_MS || thoughts.holds(of),
+        storeAnswer: async (of, answer) => {
+          const askedAt = tools.now();
+          const stored = await thoughts.storeAnswer(of, answer);
+          if (stored.kind === 'stored') {
+            seenAt = askedAt;
+            if (answerTo(answer.step, answer.inputHash) === null) answers.push(answer);
+          }
+          return stored;
+        },
+      },
+    },
+  };
 }

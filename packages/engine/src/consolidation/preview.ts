@@ -25,14 +25,15 @@ const NO_LANE = '' as LaneId;
  */
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
   const watch = stopwatch(deps.tools, () => {});
-  const rules = await deps.ledger.settings.get(batch.tenant);
+  const terms = await deps.ledger.settings.terms(batch.tenant);
+  const { rules } = terms;
   const turn = await turnOf(deps, batch);
   const { tenant } = turn;
   if (turn.settings.mode !== 'verbatim')
     await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
-  const gathered = { turn, rules, ...context, ...newIn(batch) };
+  const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [] } };
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));

@@ -28,7 +28,9 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   return {
     ...extracted,
     // What has none so far is asked for again where it is projected.
-    spoken: new Map(passing.map((text) => [text, vectorOf(text)] as const).filter(([, vector]) => askedBy(vector))),
+    vectors: new Map(
+      [...texts, ...passing].map((text) => [text, vectorOf(text)] as const).filter(([, vector]) => askedBy(vector)),
+    ),
     candidates,
     memories,
     repeats: await repeatsAmong(deps, facts, ground),

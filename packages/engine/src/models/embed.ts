@@ -12,7 +12,7 @@ interface Embedding {
   readonly texts: readonly string[];
   /** Needed this once: kept nowhere, unless the model refuses them. */
   readonly passing?: readonly string[];
-  /** Vectors of passing texts that were made before. */
+  /** Vectors that were made before; those of lasting texts are kept already. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
 }
 
@@ -30,8 +30,8 @@ export async function embedTexts(
 ): Promise<(text: string) => Float32Array> {
   const { ledger, embedder, tools } = deps;
   const lasting = new Set(texts);
-  const others = passing.filter((text) => !made.has(text));
-  const hashes = new Map([...lasting, ...others].map((text) => [text, tools.hash(text)]));
+  const others = [...lasting, ...passing].filter((text) => !made.has(text));
+  const hashes = new Map(others.map((text) => [text, tools.hash(text)]));
   const ask = (some: readonly string[]) => ledger.thoughts.vectors(lane, embedder.fingerprint, some);
   const known = new Map(await askedInSlices(tools, [...hashes.values()], ask));
   const none = new Float32Array(embedder.dimensions);

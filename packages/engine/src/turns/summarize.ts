@@ -14,7 +14,7 @@ import type { SummaryCall } from '../ports/ledger/summaries.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
+import type { TenantSettings } from '../settings.ts';
 import { cleanText } from '../text/normalise.ts';
 import { estimateTokens, shorten } from '../text/tokens.ts';
 import { hasFacts, type Json, type JsonObject, type Message } from '../words.ts';
@@ -53,23 +53,16 @@ export const refreshSummary =
     const { summaries } = deps.ledger;
     const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
-    const { prices } = await affordRefresh(deps, refresh);
+    const { tenant, upTo, revision } = basis;
+    const rules = await deps.ledger.settings.get(tenant);
+    await afford(deps, { tenant, account: { lane: refresh.lane }, rules });
+    const { prices } = rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const summary =
       input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, prices, cancel }, input);
-    const { upTo, revision } = basis;
     const { kind } = await summaries.store(refresh, { summary, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
-
-/** A lane that was erased in the meantime costs nothing. */
-async function affordRefresh(deps: SummaryDeps, { lane: id }: SummaryRefresh): Promise<TenantSettings> {
-  const lane = await deps.ledger.lanes.get(id);
-  if (lane === null) return DEFAULT_SETTINGS;
-  const rules = await deps.ledger.settings.get(lane.tenant);
-  await afford(deps, { tenant: lane.tenant, account: { lane: id }, rules });
-  return rules;
-}
 
 interface Refreshing {
   readonly deps: SummaryDeps;

@@ -63,7 +63,15 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
+/** All that holds for a tenant. */
+export interface Terms {
+  readonly rules: TenantSettings;
+  readonly ceilings: Ceilings | null;
+}
+
 export interface SettingsStore {
+  /** Both of what follows, read at once. */
+  terms(tenant: TenantId): Promise<Terms>;
   /** What the tenant has chosen; the defaults where it has chosen nothing. */
   get(tenant: TenantId): Promise<TenantSettings>;
   /** Replaces all of it. */

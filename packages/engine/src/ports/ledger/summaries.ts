@@ -5,6 +5,7 @@ import type { ModelCall } from './thoughts.ts';
 
 /** What a refresh starts from. */
 export interface SummaryBasis {
+  readonly tenant: TenantId;
   /** The summary so far; null where there is none, or it was forgotten. */
   readonly summary: string | null;
   /**

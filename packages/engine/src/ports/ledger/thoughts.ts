@@ -14,6 +14,14 @@ export interface Gathered {
   readonly summary: string | null;
   /** The scope's last messages before the pinned ones, oldest first, each once: without resent copies; already consolidated, and not undone. */
   readonly recent: readonly Message[];
+  /** What the consolidation has thought so far. */
+  readonly thought: Thought;
+}
+
+/** Its newest plan, and the answers of models in the order they came. */
+export interface Thought {
+  readonly plan: Plan | null;
+  readonly answers: readonly StoredAnswer[];
 }
 
 /** The part of it that does not depend on a turn. */

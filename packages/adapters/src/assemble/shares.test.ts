@@ -14,7 +14,7 @@ test('no process holds more connections than it may, and no part of it is left w
 
 test('what they are by default', () => {
   expect(sharesOf(24, true)).toEqual({ ledger: 10, queue: 10, limits: 4 });
-  expect(sharesOf(10, false)).toEqual({ ledger: 10, queue: 0, limits: 0 });
+  expect(sharesOf(4, false)).toEqual({ ledger: 4, queue: 0, limits: 0 });
 });
 
 test('a server that allows too few says what to set', () => {

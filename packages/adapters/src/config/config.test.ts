@@ -122,6 +122,17 @@ describe('the database', () => {
     const settings = { DATABASE_URL: 'postgres://db/slowwave', QDRANT_URL: 'http://qdrant:6333' };
     expect(service(settings)).toMatchObject({ databaseUrl: 'postgres://db/slowwave', redisUrl: null });
   });
+
+  it('gets a few connections for the ledger, and more where it is the queue too', () => {
+    const settings = { DATABASE_URL: 'postgres://db/slowwave', QDRANT_URL: 'http://qdrant:6333' };
+    expect(service({ ...settings, ...REDIS }).databaseConnections).toBe(4);
+    expect(service(settings).databaseConnections).toBe(24);
+    const few = { ...settings, SLOWWAVE_DATABASE_CONNECTIONS: '3' };
+    expect(service({ ...few, ...REDIS }).databaseConnections).toBe(3);
+    expect(problemsOf(() => service(few))).toEqual([
+      '  - SLOWWAVE_DATABASE_CONNECTIONS: expected at least 12 with the queue in PostgreSQL, got "3"; raise it, or set REDIS_URL',
+    ]);
+  });
 });
 
 describe('what is refused', () => {

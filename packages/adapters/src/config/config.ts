@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { Ceilings } from '@slowwave/engine';
 import type { z } from 'zod';
-import { ENVIRONMENT, type Environment } from './environment.ts';
+import { databaseConnectionsOf, ENVIRONMENT, type Environment, tooFewConnections } from './environment.ts';
 
 /** Everything a process can be told, checked. */
 export interface Config {
@@ -106,9 +106,6 @@ function readConfig(program: Program, settings: Given): Config {
 
 /** An owner of a chat is left alone for this long before what was said is consolidated. */
 const SERVICE_IDLE_MS = 60_000;
-/** A server allows a hundred by default, for all processes; ten do for the ledger, whose transactions take milliseconds. */
-const CONNECTIONS = 24;
-const CONNECTIONS_OF_LEDGER = 10;
 /** Proxies ask every few seconds whether a server is ready. */
 const DRAIN_MS = 5_000;
 /** Nobody elsewhere sends anything here; who does, asks more often. */
@@ -176,6 +173,7 @@ const contradictions = (given: Given): string[] => [
   ...modelsWithoutServer(given),
   ...qdrantWithoutUrl(given),
   ...rerankerWithoutUrl(given),
+  ...tooFewConnections(given),
 ];
 
 function rerankerWithoutUrl(given: Given): string[] {
@@ -206,9 +204,6 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
   const model = named ?? (server ? usual : 'builtin');
   return model === 'builtin' ? null : model;
 }
-
-const databaseConnectionsOf = ({ SLOWWAVE_DATABASE_CONNECTIONS: given, REDIS_URL: redis }: Environment): number =>
-  given ?? (redis === undefined ? CONNECTIONS : CONNECTIONS_OF_LEDGER);
 
 const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);

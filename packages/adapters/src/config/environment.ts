@@ -114,10 +114,10 @@ export const ENVIRONMENT = z.object({
     .describe(
       'PostgreSQL 13 or newer for the ledger, and for the queue if REDIS_URL is not set. Without it the ledger is a SQLite file.',
     ),
-  SLOWWAVE_DATABASE_CONNECTIONS: Count(12, 1_000)
+  SLOWWAVE_DATABASE_CONNECTIONS: Count(2, 1_000)
     .optional()
     .describe(
-      'Maximum number of PostgreSQL connections per process. Default: 24 with the queue in PostgreSQL, otherwise 10.',
+      'Maximum number of PostgreSQL connections per process. Default: 24 with the queue in PostgreSQL (at least 12), otherwise 4.',
     ),
   QDRANT_URL: Url('http:', 'https:')
     .optional()
@@ -246,3 +246,22 @@ export const ENVIRONMENT = z.object({
 });
 
 export type Environment = z.infer<typeof ENVIRONMENT>;
+
+/** A server allows a hundred by default, for all processes. */
+const CONNECTIONS = 24;
+/** A queue in PostgreSQL holds some for as long as it runs. */
+const CONNECTIONS_MIN = 12;
+/** Transactions take milliseconds. More connections only take turns on the processors: 10 were found to do less than these. */
+const CONNECTIONS_OF_LEDGER = 4;
+
+export const databaseConnectionsOf = ({
+  SLOWWAVE_DATABASE_CONNECTIONS: given,
+  REDIS_URL: redis,
+}: Environment): number => given ?? (redis === undefined ? CONNECTIONS : CONNECTIONS_OF_LEDGER);
+
+export function tooFewConnections(given: Readonly<Record<string, string | undefined>>): string[] {
+  const { SLOWWAVE_DATABASE_CONNECTIONS: count, REDIS_URL: redis, DATABASE_URL: database } = given;
+  const isEnough = redis !== undefined || database === undefined || Number(count ?? CONNECTIONS) >= CONNECTIONS_MIN;
+  const expected = `expected at least ${CONNECTIONS_MIN} with the queue in PostgreSQL`;
+  return isEnough ? [] : [`SLOWWAVE_DATABASE_CONNECTIONS: ${expected}, got "${count}"; raise it, or set REDIS_URL`];
+}

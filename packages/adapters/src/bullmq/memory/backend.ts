@@ -233,7 +233,7 @@ export class MemoryBackend extends UnusedCalls implements IQueueBackend {
   }
   async readEvents(...[id, limitMs]: Given<'readEvents'>): ReturnType<IQueueBackend['readEvents']> {
     const events = await this.#queue.events.after(id, limitMs, this.#waits.signal);
-    return events.length === 0 ? null : [['events', [...events]]];
+    return events.length === 0 ? null : [['events', events]];
   }
 
   #add(job: JobJson, id: string): string {

@@ -1,7 +1,8 @@
 import { Bell } from './bell.ts';
 
-/** As the library keeps them: an id, then names and values in turns. */
-export type StoredEvent = [id: string, fields: string[]];
+/** As the library reads them: names and values in turns. */
+type ReadEvent = [id: string, fields: string[]];
+type Fields = Readonly<Record<string, string | number>>;
 
 /** Where nobody says how many. */
 const LENGTH = 1_000;
@@ -9,29 +10,27 @@ const LENGTH = 1_000;
 /** The last events of a queue. They are for views: nothing is driven by them. */
 export class EventHistory {
   readonly #bell = new Bell();
-  #events: StoredEvent[] = [];
+  readonly #events: { readonly id: number; readonly fields: Fields }[] = [];
   #lastId = 0;
 
-  add(fields: Readonly<Record<string, string | number>>, length = LENGTH): string {
+  add(fields: Fields, length = LENGTH): string {
     this.#lastId += 1;
-    const event: StoredEvent = [String(this.#lastId), Object.entries(fields).flat().map(String)];
-    this.#events.push(event);
-    if (this.#events.length > length) this.trim(length);
+    this.#events.push({ id: this.#lastId, fields });
+    while (this.#events.length > length) this.#events.shift();
     this.#bell.ring();
-    return event[0];
+    return String(this.#lastId);
   }
 
   /** Removes all but the last. */
   trim(length: number): number {
-    const before = this.#events.length;
-    this.#events = length === 0 ? [] : this.#events.slice(-length);
-    return before - this.#events.length;
+    return this.#events.splice(0, Math.max(0, this.#events.length - length)).length;
   }
 
   /** Those after the id; waits for one if there is none yet. '$' stands for the last one there is. */
-  async after(id: string, limitMs: number, signal: AbortSignal): Promise<readonly StoredEvent[]> {
-    const last = id === '$' ? this.#lastId : Number(id);
+  async after(after: string, limitMs: number, signal: AbortSignal): Promise<ReadEvent[]> {
+    const last = after === '$' ? this.#lastId : Number(after);
     if (this.#lastId <= last) await this.#bell.wait(limitMs, signal);
-    return this.#events.filter(([eventId]) => Number(eventId) > last);
+    const events = this.#events.filter(({ id }) => id > last);
+    return events.map(({ id, fields }) => [String(id), Object.entries(fields).flat().map(String)]);
   }
 }

@@ -193,6 +193,8 @@ export function describeErasures(bench: () => Bench): void {
       expect((await batchOf(b, batch.id)).state).toBe('empty');
       expect(await b.ledger.erasures.standing(fresh.id)).toBe(true);
       expect(await b.ledger.erasures.standing(old.lane)).toBe(false);
+      expect((await b.ledger.speech.said(fresh.id, [])).stands).toBe(true);
+      expect((await b.ledger.speech.said(old.lane, [])).stands).toBe(false);
     });
 
     it('refuses what would still be written to the old lane', async () => {

@@ -144,7 +144,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(retold.sort()).toEqual([first, next].sort());
       expect(await b.ledger.speech.hearers([batch?.id ?? ''])).toEqual([first, next].sort());
       expect(retold).not.toContain(last);
-      const said = await b.ledger.speech.said(turn.lane, ids.slice(0, 2));
+      const { said } = await b.ledger.speech.said(turn.lane, ids.slice(0, 2));
       expect(said.map(({ message, before: prior }) => [message.content, prior?.content]).sort()).toEqual([
         [NOT_KEPT, undefined],
         ['said 1', NOT_KEPT],
@@ -238,7 +238,7 @@ async function said(b: Bench, ...lines: readonly Line[]): Promise<readonly strin
 /** What was said, each with what was said before, in the order of the lane. */
 async function priors(b: Bench, ids: readonly string[]) {
   const { id: lane } = await laneOf(b);
-  const found = await b.ledger.speech.said(lane, ids);
+  const { said: found } = await b.ledger.speech.said(lane, ids);
   return found
     .toSorted((one, other) => one.message.saidAt.seq - other.message.saidAt.seq)
     .map(({ message: { content }, before }) => [content, before?.content ?? null]);

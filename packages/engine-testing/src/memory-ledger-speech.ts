@@ -8,16 +8,19 @@ import {
   type SpokenBatch,
 } from '@slowwave/engine';
 import { type BatchRow, change, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import { isStanding } from './memory-ledger-turns.ts';
 
 export function memorySpeech(state: State): SpeechStore {
   const spoken = (rows: readonly BatchRow[]) => rows.map((row) => spokenOf(state, row));
   const applied = () => [...state.batches.values()].filter(({ outcome }) => outcome !== null).sort(byId);
   return {
-    said: async (lane, ids) =>
-      [...new Set(ids)].flatMap((id) => {
+    said: async (lane, ids) => ({
+      stands: isStanding(state, lane),
+      said: [...new Set(ids)].flatMap((id) => {
         const row = state.messages.get(id);
         return row?.lane === lane ? [saidOf(state, row)] : [];
       }),
+    }),
     unprojected: async (limit) =>
       spoken(
         unprojectedIn(state)

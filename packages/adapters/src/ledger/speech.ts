@@ -1,4 +1,4 @@
-import type { LaneId, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
+import type { LaneId, SaidInLane, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
 import { type Access, asLookup, asRead } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
@@ -21,20 +21,24 @@ export const speechStore = ({ read }: Access): SpeechStore => ({
   points: (tenant) => read(countPoints, { tenant }),
 });
 
-interface SaidInLane {
+interface OfLane {
   readonly lane: LaneId;
   readonly ids: readonly string[];
 }
 
 type Said = readonly SaidMessage[];
 
-const saidInLane = asRead('speech.said', (of: SaidInLane): Script<Said> => {
-  return saidWhere('m.id IN :ids AND +m.lane = @lane', { ...of });
+const saidInLane = asRead('speech.said', function* (of: OfLane): Script<SaidInLane> {
+  const rows = yield* all<FoundRow>(SELECT_IN_LANE, { ...of });
+  return { stands: rows[0]?.stands === 1, said: saidFrom(rows.filter((row) => row.id !== null)) };
 });
 
 /** Messages `m` with the one before each, in the order of their lane. */
 function* saidWhere(condition: string, given: Given): Script<Said> {
-  const rows = yield* all<SaidRow>(selectSaid(condition), given);
+  return saidFrom(yield* all<SaidRow>(selectSaid(condition), given));
+}
+
+function saidFrom(rows: readonly SaidRow[]): Said {
   const messages = new Map(rows.map((row) => [row.id, messageFrom(row)]));
   return rows
     .filter((row) => row.asked === 1)
@@ -47,15 +51,21 @@ function* saidWhere(condition: string, given: Given): Script<Said> {
 }
 
 /** One statement, so that they and those before them are of one moment. */
-const selectSaid = (condition: string): string => `
-  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition})
-  SELECT said.*, 1 AS asked FROM said
-  UNION ALL
-  SELECT p.*, NULL::text, 0 FROM messages p
-  WHERE p.id IN (SELECT before_id FROM said) AND p.id NOT IN (SELECT id FROM said)`;
+const withSaid = (condition: string): string => `
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition}), heard AS (
+    SELECT said.*, 1 AS asked FROM said
+    UNION ALL
+    SELECT p.*, NULL::text, 0 FROM messages p
+    WHERE p.id IN (SELECT before_id FROM said) AND p.id NOT IN (SELECT id FROM said)
+  )`;
+
+const selectSaid = (condition: string): string => `${withSaid(condition)} SELECT * FROM heard`;
 
 /** A message and the id of the one before it; whether it was asked for, or is one before others. */
 type SaidRow = MessageRow & { readonly before_id: string | null; readonly asked: 0 | 1 };
+
+/** A message of a lane; nulls beside `stands` where none is found. */
+type FoundRow = { readonly stands: 0 | 1 } & (SaidRow | { readonly [Name in keyof SaidRow]: null });
 
 const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 
@@ -63,6 +73,11 @@ const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 const BEFORE = `(
     SELECT p.id FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN} ORDER BY p.seq DESC LIMIT 1
   ) AS before_id`;
+
+const SELECT_IN_LANE = `
+  ${withSaid('m.id IN :ids AND +m.lane = @lane')}
+  SELECT heard.*, EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands
+  FROM (SELECT 1 AS one) AS o LEFT JOIN heard ON true`;
 
 interface Some {
   readonly limit: number;

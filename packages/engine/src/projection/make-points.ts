@@ -29,8 +29,10 @@ export interface Made {
   readonly points: readonly IndexPoint[];
   readonly withdrawals: readonly Withdrawal[];
   readonly projected: readonly ProjectedBatch[];
-  /** The points as they have to be by now, where retention has removed meanwhile what they were made of; null: as they are. */
-  anew(): Promise<readonly IndexPoint[] | null>;
+  /** Whether the lane was not cut off when they were made. */
+  readonly stands: boolean;
+  /** The same by now: whether it stands, and the points that retention has changed meanwhile by removing what they were made of. */
+  anew(): Promise<{ readonly stands: boolean; readonly points: readonly IndexPoint[] }>;
 }
 
 /** The one way in which points of the index are made from what the ledger holds: all vectors in one call. */
@@ -44,7 +46,7 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const making = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
   for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, making)));
-  const said = await heard(deps, lane, memories);
+  const { stands, said } = await heard(deps, lane, memories);
   const remembered = async (by: SaidById) => {
     const points: IndexPoint[] = [];
     for (const memory of memories) {
@@ -57,9 +59,10 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
     points: [...(await remembered(said)), ...[...spoken.values()].flat()],
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
     projected: contents.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
+    stands,
     anew: async () => {
       const now = await heard(deps, lane, memories);
-      return saysLess(now, said) ? remembered(now) : null;
+      return { stands: now.stands, points: saysLess(now.said, said) ? await remembered(now.said) : [] };
     },
   };
 }
@@ -135,13 +138,18 @@ const placeOf = ({ tenant, lane, owner, revision }: SpokenBatch, { id }: Message
   ...{ shelf: 'messages' as const, tenant, lane, owner, memoryId: id, version: VERSION, revision },
 });
 
-/** The messages that memories of one lane came from, each with the one before it: one question to the ledger. */
+interface Heard {
+  readonly stands: boolean;
+  readonly said: SaidById;
+}
+
+/** The messages that memories of one lane came from, each with the one before it, and whether it stands: one question. */
 export async function heard(
   { ledger }: Pick<EngineDeps, 'ledger'>,
   lane: LaneId,
   memories: readonly Memory[],
-): Promise<SaidById> {
+): Promise<Heard> {
   const ids = [...new Set(memories.flatMap(sourcesOf))];
-  const said = ids.length === 0 ? [] : await ledger.speech.said(lane, ids);
-  return new Map(said.map((one) => [one.message.id, one]));
+  const { stands, said } = await ledger.speech.said(lane, ids);
+  return { stands, said: new Map(said.map((one) => [one.message.id, one])) };
 }

@@ -65,13 +65,14 @@ async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: 
   const { points, withdrawals, projected } = made;
   const [first] = [...points, ...withdrawals];
   if (first === undefined) return projected;
-  if (!(await ledger.erasures.standing(lane))) return projected.map((batch) => ({ ...batch, points: 0 }));
+  if (!made.stands) return projected.map((batch) => ({ ...batch, points: 0 }));
   if (points.length > 0) await upsertInSlices(index, points);
   if (withdrawals.length > 0) await index.withdraw(withdrawals);
   const anew = await made.anew();
-  if (anew !== null) await index.upsert(anew);
+  if (anew.points.length > 0) await index.upsert(anew.points);
+  const stands = anew.points.length > 0 ? await ledger.erasures.standing(lane) : anew.stands;
   const { tenant, owner } = first;
-  if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
+  if (!stands) await index.forget({ tenant, owner, lane });
   return projected;
 }
 

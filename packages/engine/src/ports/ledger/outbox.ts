@@ -58,6 +58,12 @@ export interface SaidMessage {
   readonly before: Message | null;
 }
 
+export interface SaidInLane {
+  /** The lane is not cut off from its owner. */
+  readonly stands: boolean;
+  readonly said: readonly SaidMessage[];
+}
+
 /** What an applied batch says, for the index. */
 export interface SpokenBatch {
   readonly id: string;
@@ -103,8 +109,8 @@ export interface SpeechPage {
 
 /** What was said, as it is projected. Waiting and parked batches are not part of it: they may never be applied. */
 export interface SpeechStore {
-  /** Existing messages of a lane by their ids, any order. Those of other lanes are left out. */
-  said(lane: LaneId, ids: readonly string[]): Promise<readonly SaidMessage[]>;
+  /** Existing messages of a lane by their ids, any order; those of other lanes are left out. And whether the lane stands. */
+  said(lane: LaneId, ids: readonly string[]): Promise<SaidInLane>;
   /** Applied batches that are still to be projected; those of a lost index come last. Without lanes that are set aside. */
   unprojected(limit: number): Promise<readonly SpokenBatch[]>;
   unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;

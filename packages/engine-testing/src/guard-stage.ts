@@ -108,6 +108,7 @@ export function playGuard(scene: Scene): Played {
       expiresAt: null,
       deletesMax: scene.deletesMax ?? 10,
       review: [],
+      waiting: new Map(),
       tools,
     },
     {

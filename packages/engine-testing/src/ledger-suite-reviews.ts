@@ -53,7 +53,7 @@ export function describeReviews(bench: () => Bench): void {
       expect((await b.ledger.reviews.list(TENANT, {}, ALL)).results).toEqual([]);
     });
 
-    it('are listed newest first, by state, user and memory, page by page', async () => {
+    it('are listed newest first, by state, user, memory and lane, page by page', async () => {
       const b = bench();
       const [one, two] = [heldOperation(b.tools), heldOperation(b.tools)];
       await held(b, [one, two]);
@@ -67,6 +67,8 @@ export function describeReviews(bench: () => Bench): void {
       expect(await idsOf({ state: 'pending' })).toEqual([bobs.id, one.id]);
       expect(await idsOf({ userId: 'ann' })).toEqual([two.id, one.id]);
       expect(await idsOf({ memoryId: one.memoryId })).toEqual([one.id]);
+      const lane = (await b.ledger.reviews.get(TENANT, bobs.id))?.lane;
+      expect(await idsOf({ lane, state: 'pending' })).toEqual([bobs.id]);
       const first = await b.ledger.reviews.list(TENANT, {}, { limit: 2, cursor: null });
       const second = await b.ledger.reviews.list(TENANT, {}, { limit: 2, cursor: first.nextCursor });
       expect([...first.results, ...second.results].map((review) => review.id)).toEqual([bobs.id, two.id, one.id]);

@@ -12,7 +12,8 @@ export function memoryReviews(state: State): ReviewStore {
           review.tenant === tenant &&
           (filter.state === undefined || review.state === filter.state) &&
           isOfUser(state, review.lane, filter.userId) &&
-          (filter.memoryId === undefined || review.operation.memoryId === filter.memoryId),
+          (filter.memoryId === undefined || review.operation.memoryId === filter.memoryId) &&
+          (filter.lane === undefined || review.lane === filter.lane),
       );
       const paged = pageOf<Review>(rows, (review) => ({ order: review.createdAt, id: review.id }), page);
       return { ...paged, results: paged.results.map((review) => ({ ...review })) };

@@ -32,7 +32,7 @@ interface List {
 }
 
 const listReviews = asRead('reviews.list', function* ({ tenant, filter, page }: List): Script<Paged<Review>> {
-  const { state = null, userId = null, memoryId = null } = filter;
+  const { state = null, userId = null, memoryId = null, lane = null } = filter;
   const newest = newestFirst(page, 'r.created_at', 'r.id');
   const conditions = where([
     'r.tenant = @tenant',
@@ -40,9 +40,10 @@ const listReviews = asRead('reviews.list', function* ({ tenant, filter, page }: 
     state === null ? null : 'r.state = @state',
     userId === null ? null : laneOfUser('r.lane'),
     memoryId === null ? null : 'r.memory_id = @memoryId',
+    lane === null ? null : 'r.lane = @lane',
     newest.condition,
   ]);
-  const given = { tenant, state, userId, memoryId, ...newest.params };
+  const given = { tenant, state, userId, memoryId, lane, ...newest.params };
   const rows = yield* all<ReviewRow>(`${SELECT_REVIEWS} ${conditions} ${newest.order}`, given);
   const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
   return { results: results.map(reviewFrom), nextCursor };

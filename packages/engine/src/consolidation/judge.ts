@@ -2,15 +2,18 @@ import type { EngineDeps } from '../deps.ts';
 import { spokenOf } from '../messages/reading.ts';
 import { clockText, isFromTheFuture } from '../messages/said-when.ts';
 import type { Fact, Remark } from '../plan.ts';
+import { pages } from '../ports/ledger/page.ts';
 import { inSlices } from '../slices.ts';
 import { isoOf } from '../text/dates.ts';
+import { normaliseText } from '../text/normalise.ts';
 import type { JsonObject, Message } from '../words.ts';
 import { isOwnWish } from './extract/own-wish.ts';
 import { guarding } from './guard/guard.ts';
 import type { Decided, Guarded } from './values.ts';
 
 /** Holds the wishes of the model against the rules: what comes out may be applied. */
-export async function judge({ tools, settings }: EngineDeps, decided: Decided): Promise<Guarded> {
+export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded> {
+  const { tools, settings } = deps;
   const { turn, facts, candidates, memories } = decided;
   const { tenant, lane, owner, scope } = turn;
   const heard = decided.messages.filter(({ resent }) => !resent).map((message) => spokenOf(message));
@@ -27,12 +30,26 @@ export async function judge({ tools, settings }: EngineDeps, decided: Decided): 
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
       review: decided.rules.review,
+      waiting: await additionsWaiting(deps, decided),
       tools,
     },
     { ...decided, addOnly: turn.settings.mode === 'verbatim' || turn.settings.mode === 'add_only' },
   );
   const verdicts = await inSlices(tools, work);
   return { ...decided, ...verdicts, remarks: [...verdicts.remarks, ...remarksOnTime(decided)] };
+}
+
+/** The oldest for each text; none whose memory is there by now. */
+async function additionsWaiting(
+  { ledger }: EngineDeps,
+  { turn: { tenant, lane }, rules }: Decided,
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = new Map<string, string>();
+  if (!rules.review.includes('ADD')) return waiting;
+  for await (const { operation } of pages((page) => ledger.reviews.list(tenant, { state: 'pending', lane }, page)))
+    if (operation.kind === 'ADD') waiting.set(normaliseText(operation.after ?? ''), operation.memoryId);
+  const there = new Set((await ledger.memories.many(tenant, [...waiting.values()])).map(({ id }) => id));
+  return new Map([...waiting].filter(([, memoryId]) => !there.has(memoryId)));
 }
 
 /** Local time that is sent as UTC is common: who reads the plan sees it. */

@@ -61,6 +61,44 @@ describe('an operation that waits for a person', () => {
     expect(await b.engine.live()).toEqual(['lives: in Bergen']);
   });
 
+  it.each([
+    ['one after the other', (ids: string[]) => ids],
+    ['the later one first', (ids: string[]) => ids.toReversed()],
+  ])('makes one memory of what another batch says again while it waits, approved %s', async (_name, inOrder) => {
+    const b = await reviewBench(['ADD']);
+    await b.said('pet: a cat');
+    await b.said('Pet: a cat.');
+    const reviews = await b.waiting();
+    expect(reviews).toHaveLength(2);
+    for (const id of inOrder(reviews.map((review) => review.id).toReversed())) await b.approve(id);
+    expect(await b.engine.live()).toHaveLength(1);
+    expect(await b.engine.memories()).toMatchObject([{ confirmations: 1, revision: 2 }]);
+    await b.said('pet: a cat');
+    expect(await b.waiting()).toEqual([]);
+    expect(await b.engine.memories()).toMatchObject([{ confirmations: 2 }]);
+  });
+
+  it('is not what is said again after it was rejected', async () => {
+    const b = await reviewBench(['ADD']);
+    await b.said('pet: a cat');
+    const [refused] = await b.waiting();
+    await b.reviews.reject(DEFAULT_TENANT, refused?.id ?? '');
+    await b.said('pet: a cat');
+    const [again] = await b.waiting();
+    expect(again?.operation.memoryId).not.toBe(refused?.operation.memoryId);
+  });
+
+  it('changes nothing where its memory says so by then', async () => {
+    const b = await reviewBench(['UPDATE']);
+    await b.said('lives: in Oslo');
+    await b.said('lives: in Bergen');
+    await b.said('lives: in Bergen');
+    for (const { id } of (await b.waiting()).toReversed()) await b.approve(id);
+    const [memory] = await b.engine.memories();
+    expect(memory).toMatchObject({ confirmations: 1 });
+    expect(memory?.versions.map(({ text }) => text)).toEqual(['lives: in Oslo', 'lives: in Bergen']);
+  });
+
   it('is confirmed by what only repeats it, with its sources, once it is approved', async () => {
     const b = await reviewBench(['ADD', 'UPDATE']);
     for (const said of [

@@ -4,7 +4,16 @@ import type { Reviewer, ReviewResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, type MemoryEvent, saidBefore, type TenantId } from '../words.ts';
-import { blockedHash, deletedAt, evolve, liveVersion, newestOrNull, previousOf, tombstoneOf } from './evolve.ts';
+import {
+  blockedHash,
+  deletedAt,
+  evolve,
+  holdsAt,
+  liveVersion,
+  newestOrNull,
+  previousOf,
+  tombstoneOf,
+} from './evolve.ts';
 import { inEffect } from './in-effect.ts';
 
 /** What a review works with: nothing that thinks. */
@@ -126,12 +135,13 @@ async function deletionsByOthers(
 const revisionOf = ({ revision }: { readonly revision: number }): number => revision;
 
 function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, memory: Memory | null): MemoryEvent {
-  const { kind, memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
+  const { memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
+  const kind = memory === null || operation.kind === 'DELETE' ? operation.kind : kindOn(memory, operation);
   return {
     id: tools.id('evt'),
     memoryId,
     revision: (memory?.revision ?? 0) + 1,
-    kind: kind === 'ADD' && memory !== null ? 'UPDATE' : kind,
+    kind,
     actor: 'review',
     consolidationId,
     factId: fact,
@@ -145,6 +155,10 @@ function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, 
     sourceIds,
   };
 }
+
+/** What its memory says by then, it confirms. */
+const kindOn = (memory: Memory, { saidAt, after }: Review['operation']): 'NONE' | 'UPDATE' =>
+  holdsAt(memory, saidAt, after ?? '') ? 'NONE' : 'UPDATE';
 
 /** The facts that waited with it because they say the same: each confirms it, as it would have had nothing waited. */
 function repeatsOf(

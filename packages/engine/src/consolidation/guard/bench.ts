@@ -1,6 +1,7 @@
 import { evolve, type Home, holdsAt, newest, previousOf } from '../../memories/evolve.ts';
 import type { Candidate, Fact, FactOutcome, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
+import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
 import { Held } from './held.ts';
 import { Shown, World } from './world.ts';
@@ -19,6 +20,8 @@ export interface GuardInput {
   readonly deletesMax: number;
   /** Operations of these kinds wait for a person. */
   readonly review: readonly ReviewedKind[];
+  /** Memories that additions of earlier consolidations would make, by their words; these wait for a person. */
+  readonly waiting: ReadonlyMap<string, string>;
   readonly tools: Tools;
 }
 
@@ -90,7 +93,7 @@ export class Bench {
   change(fact: Fact, change: Change): Memory {
     const { home, tools } = this.input;
     const before = change.memoryId === null ? undefined : this.memory(change.memoryId);
-    const memoryId = before?.id ?? tools.id('mem');
+    const memoryId = before?.id ?? this.#waitingFor(change) ?? tools.id('mem');
     const event = this.#eventOf(fact, change, { memoryId, before });
     const after = evolve(home, before ?? null, [event]);
     this.#world.put(after);
@@ -107,6 +110,12 @@ export class Bench {
       this.#record(change, apart, evolve(home, made ?? null, [apart]));
     }
     return after;
+  }
+
+  /** What is said again while it waits is about one memory: whichever is approved first makes it. */
+  #waitingFor({ text }: Change): string | undefined {
+    const memoryId = this.input.waiting.get(normaliseText(text ?? ''));
+    return memoryId === undefined || this.memory(memoryId) !== undefined ? undefined : memoryId;
   }
 
   /** The end of a fact; it says so where something of it waits. */

@@ -118,6 +118,7 @@ function known(text: string) {
       expiresAt: null,
       deletesMax: 10,
       review,
+      waiting: new Map(),
       tools,
     };
     return guard(input, { asked, repeats: new Map(), tombstones: new Map() });

@@ -31,6 +31,7 @@ export interface ReviewFilter {
   readonly state?: ReviewState;
   readonly userId?: string;
   readonly memoryId?: string;
+  readonly lane?: LaneId;
 }
 
 export type Settlement =

@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { maskPersonal } from './personal.ts';
+import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, settings } from '@slowwave/engine-testing';
+import { describe, expect, it, test } from 'vitest';
+import { pendingItems, worthShowing } from '../context/items.ts';
+import { pointsOfBatch } from '../projection/make-points.ts';
+import { toSummarize } from '../turns/summarize.ts';
+import type { Message } from '../words.ts';
+import { maskPersonal, withPolicy } from './personal.ts';
 
 describe('what is personal is masked where it stands', () => {
   it.each([
@@ -78,4 +83,100 @@ it.each([
   '138',
 ])('comes to an end on 100,000 times %j', (unit) => {
   expect(maskPersonal(unit.repeat(100_000)).text).not.toBe('');
+});
+
+const bench = await engineBench({ chat: fakeChat({ extract_facts: () => ({ facts: [] }) }) });
+const PARTS = [
+  { type: 'text', text: 'look, bob@example.com' },
+  { type: 'image_url', image_url: { url: 'https://pictures.example.com/a@b.example.png' } },
+] as const;
+const contents = ['I live in Oslo', 'My mail is ann@example.com, +49 151 1234567', PARTS];
+const batch = newBatch(bench.tools, { messages: contents.map((content) => newMessage(bench.tools, { content })) });
+const kept = (policy: 'off' | 'mask' | 'drop') => withPolicy(batch, policy).messages.map(({ content }) => content);
+
+test('without a policy everything is kept', () => {
+  expect(kept('off')).toEqual(contents);
+});
+
+test('masking keeps everything else', () => {
+  expect(kept('mask')).toEqual([
+    'I live in Oslo',
+    'My mail is [email], [phone]',
+    [{ type: 'text', text: 'look, [email]' }, PARTS[1]],
+  ]);
+});
+
+test('dropping keeps the place of a message, and why', () => {
+  expect(kept('drop')).toEqual([
+    'I live in Oslo',
+    { withheld: 'personal_data', kinds: ['email', 'phone'] },
+    { withheld: 'personal_data', kinds: ['email'] },
+  ]);
+});
+
+test('a message that was dropped reaches no model, and the plan says why', async () => {
+  const chat = fakeChat({ extract_facts: () => ({ facts: [] }) });
+  const world = await engineBench({ chat });
+  const id = await world.post(['I live in Oslo', { content: { withheld: 'personal_data', kinds: ['email'] } }]);
+  await world.run();
+  expect(JSON.stringify(chat.calls)).not.toMatch(/withheld|personal_data/u);
+  expect((await world.plan(id)).discards).toEqual([{ text: '', reason: 'not stored, it held personal data: email' }]);
+});
+
+test.each(['[dropped: email]', '[removed by retention]', '{"withheld":"retention"}'])(
+  'who says %s is heard like anybody else',
+  async (content) => {
+    const chat = fakeChat({ extract_facts: () => ({ facts: [] }) });
+    const world = await engineBench({ chat });
+    await world.post([content]);
+    await world.run();
+    expect(JSON.stringify(chat.calls.map(({ user }) => JSON.parse(user.slice(user.indexOf('{')))))).toContain(
+      JSON.stringify(content).slice(1, -1),
+    );
+  },
+);
+
+const engine = await engineBench({ chat: fakeChat({}) });
+const MAIL = 'ann@example.com';
+
+describe.each(['mask', 'drop'] as const)('under %s', (policy) => {
+  const metadata = { to: MAIL, deep: [{ mail: `to ${MAIL}`, count: 3, none: null }], [MAIL]: true };
+  const batch = withPolicy(
+    newBatch(engine.tools, {
+      metadata,
+      settings: settings({ instructions: `Write to ${MAIL}`, includes: MAIL, excludes: 'money' }),
+      messages: [newMessage(engine.tools, { content: 'I live in Oslo', name: MAIL, clientId: MAIL })],
+    }),
+    policy,
+  );
+
+  it('names of speakers, values of metadata and instructions are masked, and the message stays', () => {
+    expect(batch.messages).toMatchObject([{ content: 'I live in Oslo', name: '[email]' }]);
+    expect(batch.metadata).toMatchObject({ to: '[email]', deep: [{ mail: 'to [email]', count: 3, none: null }] });
+    expect(batch.settings).toMatchObject({ instructions: 'Write to [email]', includes: '[email]', excludes: 'money' });
+  });
+
+  it('ids and keys of metadata stay as they are', () => {
+    expect(batch.messages[0]?.clientId).toBe(MAIL);
+    expect(batch.metadata[MAIL]).toBe(true);
+  });
+});
+
+test('what was not stored is shown nowhere as if it had been said', () => {
+  const kept = (content: Message['content'], i: number) => ({
+    ...{ id: `msg_${i}`, batchId: 'bat', clientId: null, role: 'user', name: null, content, resent: false },
+    ...{ saidAt: { at: 1_000 + i, seq: i } },
+  });
+  const messages = [{ withheld: 'personal_data' } as const, 'I live in Oslo'].map(kept) as unknown as Message[];
+  const pending = messages as unknown as Parameters<typeof worthShowing>[0];
+  expect(worthShowing(pending, []).map(({ content }) => content)).toEqual(['I live in Oslo']);
+  const room = { tokenizer: estimatingTokenizer, maxTokens: 1_000 };
+  expect(pendingItems(room, worthShowing(pending, []), 'text').map(({ text }) => text)).toEqual(['I live in Oslo']);
+  expect(toSummarize(messages).map(({ content }) => content)).toEqual(['I live in Oslo']);
+  const said = messages.map((message) => ({ message, before: null }));
+  const spoken = { counts: true, messages: said, scope: {}, metadata: {} } as unknown as Parameters<
+    typeof pointsOfBatch
+  >[0];
+  const points = pointsOfBatch(spoken, { vectorOf: () => new Float32Array(1) });
+  expect(points.map(({ text }) => text)).toEqual(['I live in Oslo']);
 });

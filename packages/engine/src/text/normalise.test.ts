@@ -1,6 +1,6 @@
 import { assert as check, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanText, normaliseText } from './normalise.ts';
+import { canonical, cleanText, normaliseText } from './normalise.ts';
 
 const anyText = string({ unit: 'binary', maxLength: 40 });
 
@@ -58,4 +58,17 @@ describe('cleanText', () => {
       }),
     );
   });
+});
+
+test('equal values in any order of keys give equal texts', () => {
+  expect(canonical({ b: [{ d: 1, c: null }], a: 'x' })).toBe(canonical({ a: 'x', b: [{ c: null, d: 1 }] }));
+});
+
+test.each([
+  [{ a: 1 }, { a: '1' }],
+  [{ a: [1, 2] }, { a: [2, 1] }],
+  [{ a: {} }, { a: [] }],
+  [{ a: null }, {}],
+])('%j and %j give different texts', (one, other) => {
+  expect(canonical(one)).not.toBe(canonical(other));
 });

@@ -1,6 +1,6 @@
 import { assert as check, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { terms } from './terms.ts';
+import { containment, overlap, termSet, terms } from './terms.ts';
 
 describe('terms', () => {
   test.each([
@@ -65,5 +65,51 @@ describe('terms', () => {
         }
       }),
     );
+  });
+});
+
+test('a text has the same terms each time, however many others were asked for in between', () => {
+  const text = 'Ana runs along the river; she ran yesterday, too. 她住在北京';
+  const first = termSet(text);
+  expect([...first]).toEqual([...new Set(terms(text))]);
+  expect(termSet(text)).toBe(first);
+  for (let i = 0; i < 11_000; i += 1) termSet(`text ${i}`);
+  expect(termSet(text)).not.toBe(first);
+  expect(termSet(text)).toEqual(first);
+});
+
+describe('overlap', () => {
+  test('the same in other words of the same stems is 1', () => {
+    expect(overlap('Ann likes the teas', 'Ann liked tea!')).toBe(1);
+  });
+
+  test('nothing shared is 0', () => {
+    expect(overlap('Ann likes tea', 'Bob plays chess')).toBe(0);
+  });
+
+  test('it is the shared part of all terms, whichever text comes first', () => {
+    expect(overlap('Ann likes tea', 'Ann likes coffee')).toBe(0.5);
+    expect(overlap('Ann likes coffee', 'Ann likes tea')).toBe(0.5);
+  });
+
+  test('prepared terms give the same answer as the text', () => {
+    expect(overlap(termSet('Ann likes tea'), 'Ann likes coffee')).toBe(0.5);
+  });
+
+  test('texts without terms are alike only if they are equal', () => {
+    expect(overlap('not me!', 'Not me')).toBe(1);
+    expect(overlap('??', '!!')).toBe(0);
+    expect(overlap('', 'tea')).toBe(0);
+  });
+});
+
+describe('containment', () => {
+  test('a fact inside a longer message is contained in full', () => {
+    expect(containment('likes green tea', 'Well, I really like drinking green tea at night')).toBe(1);
+    expect(containment('Well, I really like drinking green tea at night', 'likes green tea')).toBeLessThan(1);
+  });
+
+  test('it is the part of the first that the second says', () => {
+    expect(containment('Ann likes tea milk', 'milk and tea')).toBe(0.5);
   });
 });

@@ -1,5 +1,6 @@
+import { array, assert as check, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bm25, keywordTable } from './scoring.ts';
+import { best, bm25, cosine, dot, keywordTable, type Scored } from './scoring.ts';
 
 const all = (): boolean => true;
 const table = keywordTable([['tea', 'green'], ['tea', 'tea', 'black', 'cup'], ['coffee'], []]);
@@ -40,5 +41,41 @@ describe('bm25', () => {
     expect(bm25(keywordTable([]), ['tea'], all).size).toBe(0);
     expect(bm25(table, [], all).size).toBe(0);
     expect(bm25(table, ['constructor', '__proto__'], all).size).toBe(0);
+  });
+});
+
+const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
+
+describe('vectors', () => {
+  test('cosine does not depend on length', () => {
+    expect(cosine(vector(3, 0), vector(5, 0))).toBe(1);
+    expect(cosine(vector(3, 0), vector(0, 2))).toBe(0);
+    expect(cosine(vector(3, 0), vector(-1, 0))).toBe(-1);
+  });
+
+  test('a vector of zeros is near nothing', () => {
+    expect(cosine(vector(0, 0), vector(1, 0))).toBe(0);
+  });
+
+  test('rounding never makes a cosine larger than 1', () => {
+    const odd = vector(0.1, 0.2, 0.3, 0.7);
+    expect(cosine(odd, odd)).toBeLessThanOrEqual(1);
+  });
+
+  test('a vector can be taken out of the middle of many', () => {
+    expect(dot(vector(9, 9, 1, 2), vector(3, 4), 2)).toBe(11);
+  });
+});
+
+describe('best', () => {
+  test('it is the beginning of the sorted list, equal scores by position', async () => {
+    await check(
+      property(array(integer({ min: 0, max: 5 })), integer({ min: 0, max: 8 }), (numbers, limit) => {
+        const scores = numbers.map((score, i): Scored => [i, score]);
+        const sorted = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+        expect(best(scores, limit)).toEqual(sorted.slice(0, limit));
+        expect(best([...scores].reverse(), limit)).toEqual(sorted.slice(0, limit));
+      }),
+    );
   });
 });

@@ -57,7 +57,7 @@ describe('slowwave doctor', () => {
     expect(found.code).toBe(3);
     const whats = found.json().findings.map(({ what }: { what: string }) => what);
     expect(whats).toContain('1 × lane that miscounts');
-    expect(whats.join()).toContain('have other versions than their timeline makes');
+    expect(whats.join()).toContain('have versions that do not match their timeline');
     inFile('ledger.db', `UPDATE lanes SET pending = pending - 1; UPDATE versions SET text = rtrim(text, '!')`);
     expect((await online()).code).toBe(0);
   });

@@ -18,7 +18,7 @@ test('an operation of a chosen kind waits; its review and its plan tell what it 
   expect(await engine.live()).toEqual([]);
   const { plan } = (await app.inject(`/v1/consolidations/${review.consolidation_id}`)).json();
   expect(plan.held).toMatchObject([{ review_id: review.id, event: 'ADD', after: 'Ann lives in Berlin' }]);
-  expect(plan.outcomes).toMatchObject([{ outcome: 'ADD', reason: expect.stringContaining('waits for review') }]);
+  expect(plan.outcomes).toMatchObject([{ outcome: 'ADD', reason: expect.stringContaining('is waiting for review') }]);
   expect(plan.events).toEqual([]);
 });
 

@@ -87,7 +87,7 @@ test.each([22, 101])('a backup of a schema that this release does not know (%i) 
   await backUp(config, copy(), how);
   const path = join(copy(), 'manifest.json');
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), schema }));
-  const refusal = `has schema ${schema}, this release restores those from 100 up to 100`;
+  const refusal = `has schema ${schema}, but this release restores schemas 100 to 100`;
   await expect(restore(config, copy(), { ...how, force: true })).rejects.toThrow(refusal);
   await withLedger(async (ledger) => expect(await ledger.audit.memories()).toBe(1));
 });

@@ -52,7 +52,7 @@ export class EngineError extends Error {
 /** A turn that lost its lane to a later claim: it must stop and write nothing. */
 export class FencedError extends Error {
   constructor(consolidationId: string) {
-    super(`consolidation ${consolidationId} was claimed again by another worker; this one stops`);
+    super(`consolidation ${consolidationId} was claimed by another worker; this one stops`);
     this.name = 'FencedError';
   }
 }

@@ -102,7 +102,7 @@ function notAnswered(cause: unknown, of: { url: string; timedOut: boolean; timeo
   const { url, timedOut, timeoutMs } = of;
   const message = timedOut
     ? `expected an answer from ${url} within ${timeoutMs} ms, got none; try again, or give timeoutMs`
-    : `expected Slowwave at ${url}, could not reach it; check that it runs and the url`;
+    : `expected Slowwave at ${url}, could not reach it; check that it is running and the URL is correct`;
   return new SlowwaveError(message, {
     status: null,
     code: timedOut ? 'timeout' : 'no_answer',

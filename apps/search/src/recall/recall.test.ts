@@ -148,7 +148,7 @@ test('when the time is up the answer is what was found until then', async () => 
   const { ask } = await bench(null, { reader });
   const answer = await ask({ timeout_ms: 100 });
   expect(answer.answer).toBe('- Ann lives in Berlin (2026-01-01)');
-  expect(answer.degraded[0]).toContain('the time was up');
+  expect(answer.degraded[0]).toContain('the time limit was reached');
 });
 
 test('when not even the first search is done in time, that is said', async () => {

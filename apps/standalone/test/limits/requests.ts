@@ -124,7 +124,7 @@ const OF_QUESTIONS: Readonly<Record<string, Make>> = {
     filtered({ user_id: { in: many(FILTER_TEXTS, (i) => letters(i === 0 ? n - FILTER_REST : FILTER_TEXT)) } }),
   'conditions of a filter': (n) => filtered({ AND: many(n, () => ({ app_id: 'a' })) }),
   'values in the lists of a filter': (n) => filtered({ app_id: { in: many(n, (i) => `a${i}`) } }),
-  'keys inside each other in a filter': (n) => filtered({ metadata: nested(n, (inner) => ({ inner })) }),
+  'nested keys in a filter': (n) => filtered({ metadata: nested(n, (inner) => ({ inner })) }),
   'characters of a text in a filter': (n) => filtered({ 'metadata.k': letters(n) }),
   'characters of a filter in an address': (n) => ({
     line: `GET /v1/memories?user_id=ann&filters=${encodeURIComponent('{"app_id":"a"}')}${'+'.repeat(n - 14)}`,

@@ -44,7 +44,7 @@ function upTo(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
 
 const tooLong = (bytesMax: number): EngineError =>
   new EngineError(
-    `expected an answer of at most ${bytesMax} bytes from the model's server, got more; it was cut off and is not kept. ` +
+    `expected an answer of at most ${bytesMax} bytes from the model's server, got more; the answer was discarded. ` +
       'If this persists, lower the output limit or use another model.',
     { code: 'model_output_unusable', retryable: true },
   );

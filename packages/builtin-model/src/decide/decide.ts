@@ -40,7 +40,7 @@ function decide(fact: Known, known: Known[]): readonly Operation[] {
   const having = (...wanted: Relation[]) =>
     relations.filter(({ relation }) => wanted.includes(relation)).map(({ memory }) => memory);
   const same = having('same').at(0);
-  if (same !== undefined) return [operation(fact, 'NONE', { id: same.id, reason: 'known already' })];
+  if (same !== undefined) return [operation(fact, 'NONE', { id: same.id, reason: 'already known' })];
   const [old, ...older] = having('replaces', 'extends').reverse();
   const gone = [...having('contradicts'), ...older];
   const deletes = gone.map(({ id }) => operation(fact, 'DELETE', { id, reason: 'no longer so' }));

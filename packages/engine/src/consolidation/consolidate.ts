@@ -48,12 +48,15 @@ export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancell
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
-  throw new EngineError('explicit writes kept changing the memories that were being decided on; it will be retried', {
-    code: 'overtaken',
-    retryable: true,
-    retryAfterMs: OVERTAKEN_PAUSE_MS,
-    countsAsTry: false,
-  });
+  throw new EngineError(
+    'explicit writes kept changing the memories that were being decided on; the consolidation will be retried',
+    {
+      code: 'overtaken',
+      retryable: true,
+      retryAfterMs: OVERTAKEN_PAUSE_MS,
+      countsAsTry: false,
+    },
+  );
 }
 
 interface Thinking {

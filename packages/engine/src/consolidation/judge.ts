@@ -55,8 +55,8 @@ async function additionsWaiting(
 /** Local time that is sent as UTC is common: who reads the plan sees it. */
 const remarksOnTime = ({ messages }: Decided): readonly Remark[] =>
   messages.filter(isFromTheFuture).map((message) => ({
-    asked: `a message said at ${clockText(message)}, later than it was accepted`,
-    did: `counted as said at ${isoOf(message.saidAt.at)}, when it was accepted; send timestamps with the speaker's offset`,
+    asked: `a message with the time ${clockText(message)}, after it was accepted`,
+    did: `treated as said at ${isoOf(message.saidAt.at)}, when it was accepted; send timestamps with the speaker's UTC offset`,
   }));
 
 /** The messages a fact came from, in the order in which they were said. */

@@ -31,7 +31,7 @@ const error = (what: string, examples: readonly string[], count: number): Findin
 
 function foreign(made: boolean): Finding {
   const what = made
-    ? 'the index was made from another ledger, or by another embedding model'
+    ? 'the index was built from another ledger, or with another embedding model'
     : 'the index is new, or is being built';
   const remedy = `start a worker (or the standalone server), which fills it; or: ${REBUILD}`;
   return { ...error(what, [], 1), remedy };

@@ -21,8 +21,8 @@ export async function checkBatches({ deps: { ledger } }: Examining): Promise<Che
     if (gap === 0) continue;
     const what =
       gap > 0
-        ? `tenant ${tenant}: of ${counts.accepted} accepted batches ${gap} are in no state`
-        : `tenant ${tenant}: ${-gap} batches more are in some state than the ${counts.accepted} that were accepted`;
+        ? `tenant ${tenant}: ${gap} of ${counts.accepted} accepted batches are in no state`
+        : `tenant ${tenant}: ${-gap} more batches are in some state than were accepted (${counts.accepted})`;
     const finding = { check: 'batches', severity: 'error', examples: [], remedy: REPORT_IT } as const;
     findings.push({ ...finding, what, count: Math.abs(gap) });
   }
@@ -60,8 +60,9 @@ async function clocksApart({ ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools
   const shown = await ledger.lanes.clockShown();
   const ahead = shown === null ? 0 : shown - tools.now();
   if (ahead <= CLOCK_AHEAD_MS) return [];
-  const what = `a worker's clock has shown a time ${Math.ceil(ahead / 1_000)} s later than the clock of this process`;
-  const remedy = 'set the clocks of all hosts (NTP); what waits by a clock that was ahead is hastened by itself';
+  const what = `a worker's clock was ${Math.ceil(ahead / 1_000)} s ahead of the clock of this process`;
+  const remedy =
+    'synchronize the clocks of all hosts (NTP); what waits because of a clock that was ahead is brought forward by itself';
   return findingOf({ count: 1, examples: [] }, { check: 'lanes', severity: 'warning', what, remedy });
 }
 
@@ -96,8 +97,8 @@ async function lanesAside({ ledger }: Examining['deps']): Promise<readonly Findi
   const count = await ledger.outbox.countAside();
   const some = await ledger.outbox.aside(Number.MAX_SAFE_INTEGER, EXAMPLES_MAX);
   const codes = [...new Set(some.map(({ failure }) => failure.code))].join(', ');
-  const what = `changes of ${count} owners could not be written to the index (${codes}); they are tried again, each by itself`;
-  const remedy = 'look at what the worker logs of these lanes, and whether the embedding model answers';
+  const what = `changes of ${count} owners could not be written to the index (${codes}); each owner is retried separately`;
+  const remedy = 'look at what the worker logs for these lanes, and check that the embedding model answers';
   const examples = some.map(({ lane }) => lane);
   return findingOf({ count, examples }, { check: 'outbox', severity: 'warning', what, remedy });
 }
@@ -209,15 +210,15 @@ async function eventsOf({ memories }: Ledger, { tenant, id }: Memory): Promise<M
 /** Where the first events are no longer kept, only what is left of them is compared. */
 function replayProblem(memory: Memory, events: readonly MemoryEvent[]): string | null {
   const first = events[0]?.revision ?? 1;
-  if (events.some(({ revision }, i) => revision !== first + i)) return 'have events with a gap between them';
+  if (events.some(({ revision }, i) => revision !== first + i)) return 'have gaps between their events';
   if (events.length > 0 && events.at(-1)?.revision !== memory.revision)
-    return 'have other events than their revision says';
+    return 'have events that do not match their revision';
   if (canonical(evolve(memory, memory, []).versions) !== canonical(memory.versions)) {
-    return 'have other versions than their timeline makes';
+    return 'have versions that do not match their timeline';
   }
   if (first !== 1 || events.length === 0) return null;
   const replayed = evolve(memory, null, events);
-  return canonical(replayed) === canonical(memory) ? null : 'are not what their events make of them';
+  return canonical(replayed) === canonical(memory) ? null : 'do not match their events';
 }
 
 /** A deletion leaves something behind that keeps what was said before it from coming back. */

@@ -77,7 +77,7 @@ describe('the doctor', () => {
       return { ...counts, accepted: counts.accepted + 2 };
     };
     expect(await whats('quick', { overview: { ...ledger.overview, batches } })).toEqual([
-      'batches error: tenant default: of 4 accepted batches 2 are in no state',
+      'batches error: tenant default: 2 of 4 accepted batches are in no state',
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('the doctor', () => {
       'full',
       telling((memory) => ({ ...memory, confirmations: memory.confirmations + 1 })),
     );
-    expect(found).toContain('memories error: 2 memories are not what their events make of them');
+    expect(found).toContain('memories error: 2 memories do not match their events');
   });
 
   it('finds versions that do not follow from the timeline', async () => {
@@ -96,7 +96,7 @@ describe('the doctor', () => {
       'usual',
       telling((memory) => ({ ...memory, versions: versions(memory) })),
     );
-    expect(found).toContain('memories error: 2 memories have other versions than their timeline makes');
+    expect(found).toContain('memories error: 2 memories have versions that do not match their timeline');
   });
 
   it('finds deletions that a replay would take back', async () => {
@@ -175,7 +175,7 @@ describe('the doctor', () => {
   it('does not believe an index of another ledger or embedder', async () => {
     state.marker = { ledgerId: 'led_other', fingerprint: bench.deps.embedder.fingerprint };
     expect(await whats()).toEqual([
-      'index error: the index was made from another ledger, or by another embedding model',
+      'index error: the index was built from another ledger, or with another embedding model',
     ]);
     state.marker = null;
     expect(await whats()).toEqual(['index error: the index is new, or is being built']);
@@ -200,7 +200,7 @@ describe('the doctor', () => {
     expect(await whats('quick')).toEqual([]);
     await ledger.lanes.clockSeen(now + 60_000);
     expect(await whats('quick')).toEqual([
-      "lanes warning: a worker's clock has shown a time 60 s later than the clock of this process",
+      "lanes warning: a worker's clock was 60 s ahead of the clock of this process",
     ]);
   });
 

@@ -131,7 +131,7 @@ test('nothing is thought about nothing', async () => {
 test.each([
   ['model_unreachable', 'the chat model gave no answer (model_unreachable)'],
   ['budget_exhausted', 'the chat model gave no answer (budget_exhausted)'],
-  ['cancelled', 'the time was up'],
+  ['cancelled', 'the time limit was reached'],
 ] as const)('after %s the best memories are the answer, and it is said', async (code, reason) => {
   const { ask } = await bench(() => new EngineError('no', { code, retryable: true }));
   const { answer, citations, degraded } = await ask();

@@ -60,7 +60,11 @@ export async function inquire(inquiry: Inquiry): Promise<Inquired> {
   } catch (error) {
     const { code } = asEngineError(error);
     const isLate = code === 'cancelled';
-    return ended(course, bestOf(course), isLate ? 'the time was up' : `the chat model gave no answer (${code})`);
+    return ended(
+      course,
+      bestOf(course),
+      isLate ? 'the time limit was reached' : `the chat model gave no answer (${code})`,
+    );
   }
 }
 
@@ -161,7 +165,7 @@ function cited({ notes, remarks }: Citing, { answer, cites }: Step): Cited {
   if (unread.length > 0) {
     remarks.push(`${unread.length} of what the model cites was never read, and is left out: ${unread.join(', ')}`);
   }
-  if (citations.size === 0) remarks.push('nothing that was read is cited for this answer: it may be made up');
+  if (citations.size === 0) remarks.push('the answer cites nothing that was read; it may be made up');
   return { answer, citations: [...citations.values()] };
 }
 

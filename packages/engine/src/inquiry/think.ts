@@ -89,7 +89,7 @@ function asRead({ kind, text }: Note['of']): string {
 }
 
 const nothingLeft = (tokensMax: number): EngineError =>
-  new EngineError(`the ${tokensMax} tokens of this recall leave no room for another call; allow more`, {
+  new EngineError(`the ${tokensMax} tokens of this recall leave no room for another call; allow more tokens tokens`, {
     code: 'context_too_long',
     retryable: false,
   });
@@ -119,7 +119,7 @@ export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 
   const repaired = usable(second, question.shape);
   if (repaired !== null) return { value: repaired.value, usage: sum(first.usage, second.usage) };
   throw new EngineError(
-    `expected ${question.prompt.name} to answer with the JSON of its schema, got no such JSON, twice; another model helps if this stays`,
+    `expected ${question.prompt.name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
     { code: 'model_output_unusable', retryable: true },
   );
 }

@@ -233,7 +233,9 @@ describe('an operation that waits for a person', () => {
     b.engine.tools.advance(MINUTE);
     if (written.kind === 'written') await b.writer.remove(DEFAULT_TENANT, written.memory.id);
     const result = await b.approve((await b.waiting())[0]?.id);
-    expect(result).toMatchObject({ review: { state: 'stale', note: 'the same was deleted after it was said' } });
+    expect(result).toMatchObject({
+      review: { state: 'stale', note: 'the same memory was deleted after this was said' },
+    });
     expect(await b.engine.live()).toEqual([]);
   });
 

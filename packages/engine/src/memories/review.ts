@@ -96,7 +96,7 @@ async function tooLate(deps: ReviewDeps, review: Review, memory: Memory | null):
     const isAfter = deletions.some(({ saidAt }) => !saidBefore(saidAt, operation.saidAt));
     if (isAfter) return 'the memory it would change was deleted';
   }
-  return last.details.immutable ? 'the memory it would change is immutable by now' : null;
+  return last.details.immutable ? 'the memory it would change is now immutable' : null;
 }
 
 /** What was deleted after it was said stays deleted. */
@@ -110,7 +110,7 @@ async function buried(deps: ReviewDeps, review: Review): Promise<string | null> 
   const isAfter = deletions.some(
     (event) => blockedHash(deps.tools, event) === textHash && saidBefore(operation.saidAt, event.saidAt),
   );
-  return isAfter ? 'the same was deleted after it was said' : null;
+  return isAfter ? 'the same memory was deleted after this was said' : null;
 }
 
 /**
@@ -187,7 +187,7 @@ async function over(deps: ReviewDeps, before: Review, settlement: Settlement): P
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
   const searchable =
     state !== 'approved' ||
-    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not found by meaning yet')) !==
+    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not yet found by meaning')) !==
       'later';
   return { kind: 'settled', review, searchable };
 }

@@ -220,7 +220,7 @@ async function write(
   const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
-  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids }, 'written, but not found by meaning yet')] };
+  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids }, 'written, but not yet found by meaning')] };
 }
 
 const WRITTEN = { fully: 'written', words: 'words', later: 'unprojected' } as const;

@@ -44,7 +44,7 @@ describe('an answer', () => {
     expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
       state: 'parked',
       attempts: MAX_ATTEMPTS,
-      failure: { code: 'model_output_unusable', message: expect.stringContaining('breaks off') },
+      failure: { code: 'model_output_unusable', message: expect.stringContaining('truncated') },
     });
   });
 

@@ -141,10 +141,10 @@ async function store(
 
 function unusable({ prompt }: Question<unknown>, tries: readonly Answered<unknown>[]): EngineError {
   const brokeOff = tries.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
-  const got = brokeOff ? 'an answer that breaks off, twice' : 'no such JSON, twice';
+  const got = brokeOff ? 'a truncated answer, twice' : 'something else, twice';
   const message =
     `expected ${prompt.name} to answer with the JSON of its schema, got ${got}; ` +
-    'see the raw answers in the consolidation. A larger output limit or another model helps if this stays.';
+    'see the raw answers in the consolidation. If this persists, raise the output limit or use another model.';
   const facts = { code: 'model_output_unusable', retryable: true } as const;
   return brokeOff ? new BrokenOffError(message, facts) : new EngineError(message, facts);
 }

@@ -46,13 +46,13 @@ export async function afford(purse: Purse, { tenant, account, rules }: Buying): 
     ceilings.costPerDay === null ? null : ledger.settings.get(DEFAULT_TENANT),
   ]);
   const above = aboveCeiling(ceilings, operators?.prices ?? {}, ofTenant);
-  if (above !== null) throw exhausted(`the operator's limit for this tenant is reached: ${above}`, now);
+  if (above !== null) throw exhausted(`the operator's limit for this tenant has been reached: ${above}`, now);
   const over = usedUp(payers, { tenant: ofTenant, lane: ofAccount });
   if (over !== null) throw exhausted(`the budget is used up: ${over}`, now);
 }
 
 const exhausted = (what: string, now: number): EngineError =>
-  new EngineError(`${what}; it waits for the next day (UTC) or for a higher one`, {
+  new EngineError(`${what}; work waits for the next day (UTC) or a higher limit`, {
     code: 'budget_exhausted',
     retryable: true,
     retryAfterMs: budgetWait(now),

@@ -27,7 +27,7 @@ const ANSWER_CHARS_MAX = 1_000_000;
 
 const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
   new EngineError(
-    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; they are not kept. ` +
+    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; the answer was discarded. ` +
       'If this persists, lower the output limit or use another model.',
     { code: 'model_output_unusable', retryable: true },
   );

@@ -17,7 +17,7 @@ export async function adoptIndex(
   const mine = markerOf(deps);
   if (sameMarker(marker, mine)) return;
   if (marker !== null) {
-    log.warn({ index: marker, expected: mine }, 'the index was made from other data; it is built anew from the ledger');
+    log.warn({ index: marker, expected: mine }, 'the index was built from other data; rebuilding it from the ledger');
     await index.clear();
   }
   const count = (await ledger.outbox.refill()) + (await ledger.graph.refill());

@@ -152,7 +152,7 @@ async function noted({ deps, build, how }: Walking, { pass }: Pass, note: BuildN
 
 function refuseIfStopped({ aborted }: Cancellation): void {
   if (!aborted) return;
-  throw new EngineError('the rebuild was stopped; it goes on when it is started again', {
+  throw new EngineError('the rebuild was stopped; it continues when it is started again', {
     code: 'cancelled',
     retryable: true,
   });

@@ -124,8 +124,8 @@ function setAside(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway 
   const failures = (aside?.failures ?? 0) + 1;
   const notBefore = now + retryDelay(deps, isAway ? Math.min(failures, AWAY_DOUBLINGS) : failures, failure);
   const fields = { lane, code, error: message, failures, until: notBefore };
-  if (isAway) deps.log.debug(fields, 'a lane waits for the embedder; it is projected later');
-  else deps.log.warn(fields, 'a lane could not be projected to the index; it is set aside, and tried again by itself');
+  if (isAway) deps.log.debug(fields, 'a lane is waiting for the embedder; it will be written to the index later');
+  else deps.log.warn(fields, 'could not write a lane to the index; it is set aside and retried separately');
   return { lane, failures, notBefore, failure: { code, message, at: now } };
 }
 
@@ -151,7 +151,10 @@ function untilAway(deps: SweepDeps, cancel: Cancellation): Embedder & { isAway()
       } catch (error) {
         const failure = asEngineError(error);
         if (!cancel.aborted && (!failure.countsAsTry || isDoubtful(failure)) && (await embedderIsAway(deps, cancel))) {
-          log.warn({ code: failure.code, error: failure.message }, 'the embedder is away; what it has not seen waits');
+          log.warn(
+            { code: failure.code, error: failure.message },
+            'the embedder is unavailable; changes without vectors are waiting',
+          );
           away = failure;
           AWAY.set(embedder, { failure, until: tools.now() + AWAY_MS });
         }

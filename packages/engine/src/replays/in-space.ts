@@ -41,7 +41,7 @@ const chatNamed = ({ otherChat }: EngineDeps, model: string): ChatModel =>
 
 const nobodyFor = (model: string): EngineError =>
   new EngineError(
-    `expected a server that can be asked for the model ${model}, got none; set OPENAI_BASE_URL or OPENAI_API_KEY, or discard the replay`,
+    `expected a model server for the model ${model}, got none; set OPENAI_BASE_URL or OPENAI_API_KEY, or discard the replay`,
     { code: 'model_misconfigured', retryable: true, countsAsTry: false },
   );
 

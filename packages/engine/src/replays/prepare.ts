@@ -152,7 +152,7 @@ async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Bat
   await nudge([appended.nudge]).catch((error: unknown) => {
     log.warn(
       { replay: replay.id, error: String(error) },
-      'a turn of a what-if was not scheduled; the sweep will do it',
+      'could not schedule a turn of a what-if replay; the sweep will do it',
     );
   });
 }

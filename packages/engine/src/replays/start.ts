@@ -96,7 +96,7 @@ async function putBack({ ledger, tools, log, nudge }: ReplayDeps, id: string): P
   const { replayed, nudges, more } = await ledger.replays.advance(id, { limit: SLICE, now: tools.now() });
   if (replayed.length > 0) log.info({ replay: id, batches: replayed.length, more }, 'parked batches wait again');
   nudge(nudges).catch((error: unknown) => {
-    log.warn({ error: String(error), turns: nudges.length }, 'replayed turns were not scheduled; the sweep will do it');
+    log.warn({ error: String(error), turns: nudges.length }, 'could not schedule replayed turns; the sweep will do it');
   });
   return more;
 }

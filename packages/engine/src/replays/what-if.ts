@@ -26,7 +26,7 @@ export async function sweepReplays(deps: WhatIfDeps, cancel: Cancellation): Prom
       if (!cancel.aborted)
         log.warn(
           { replay: replay.id, error: String(error) },
-          'a replay stands still; it is gone on with in some seconds',
+          'a replay cannot continue; it will be retried in a few seconds',
         );
     });
   }
@@ -109,7 +109,10 @@ async function lookWhether(deps: WhatIfDeps, replay: Replay): Promise<void> {
   const expiresAt = now + KEPT_MS;
   const done = { from: 'running', to: 'done', dueAt: expiresAt, expiresAt, finishedAt: now } as const;
   await ledger.replays.move(replay.id, { ...done, result: JSON.parse(JSON.stringify(result)) as JsonObject });
-  log.info({ replay: replay.id, added: result.added, changed: result.changed, gone: result.gone }, 'a what-if is done');
+  log.info(
+    { replay: replay.id, added: result.added, changed: result.changed, gone: result.gone },
+    'a what-if replay is done',
+  );
 }
 
 /** Every lane of it is erased as an owner's would be; when none is left, the space is gone. */
@@ -120,7 +123,7 @@ async function removeSpace(deps: WhatIfDeps, replay: Replay): Promise<void> {
   if (results.length === 0) {
     await ledger.settings.put(space, DEFAULT_SETTINGS);
     await ledger.replays.move(replay.id, { from: 'discarding', to: 'discarded', dueAt: null, expiresAt: null });
-    log.info({ replay: replay.id }, 'a shadow space is gone');
+    log.info({ replay: replay.id }, 'a shadow space was deleted');
     return;
   }
   for (const { owner } of results) await removeOwner(deps, space, owner);

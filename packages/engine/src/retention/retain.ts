@@ -243,6 +243,6 @@ async function projectMemories(deps: HistoryDeps, ids: readonly string[], cancel
   try {
     await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, cancel);
   } catch (error) {
-    deps.log.warn({ error: String(error) }, 'removed by retention, but still in the index for now');
+    deps.log.warn({ error: String(error) }, 'removed by retention, but still in the index');
   }
 }

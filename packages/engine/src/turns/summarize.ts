@@ -37,7 +37,7 @@ export async function askForSummary({ ledger, log }: EngineDeps, followUps: Foll
     if (refresh !== null) await followUps.summarize(refresh);
   } catch (error) {
     const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
-    log.warn(fields, 'could not ask for a fresh summary; the next consolidation does');
+    log.warn(fields, 'could not queue a summary refresh; the next consolidation will do it');
   }
 }
 
@@ -84,7 +84,7 @@ async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise
   const told = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
   if (told !== null) return told.value === '' ? null : shorten(maskSecrets(told.value).text, SUMMARY_TOKENS_MAX);
   throw new EngineError(
-    'expected refresh_summary to answer with {"summary": "…"}, got no such JSON, twice; another model helps if this stays',
+    'expected refresh_summary to answer with {"summary": "…"}, got something else, twice; if this persists, use another model',
     { code: 'model_output_unusable', retryable: true },
   );
 }

@@ -85,7 +85,7 @@ function ended(deps: EngineDeps, turn: Turn, { failure, cancel }: { failure: Eng
   const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
   if (!indexIsAway) return failed(deps, turn, failure);
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };
-  deps.log.warn(fields, 'a consolidation waits for the index');
+  deps.log.warn(fields, 'a consolidation is waiting for the index');
   measure(deps, turn, { outcome: 'waits', reason: failure.code });
   return giveBack(deps, turn, retryDelay(deps, turn.attempts, failure));
 }
@@ -100,7 +100,7 @@ async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   const at = now + (retryAfterMs ?? retryDelay(deps, Math.max(turn.attempts, SOME_ATTEMPTS), error));
   await deps.ledger.lanes.release(turn, at, failureOf(error, now));
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
-  deps.log.info(fields, 'a consolidation waits');
+  deps.log.info(fields, 'a consolidation is waiting');
   measure(deps, turn, { outcome: 'waits', reason: code });
   return { kind: 'later', at };
 }
@@ -129,7 +129,7 @@ async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise
     policy: duePolicy(rules, deps.settings.due),
   });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, outcome: outcome.kind };
-  deps.log.warn(fields, 'a try to consolidate failed');
+  deps.log.warn(fields, 'an attempt to consolidate failed');
   measure(deps, turn, { outcome: outcome.kind, reason: code });
   switch (outcome.kind) {
     case 'retry':

@@ -138,7 +138,7 @@ export async function decideRedo(ledger: Ledger, tenant: TenantId, id: string): 
   if (undo.kind === 'redo') return { kind: 'refused', why: 'it is a redo; undo or roll back again instead' };
   const earlier = await ledger.undos.ofLane(undo.lane);
   if (!undosInEffect(earlier).some((one) => one.id === id))
-    return { kind: 'refused', why: 'it was taken back already' };
+    return { kind: 'refused', why: 'it was already taken back' };
   const lives = await livesOf(ledger, tenant, await ledger.undos.touched(tenant, { undo: id }));
   return {
     lane: undo.lane,

@@ -91,7 +91,7 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
 }
 
 const tooLarge = (memories: number): string =>
-  `it would change ${memories} memories at once, at most ${MEMORIES_MAX} can be; roll back in steps, to later times first`;
+  `it would change ${memories} memories at once, and at most ${MEMORIES_MAX} are allowed; roll back in steps, to later times first`;
 
 const changeOf = ({ memory }: TakenBack, event: MemoryEvent): MemoryChange => ({
   memory: evolve(memory, memory, [event]),

@@ -66,7 +66,7 @@ describe('junk becomes no memory, and the plan says why', () => {
       'an echo of the system prompt',
       [system('The user is called Ana.'), user('hello figs')],
       'User is called Ana',
-      'repeats the system prompt; nobody else said it',
+      'only repeats the system prompt',
     ],
     ['a question as it stands', [user('where do figs grow?')], 'Where do figs grow?', 'a question, not a fact'],
     ['a date', [user('I like figs')], '2026-05-01', 'only a date'],

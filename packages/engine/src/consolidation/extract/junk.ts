@@ -31,8 +31,7 @@ const wordless: Rule = ({ text }) =>
 const chatter: Rule = ({ text }) =>
   isGreeting(text) || isChatter(text) ? 'about the conversation, not the user' : null;
 const question: Rule = ({ text }) => (isQuestion(text) ? 'a question, not a fact' : null);
-const echo: Rule = (fact, window) =>
-  echoesSystem(fact, window) ? 'repeats the system prompt; nobody else said it' : null;
+const echo: Rule = (fact, window) => (echoesSystem(fact, window) ? 'only repeats the system prompt' : null);
 
 /** Secrets first: no other reason may show one. */
 const RULES: readonly Rule[] = [secret, tooLong, bareDate, wordless, chatter, question, echo];

@@ -172,7 +172,7 @@ describe('an answer that stays cut off', () => {
     expect(await bench.live()).toEqual([]);
     expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
       state: 'parked',
-      failure: { code: 'model_output_unusable', message: expect.stringContaining('breaks off') },
+      failure: { code: 'model_output_unusable', message: expect.stringContaining('truncated') },
     });
   });
 

@@ -112,7 +112,7 @@ describe('a deletion never costs a fact', () => {
         ...both,
         asked: [['f0', 'ADD'], ['f0', 'DELETE', 'f0'], cat],
         ...added,
-        did: ['refused: the fact has changed this memory already'],
+        did: ['refused: the fact has already changed this memory'],
       },
     ],
     [
@@ -126,7 +126,7 @@ describe('a deletion never costs a fact', () => {
         ],
         ends: ['NONE'],
         live: [OSLO],
-        did: ['refused: the fact has changed this memory already'],
+        did: ['refused: the fact has already changed this memory'],
       },
     ],
     [
@@ -140,7 +140,7 @@ describe('a deletion never costs a fact', () => {
         ],
         ends: ['UPDATE'],
         live: [BERGEN, TEA],
-        did: ['refused: the fact has changed this memory already'],
+        did: ['refused: the fact has already changed this memory'],
       },
     ],
     [
@@ -182,7 +182,7 @@ describe('a deletion never costs a fact', () => {
         ],
         ends: ['DROPPED', 'DROPPED', 'DROPPED'],
         live: [TEA],
-        did: ['refused: a wish to forget only deletes', 'refused: a wish to forget only deletes'],
+        did: ['refused: a request to forget may only delete', 'refused: a request to forget may only delete'],
       },
     ],
     [
@@ -193,7 +193,7 @@ describe('a deletion never costs a fact', () => {
         asked: [['f0', 'DELETE', '7', null, 'forget']],
         ends: ['ADD'],
         live: [TEA, 'Forget it'],
-        did: ['refused: no such memory'],
+        did: ['refused: neither this memory'],
       },
     ],
     [

@@ -63,7 +63,7 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
   for (const wish of raw) {
     if (wish.fact !== null && known.has(wish.fact)) continue;
     if (wish.fact === null && wish.event === 'NONE') continue;
-    bench.remarks.push({ asked: describe(wish), did: 'refused: no fact to base it on' });
+    bench.remarks.push({ asked: describe(wish), did: 'refused: not based on any fact' });
   }
 }
 
@@ -97,6 +97,6 @@ function joinsFormer(bench: Bench, fact: Fact, { event, id }: RawOperation): boo
 }
 
 function buried(bench: Bench, fact: Fact): FactOutcome {
-  bench.remarks.push({ asked: `ADD of ${fact.id}`, did: 'dropped: the same was deleted after it was said' });
-  return { fact: fact.id, outcome: 'DROPPED', reason: 'deleted after it was said' };
+  bench.remarks.push({ asked: `ADD of ${fact.id}`, did: 'dropped: the same memory was deleted after this was said' });
+  return { fact: fact.id, outcome: 'DROPPED', reason: 'its memory was deleted after this was said' };
 }

@@ -35,7 +35,7 @@ export class Held {
   /** What of a fact waits, in words; null: nothing. */
   noteOf(fact: string): string | null {
     const kinds = (this.#ofFact.get(fact) ?? []).map(({ kind }) => kind);
-    if (kinds.length > 0) return `its ${[...new Set(kinds)].join(' and ')} waits for review`;
-    return this.#repeating.has(fact) ? 'what it repeats waits for review' : null;
+    if (kinds.length > 0) return `its ${[...new Set(kinds)].join(' and ')} is waiting for review`;
+    return this.#repeating.has(fact) ? 'the fact it repeats is waiting for review' : null;
   }
 }

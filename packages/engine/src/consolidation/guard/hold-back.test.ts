@@ -16,7 +16,7 @@ describe('a policy that lets operations wait for a person', () => {
       { kind: 'UPDATE', fact: 'f0', memoryId: memory.id, before: 'lives in Oslo', after: 'lives in Bergen' },
     ]);
     expect(held[0]?.id).toMatch(/^rev_/);
-    expect(outcomes).toEqual([{ fact: 'f0', outcome: 'UPDATE', reason: 'said so; its UPDATE waits for review' }]);
+    expect(outcomes).toEqual([{ fact: 'f0', outcome: 'UPDATE', reason: 'said so; its UPDATE is waiting for review' }]);
   });
 
   it('lets the other kinds pass', () => {
@@ -50,7 +50,7 @@ describe('a policy that lets operations wait for a person', () => {
     const { events, held, outcomes } = told(['ADD'], ['Lives in Oslo', 'lives in Oslo.'], wishes);
     expect(events).toEqual([]);
     expect(held).toHaveLength(1);
-    expect(outcomes[1]).toMatchObject({ outcome: 'NONE', reason: expect.stringContaining('waits for review') });
+    expect(outcomes[1]).toMatchObject({ outcome: 'NONE', reason: expect.stringContaining('is waiting for review') });
   });
 
   it('deletes nothing that a fact confirms while it waits', () => {
@@ -61,7 +61,7 @@ describe('a policy that lets operations wait for a person', () => {
       const { events, held, remarks } = told(review, ['lives in Oslo', 'has a cat'], wishes);
       const deletions = [...events, ...held].filter(({ kind }) => kind === 'DELETE');
       expect(deletions.map(({ memoryId }) => memoryId)).toEqual([memory.id]);
-      expect(remarks).toMatchObject([{ did: 'refused: the fact has changed this memory already' }]);
+      expect(remarks).toMatchObject([{ did: 'refused: the fact has already changed this memory' }]);
     }
   });
 
@@ -71,7 +71,7 @@ describe('a policy that lets operations wait for a person', () => {
     const { events, held, outcomes } = told(['DELETE'], ['forget my home', 'still lives in Oslo'], wishes);
     expect(held.map((operation) => operation.kind)).toEqual(['DELETE']);
     expect(events).toMatchObject([{ kind: 'NONE', memoryId: memory.id, revision: 2, text: 'lives in Oslo' }]);
-    expect(outcomes[0]).toMatchObject({ outcome: 'DROPPED', reason: expect.stringContaining('DELETE waits') });
+    expect(outcomes[0]).toMatchObject({ outcome: 'DROPPED', reason: expect.stringContaining('DELETE is waiting') });
   });
 
   it('deletes nothing for a fact that waits to take its place', () => {

@@ -8,7 +8,7 @@ const TEA = 'User likes tea';
 
 describe('an immutable memory', () => {
   const fixed = { life: [[1, OSLO]], immutable: true } as const;
-  const beside = 'repaired: added beside it';
+  const beside = 'repaired: added a new memory';
   it.each<[string, Case]>([
     [
       'is not changed: the fact stands beside it',

@@ -129,7 +129,7 @@ describe("an answer in mem0's older shape", () => {
         ],
         ends: ['ADD'],
         live: [HOME, OSLO, TEA],
-        did: ['refused: no fact', 'refused: no fact', 'added, so that'],
+        did: ['refused: not based on any fact', 'refused: not based on any fact', 'added, so that'],
       },
     ],
     [
@@ -143,7 +143,7 @@ describe("an answer in mem0's older shape", () => {
         ],
         ends: ['UPDATE', 'ADD'],
         live: [HOME, TEA],
-        did: ['refused: no fact', 'added, so that'],
+        did: ['refused: not based on any fact', 'added, so that'],
       },
     ],
     [
@@ -156,7 +156,7 @@ describe("an answer in mem0's older shape", () => {
         ],
         ends: ['ADD'],
         live: [OSLO],
-        did: ['refused: no fact'],
+        did: ['refused: not based on any fact'],
       },
     ],
   ])('%s', (_name, given) => {

@@ -64,7 +64,7 @@ describe('facts of one consolidation', () => {
       ],
       ends: ['DROPPED', 'ADD'],
       live: [OSLO],
-      did: ['repaired: added, for no such memory'],
+      did: ['repaired: added, because neither this memory'],
     });
   });
 });
@@ -121,7 +121,7 @@ describe('what was said before is settled without the model', () => {
         ],
         ends: ['NONE', 'ADD'],
         live: [OSLO, TEA],
-        did: ['refused: no fact'],
+        did: ['refused: not based on any fact'],
       },
     ],
     [
@@ -163,7 +163,7 @@ describe('what was deleted', () => {
         asked: null,
         ends: ['DROPPED', 'DROPPED'],
         live: [],
-        did: ['dropped: the same was deleted', 'dropped: the same was deleted'],
+        did: ['dropped: the same memory was deleted', 'dropped: the same memory was deleted'],
       },
     ],
     [
@@ -275,7 +275,7 @@ describe('deletions told out of order', () => {
     const joined = { memories, tombstones, facts: [BERGEN], live: [], ends: ['UPDATE'] };
     const played = expectCase({ ...joined, asked: [['f0', 'UPDATE', '0', BERGEN]] });
     expect(played.versions(0)).toEqual([OSLO, BERGEN]);
-    const refused = { ...joined, ends: ['DROPPED'], did: ['dropped: the same was deleted'] };
+    const refused = { ...joined, ends: ['DROPPED'], did: ['dropped: the same memory was deleted'] };
     expectCase({ ...refused, asked: [['f0', 'ADD']] });
     expectCase({ ...refused, asked: [] });
   });

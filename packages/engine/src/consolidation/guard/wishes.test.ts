@@ -23,10 +23,13 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
   it.each<[string, Case]>([
     [
       'UPDATE of an unknown id',
-      wrong({ event: 'UPDATE', id: '12', text: BERGEN }, { did: ['repaired: added, for no such memory'] }),
+      wrong({ event: 'UPDATE', id: '12', text: BERGEN }, { did: ['repaired: added, because neither this memory'] }),
     ],
-    ['DELETE of an unknown id', wrong({ event: 'DELETE', id: '12' }, { did: ['refused: no such memory'] })],
-    ['NONE of an unknown id', wrong({ event: 'NONE', id: '12' }, { did: ['repaired: added, for no such memory'] })],
+    ['DELETE of an unknown id', wrong({ event: 'DELETE', id: '12' }, { did: ['refused: neither this memory'] })],
+    [
+      'NONE of an unknown id',
+      wrong({ event: 'NONE', id: '12' }, { did: ['repaired: added, because neither this memory'] }),
+    ],
     ['NONE without an id', wrong({ event: 'NONE' }, { did: ['repaired: added'] })],
     [
       'NONE of an unknown id where a memory says it all',
@@ -36,7 +39,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         asked: [['f0', 'NONE', '12']],
         ends: ['NONE'],
         live: ['User lives in Oslo, Norway', TEA],
-        did: ['repaired: confirmed what says it'],
+        did: ['repaired: confirmed the memory that says it'],
       },
     ],
     [
@@ -47,38 +50,43 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         asked: [['f0', 'NONE', '1']],
         ends: ['ADD'],
         live: [OSLO, TEA, BERGEN],
-        did: ['repaired: added, for this memory was not recalled'],
+        did: ['repaired: added, because this memory was not recalled'],
       },
     ],
     [
       'no event, with memory and text',
       wrong(
         { id: '0', text: BERGEN },
-        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: taken for UPDATE'] },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: treated as UPDATE'] },
       ),
     ],
-    ['no event and no text', wrong({ id: '0' }, { did: ['repaired: taken for ADD'] })],
-    ['nothing at all', wrong({}, { did: ['repaired: taken for ADD'] })],
+    ['no event and no text', wrong({ id: '0' }, { did: ['repaired: treated as ADD'] })],
+    ['nothing at all', wrong({}, { did: ['repaired: treated as ADD'] })],
     [
       'UPDATE without a text',
       wrong(
         { event: 'UPDATE', id: '0' },
-        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: takes the words'] },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: used the text'] },
       ),
     ],
     [
       'UPDATE with dots for a text',
       wrong(
         { event: 'UPDATE', id: '0', text: '…' },
-        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: takes the words'] },
+        { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: used the text'] },
       ),
     ],
-    ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) }, { did: ['repaired: takes the words'] })],
+    ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) }, { did: ['repaired: used the text'] })],
     [
       'a later fact for an id',
       wrong(
         { event: 'UPDATE', id: 'f1' },
-        { did: ['repaired: added, for no such memory was shown, nor an earlier fact', 'repaired: takes the words'] },
+        {
+          did: [
+            'repaired: added, because neither this memory nor an earlier fact was shown',
+            'repaired: used the text',
+          ],
+        },
       ),
     ],
     [
@@ -86,21 +94,24 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       wrong(
         { event: 'DELETE', id: 'f0', keep: false },
         {
-          did: ['refused: the fact has changed'],
+          did: ['refused: the fact has already changed'],
           asked: [['f0', 'ADD'], ['f0', 'DELETE', 'f0', null, 'forget'], cat],
         },
       ),
     ],
     ['an id like __proto__', wrong({ event: 'UPDATE', id: '__proto__', text: BERGEN }, { did: ['repaired: added'] })],
-    ['an id like constructor', wrong({ event: 'DELETE', id: 'constructor' }, { did: ['refused: no such memory'] })],
-    ["a memory's real id", wrong({ event: 'DELETE', id: 'mem_known_0' }, { did: ['refused: no such memory'] })],
+    [
+      'an id like constructor',
+      wrong({ event: 'DELETE', id: 'constructor' }, { did: ['refused: neither this memory'] }),
+    ],
+    ["a memory's real id", wrong({ event: 'DELETE', id: 'mem_known_0' }, { did: ['refused: neither this memory'] })],
     [
       'a second ADD',
       {
         ...both,
         asked: [['f0', 'ADD'], ['f0', 'ADD', null, 'User is rich'], cat],
         ...added,
-        did: ['refused: the fact is settled'],
+        did: ['refused: the fact is already settled'],
       },
     ],
     [
@@ -109,7 +120,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         ...both,
         asked: [['f0', 'ADD'], ['f0', 'NONE', '0'], cat],
         ...added,
-        did: ['refused: the fact is settled'],
+        did: ['refused: the fact is already settled'],
       },
     ],
     [
@@ -119,7 +130,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         asked: [['f0', 'UPDATE', '0', BERGEN], ['f0', 'UPDATE', '0', 'User is lost'], cat],
         ends: ['UPDATE', 'ADD'],
         live: [TEA, BERGEN, CAT],
-        did: ['refused: the fact has changed this memory already'],
+        did: ['refused: the fact has already changed this memory'],
       },
     ],
     [
@@ -128,7 +139,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         ...both,
         asked: [['f9', 'DELETE', '0']],
         ...added,
-        did: ['refused: no fact', 'added, so that', 'added, so that'],
+        did: ['refused: not based on any fact', 'added, so that', 'added, so that'],
       },
     ],
     ['facts it forgot', { ...both, asked: [], ...added, did: ['added, so that', 'added, so that'] }],
@@ -143,7 +154,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       ownWishes: false,
       ends: ['ADD', 'ADD'],
       live: [TEA, BERGEN, CAT],
-      did: ['repaired: the fact is kept, for no words of the user ask to forget'],
+      did: ['repaired: kept the fact, because the user did not ask to forget anything'],
     });
   });
 
@@ -167,7 +178,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       ],
       ends: ['ADD'],
       live: [OSLO, TEA, BERGEN],
-      did: ['repaired: added, for no such memory', 'refused: no such memory'],
+      did: ['repaired: added, because neither this memory', 'refused: neither this memory'],
     });
   });
 });

@@ -32,7 +32,7 @@ function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]
   const wish = deletes.find(({ keep }) => !keep);
   if (wish === undefined) return false;
   if (bench.input.isOwnWish(fact)) return true;
-  repaired(bench, wish, 'the fact is kept, for no words of the user ask to forget');
+  repaired(bench, wish, 'kept the fact, because the user did not ask to forget anything');
   return false;
 }
 
@@ -40,7 +40,7 @@ function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]
 export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
   for (const wish of wishes) {
     if (wish.event === 'DELETE') removeAsked(bench, fact, wish);
-    else refuse(bench, describe(wish), 'a wish to forget only deletes');
+    else refuse(bench, describe(wish), 'a request to forget may only delete');
   }
   const known = wishes.filter((wish) => wish.event === 'DELETE' && bench.resolve(wish.id) !== undefined);
   const isDone = known.some((wish) => isGone(bench, fact, wish));
@@ -66,20 +66,20 @@ function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | n
   const event = eventOf(bench, wish, memory);
   const how = { reason: reasonOf(wish), decidedBy: 'model' } as const;
   if (event !== 'UPDATE' && hasOutcome(bench, fact))
-    return refuse(bench, describe(wish), 'the fact is settled already');
+    return refuse(bench, describe(wish), 'the fact is already settled');
   if (event === 'ADD') return add(bench, fact, { ...how, text: textOf(bench, fact, wish) });
   if (memory === undefined) return unknownTarget(bench, fact, { wish, event });
-  if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has changed this memory already');
+  if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has already changed this memory');
   if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, wish) });
   if (isKnownBy(bench, fact, memory)) return say(bench, fact, { ...how, memory, text: newest(memory).text });
-  repaired(bench, wish, 'added, for this memory was not recalled for it');
-  return add(bench, fact, { text: fact.text, reason: 'confirms no memory that was recalled', decidedBy: 'guard' });
+  repaired(bench, wish, 'added, because this memory was not recalled for the fact');
+  return add(bench, fact, { text: fact.text, reason: 'confirms no recalled memory', decidedBy: 'guard' });
 }
 
 function eventOf(bench: Bench, wish: RawOperation, memory: Memory | undefined): EventKind {
   if (wish.event !== null) return wish.event;
   const event = memory !== undefined && wish.text !== null ? 'UPDATE' : 'ADD';
-  repaired(bench, wish, `taken for ${event}, for it names no event there is`);
+  repaired(bench, wish, `treated as ${event}, because it names an unknown event`);
   return event;
 }
 
@@ -90,8 +90,8 @@ const TEXT_MAX = 4_000;
 function textOf(bench: Bench, fact: Fact, wish: RawOperation): string {
   const { text, event } = wish;
   if (text !== null && text.length <= TEXT_MAX && /[\p{L}\p{N}]/u.test(normaliseText(text))) return text;
-  const why = text === null ? 'there is no text' : 'its text cannot be a memory';
-  if (text !== null || event === 'UPDATE') repaired(bench, wish, `takes the words of its fact, for ${why}`);
+  const why = text === null ? 'there is no text' : 'its text is not usable as a memory';
+  if (text !== null || event === 'UPDATE') repaired(bench, wish, `used the text of the fact, because ${why}`);
   return fact.text;
 }
 
@@ -105,7 +105,7 @@ function isKnownBy(bench: Bench, fact: Fact, memory: Memory): boolean {
 /** Less in common than this may be by accident. */
 const LEAST_OVERLAP = 0.34;
 
-const UNKNOWN = 'no such memory was shown, nor an earlier fact';
+const UNKNOWN = 'neither this memory nor an earlier fact was shown';
 
 /** The wish names nothing that was shown. Only its fact is kept: as what says all of it, where it is no news. */
 function unknownTarget(
@@ -115,13 +115,13 @@ function unknownTarget(
 ): FactOutcome | null {
   if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), UNKNOWN);
   const known = event === 'NONE' ? sayingAllOf(bench, fact) : undefined;
-  repaired(bench, wish, `${known === undefined ? 'added' : 'confirmed what says it'}, for ${UNKNOWN}`);
+  repaired(bench, wish, `${known === undefined ? 'added' : 'confirmed the memory that says it'}, because ${UNKNOWN}`);
   if (known !== undefined) {
     const text = newest(known).text;
-    return say(bench, fact, { memory: known, text, reason: 'known already', decidedBy: 'guard' });
+    return say(bench, fact, { memory: known, text, reason: 'already known', decidedBy: 'guard' });
   }
   const text = event === 'UPDATE' ? textOf(bench, fact, wish) : fact.text;
-  return add(bench, fact, { text, reason: 'the memory it was to change is unknown', decidedBy: 'guard' });
+  return add(bench, fact, { text, reason: 'the memory to change is unknown', decidedBy: 'guard' });
 }
 
 /** A memory recalled for the fact in which every word of it stands. */
@@ -136,7 +136,7 @@ function sayingAllOf(bench: Bench, fact: Fact): Memory | undefined {
 function removeAsked(bench: Bench, fact: Fact, wish: RawOperation): void {
   const memory = bench.resolve(wish.id);
   if (memory === undefined) refuse(bench, describe(wish), wish.id === null ? 'it names no memory' : UNKNOWN);
-  else if (hasChanged(bench, fact, memory)) refuse(bench, describe(wish), 'the fact has changed this memory already');
+  else if (hasChanged(bench, fact, memory)) refuse(bench, describe(wish), 'the fact has already changed this memory');
   else remove(bench, fact, { memory, reason: reasonOf(wish), decidedBy: 'model' });
 }
 
@@ -150,7 +150,8 @@ function isGone(bench: Bench, fact: Fact, wish: RawOperation): boolean {
 /** The fact as a memory of its own. */
 function keepFact(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
   const deletes = wishes.some(({ event }) => event === 'DELETE');
-  if (!deletes) bench.remarks.push({ asked: `nothing usable for ${fact.id}`, did: 'added, so that it is not lost' });
+  if (!deletes)
+    bench.remarks.push({ asked: `nothing usable for ${fact.id}`, did: 'added, so that the fact is not lost' });
   const reason = deletes ? 'supersedes a memory' : 'no usable decision for it';
   return add(bench, fact, { text: fact.text, reason, decidedBy: 'guard' });
 }
@@ -228,8 +229,8 @@ function addNew(bench: Bench, fact: Fact, how: Wording): FactOutcome {
 /** What must not be changed stays, and the fact stands beside it, unless it stands somewhere already. */
 function addBeside(bench: Bench, fact: Fact, memory: Memory): FactOutcome {
   const asked = `UPDATE of ${memory.id} for ${fact.id}`;
-  bench.remarks.push({ asked, did: 'repaired: added beside it, for the memory is immutable' });
-  const how: Wording = { text: fact.text, reason: 'beside an immutable memory', decidedBy: 'guard' };
+  bench.remarks.push({ asked, did: 'repaired: added a new memory, because this one is immutable' });
+  const how: Wording = { text: fact.text, reason: 'the memory to change is immutable', decidedBy: 'guard' };
   const same = bench.saying(fact.text);
   return same !== undefined && holdsAt(same, fact.saidAt, fact.text)
     ? say(bench, fact, { ...how, memory: same })

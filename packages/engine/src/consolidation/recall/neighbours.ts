@@ -90,7 +90,10 @@ export async function vectorsFor(
     const { code, message, countsAsTry } = asEngineError(error);
     const mayBeOfTexts = countsAsTry && !cancel.aborted && (await isLastTry(deps, turn));
     if (!mayBeOfTexts || !(await embedderAnswers(deps, cancel))) throw error;
-    deps.log.warn({ lane: turn.lane, code, error: message }, 'a batch is consolidated by words alone');
+    deps.log.warn(
+      { lane: turn.lane, code, error: message },
+      'no vectors for a batch; it is consolidated by words alone',
+    );
     const none = new Float32Array(deps.embedder.dimensions);
     return () => none;
   }

@@ -115,7 +115,7 @@ describe('an answer about the graph that stays cut off', () => {
 
   it('parks the study where even a short message is too much, with nothing of it applied', async () => {
     const { study, live } = await studied(TALK, { found: shortOfBreath(0) });
-    expect(study).toMatchObject({ state: 'parked', failure: { message: expect.stringContaining('breaks off') } });
+    expect(study).toMatchObject({ state: 'parked', failure: { message: expect.stringContaining('truncated') } });
     expect(live).toEqual([]);
   });
 

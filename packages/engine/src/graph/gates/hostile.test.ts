@@ -93,7 +93,7 @@ describe('a model that obeys a message', () => {
     expect(live.sort()).toEqual(HELD_SORTED);
     expect(study?.plan?.remarks.map(({ did }) => did)).toEqual([
       'refused: no message names it',
-      'refused: no message names one of its ends',
+      'refused: no message names one of its entities',
     ]);
   });
 

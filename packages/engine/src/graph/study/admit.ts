@@ -77,10 +77,10 @@ function tellingOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, find: F
   if (relationship === null) return 'refused: expected a relationship of a few words';
   const sources = sourcesOf(raw, shown);
   if (sources.length === 0) return 'refused: no source message';
-  if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: the user did not say it';
+  if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: not said by the user';
   const [one, other] = [find(raw.source), find(raw.destination)];
-  if (one === null || other === null) return 'refused: no message names one of its ends';
-  if (one === other) return 'refused: both of its ends are the same';
+  if (one === null || other === null) return 'refused: no message names one of its entities';
+  if (one === other) return 'refused: both of its entities are the same';
   const [source, destination] = relationship.inverse ? [other, one] : [one, other];
   const arity = arityOf(relationship.name);
   const single = arity === 'one' || (arity === 'unsure' && raw.single && !relationship.inverse);

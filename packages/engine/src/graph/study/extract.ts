@@ -122,10 +122,13 @@ export async function turnOf({ ledger }: EngineDeps, study: Study): Promise<Turn
   const { tenant, lane, owner, scope, consolidationId, epoch, attempts } = study;
   const consolidation = await ledger.thoughts.get(tenant, consolidationId);
   if (consolidation === null) {
-    throw new EngineError(`expected the consolidation ${consolidationId} in the ledger, got none; it may be erased`, {
-      code: 'internal',
-      retryable: false,
-    });
+    throw new EngineError(
+      `expected the consolidation ${consolidationId} in the ledger, got none; it may have been erased`,
+      {
+        code: 'internal',
+        retryable: false,
+      },
+    );
   }
   const { batchIds, createdAt } = consolidation;
   const settings = await settingsOf(ledger, consolidation);
@@ -151,7 +154,7 @@ async function settingsOf(
 ): Promise<BatchSettings> {
   const batch = await batches.get(tenant, batchIds[0] ?? '');
   if (batch !== null) return batch.settings;
-  throw new EngineError(`expected the batch ${batchIds[0]} in the ledger, got none; it may be erased`, {
+  throw new EngineError(`expected the batch ${batchIds[0]} in the ledger, got none; it may have been erased`, {
     code: 'internal',
     retryable: false,
   });

@@ -74,7 +74,7 @@ export async function askForStudy({ log }: EngineDeps, followUps: FollowUps, tur
     await followUps.study([turn.lane]);
   } catch (error) {
     const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
-    log.warn(fields, 'could not ask for a study; the sweep does');
+    log.warn(fields, 'could not queue a study; the sweep will do it');
   }
 }
 
@@ -138,7 +138,7 @@ async function ended(deps: StudyDeps, claimed: Study, { failure, cancel, away }:
   const known = cancel.aborted && reason instanceof EngineError ? reason : failure;
   if (known.countsAsTry && !away) return failed(deps, claimed, known);
   const { code, message, retryAfterMs } = known;
-  deps.log.info({ ...fieldsOf(claimed), code, error: message }, 'a study waits');
+  deps.log.info({ ...fieldsOf(claimed), code, error: message }, 'a study is waiting');
   const waitMs = retryAfterMs ?? retryDelay(deps, Math.max(claimed.attempts, SOME_ATTEMPTS), known);
   return giveBack(deps, claimed, { waitMs, outcome: 'waits' });
 }
@@ -162,7 +162,7 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
   const retryAt = left ? now + retryDelay(deps, claimed.attempts, error) : null;
   const { kind } = await deps.ledger.graph.fail(claimed, { failure: failureOf(error, now), retryAt });
   const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'parked';
-  deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'a try to study failed');
+  deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'an attempt to study failed');
   deps.studied(outcome);
   return retryAt ?? now;
 }
@@ -194,7 +194,7 @@ async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): 
   return modelsAway(deps, await turnOf(deps, claimed), cancel);
 }
 
-const LATER = 'a study is applied, but not in the index yet; the sweep writes it';
+const LATER = 'a study is applied, but not in the index yet; the sweep will write it';
 
 /** Answers are fenced by the study, not by the turn that is over; its calls are no part of that turn's trace. */
 function studying(deps: EngineDeps, claimed: Study): EngineDeps {

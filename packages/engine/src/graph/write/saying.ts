@@ -58,7 +58,7 @@ export async function written(
 ): Promise<'written' | 'unprojected' | 'conflict'> {
   const { kind } = await deps.ledger.graph.write(tenant, lane, { ...change, now: deps.tools.now() });
   if (kind === 'conflict') return 'conflict';
-  const searchable = await projectGraphNow(deps, lane, 'a graph was changed, but that is not searchable yet');
+  const searchable = await projectGraphNow(deps, lane, 'a graph was changed, but is not searchable yet');
   return searchable === 'later' ? 'unprojected' : 'written';
 }
 

@@ -220,7 +220,7 @@ const isLater = (at: number | null, now: number): boolean => at !== null && at >
 
 const notYet = (): GraphRefusal => ({
   kind: 'refused',
-  why: 'invalid_at is in the future, and nobody knows yet that it will end; say so when it has',
+  why: 'invalid_at is in the future; end the relation once it has ended',
 });
 
 const beforeItBegan = (): GraphRefusal => ({ kind: 'refused', why: 'invalid_at is before valid_from' });

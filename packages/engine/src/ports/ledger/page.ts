@@ -9,7 +9,7 @@ export interface Paged<T> {
 }
 export class InvalidCursorError extends Error {
   constructor() {
-    super('the cursor is not one this list has given out; start again without a cursor');
+    super('the cursor does not belong to this list; start again without a cursor');
     this.name = 'InvalidCursorError';
   }
 }

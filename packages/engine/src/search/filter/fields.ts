@@ -84,9 +84,9 @@ export function readScalar({ kind, path }: Asked, value: unknown): Scalar {
   if (kind === 'number') return readNumber(path, value, 'a number');
   if (kind !== 'any') return readText(path, value);
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'number') return readNumber(path, value, 'a text, a number, true or false');
+  if (typeof value === 'number') return readNumber(path, value, 'a string, a number, true or false');
   if (typeof value === 'string') return readText(path, value);
-  throw mistake(path, 'a text, a number, true or false', value);
+  throw mistake(path, 'a string, a number, true or false', value);
 }
 
 /** A value to be above or below of. */
@@ -98,7 +98,7 @@ export function readLimit({ kind, path }: Asked, value: unknown): string | numbe
 /** Text to be found in another. */
 export function readPart(path: string, value: unknown): string {
   const text = readText(path, value);
-  if (text === '') throw mistake(path, 'a text of at least one character', value);
+  if (text === '') throw mistake(path, 'a string of at least one character', value);
   return text;
 }
 
@@ -122,7 +122,7 @@ export function readMoment(path: string, value: unknown): Moment {
 export function readKey(path: string, key: string): void {
   if (key === '') throw mistake(path, 'a key of at least one character', key);
   if (key.length > KEY_MAX) throw mistake(path, `keys of at most ${KEY_MAX} characters`, key);
-  if (UNUSUAL.test(key)) throw mistake(path, 'a key without control characters and halves of characters', key);
+  if (UNUSUAL.test(key)) throw mistake(path, 'a key without control characters and half surrogates', key);
 }
 
 // Stores keep such characters in ways of their own, and nobody looks for them.
@@ -130,8 +130,8 @@ const UNUSUAL = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
 
 function readText(path: string, value: unknown): string {
   if (typeof value !== 'string') throw mistake(path, 'a text', value);
-  if (value.length > TEXT_MAX) throw mistake(path, `a text of at most ${TEXT_MAX} characters`, value);
-  if (UNUSUAL.test(value)) throw mistake(path, 'a text without control characters and halves of characters', value);
+  if (value.length > TEXT_MAX) throw mistake(path, `a string of at most ${TEXT_MAX} characters`, value);
+  if (UNUSUAL.test(value)) throw mistake(path, 'a string without control characters and half surrogates', value);
   return value;
 }
 

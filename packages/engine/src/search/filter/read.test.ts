@@ -79,14 +79,14 @@ describe('a mistake in a filter', () => {
     [{ created_at: { gt: 5 } }, 'filters.created_at.gt', 'a day like 2026-03-01', '5'],
     [{ created_at: ['2026-03-01'] }, 'filters.created_at', 'an operator of this field: eq, ne, gt', 'a list of 1'],
     [{ memory: 'tea' }, 'filters.memory', 'an operator of this field: contains, icontains', '"tea"'],
-    [{ memory: { contains: '' } }, 'filters.memory.contains', 'a text of at least one character', '""'],
+    [{ memory: { contains: '' } }, 'filters.memory.contains', 'a string of at least one character', '""'],
     [{ immutable: 'yes' }, 'filters.immutable', 'true or false', '"yes"'],
     [{ confirmations: { gt: '1' } }, 'filters.confirmations.gt', 'a number', '"1"'],
     [{ confirmations: Infinity }, 'filters.confirmations', 'a number', 'Infinity'],
     [{ metadata: 'x' }, 'filters.metadata', 'an object of keys', '"x"'],
     [{ metadata: { a: { gt: 1, b: 2 } } }, 'filters.metadata.a', 'an operator of this field: eq,', '"b"'],
     [{ metadata: { a: { gt: true } } }, 'filters.metadata.a.gt', 'a number or a text', 'true'],
-    [{ metadata: { a: { in: [{}] } } }, 'filters.metadata.a.in', 'a text, a number, true or false', 'an object'],
+    [{ metadata: { a: { in: [{}] } } }, 'filters.metadata.a.in', 'a string, a number, true or false', 'an object'],
     [{ metadata: { '': 1 } }, 'filters.metadata.', 'a key of at least one character', '""'],
     [{ 'metadata.a..b': 1 }, 'filters.metadata.a..b', 'a key of at least one character', '""'],
   ])('%j is named by its place, what was expected and what was got', (json, ...[path, expected, got]) => {
@@ -112,8 +112,8 @@ describe('a mistake in a filter', () => {
     expect(mistakeIn(empty(101)).expected).toBe('at most 100 conditions');
     const listed = (count: number) => ({ app_id: Array.from({ length: count }, (_, i) => `a${i}`) });
     expect(readFilter(listed(1_000))).toMatchObject({ kind: 'condition' });
-    expect(mistakeIn(listed(1_001)).expected).toBe('at most 1000 values in all lists together');
-    expect(mistakeIn({ app_id: 'x'.repeat(1_001) }).expected).toBe('a text of at most 1000 characters');
-    expect(mistakeIn({ [`metadata.${'a.'.repeat(10)}a`]: 1 }).expected).toBe('at most 10 keys inside each other');
+    expect(mistakeIn(listed(1_001)).expected).toBe('at most 1000 values across all lists');
+    expect(mistakeIn({ app_id: 'x'.repeat(1_001) }).expected).toBe('a string of at most 1000 characters');
+    expect(mistakeIn({ [`metadata.${'a.'.repeat(10)}a`]: 1 }).expected).toBe('at most 10 nested keys');
   });
 });

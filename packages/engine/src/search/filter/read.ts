@@ -133,7 +133,7 @@ function readMetadata(keys: readonly string[], value: unknown, place: Place): Fi
   );
 }
 
-const tooManyKeys = (path: string) => mistake(path, `at most ${KEYS_MAX} keys inside each other`, 'more');
+const tooManyKeys = (path: string) => mistake(path, `at most ${KEYS_MAX} nested keys`, 'more');
 
 const inside = (place: Place, key: string): Place => ({ ...place, path: `${place.path}.${shortened(key)}` });
 
@@ -232,7 +232,7 @@ function budget(): Budget {
     },
     values: (count, path) => {
       values += count;
-      if (values > VALUES_MAX) throw tooMany(path, `at most ${VALUES_MAX} values in all lists together`, values);
+      if (values > VALUES_MAX) throw tooMany(path, `at most ${VALUES_MAX} values across all lists`, values);
     },
   };
 }

@@ -33,7 +33,7 @@ const MemoryText = z
     'expected valid Unicode, got half of a surrogate pair; cut texts between characters',
   );
 
-export const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
+const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
 
 export const MemoryView = ScopeView.extend({
   id: z.string(),
@@ -71,25 +71,27 @@ export const ListMemoriesQuery = z
   .strictObject({ ...ScopeFields, filters: FiltersText.optional(), ...PageQuery })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
-export const Withheld = z
+const Withheld = z
   .enum(['retention', 'personal_data'])
   .optional()
   .describe('Why there is no content: it was removed by retention, or held personal data that is not stored.');
 
-export const SourceView = z
-  .object({
-    message_id: z.string(),
-    batch_id: z.string(),
-    id: z.string().nullable().describe('The message id set by the caller.'),
-    role: Role,
-    name: z.string().nullable(),
-    content: z.string(),
-    withheld: Withheld,
-    said_at: z.string(),
-    utc_offset: UtcOffset,
-    is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),
-  })
-  .meta({ id: 'Source' });
+/** A message as it was said. */
+export const SaidMessage = z.object({
+  message_id: z.string(),
+  batch_id: z.string(),
+  id: z.string().nullable().describe('The message id set by the caller.'),
+  role: Role,
+  name: z.string().nullable(),
+  content: z.string(),
+  withheld: Withheld,
+  said_at: z.string(),
+  utc_offset: UtcOffset,
+});
+
+export const SourceView = SaidMessage.extend({
+  is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),
+}).meta({ id: 'Source' });
 
 export const HistoryEvent = z
   .object({

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
-import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SourceView, UtcOffset, Withheld } from './memories.ts';
+import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } from './memories.ts';
 
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
@@ -80,15 +79,7 @@ export const SearchHit = MemoryView.extend({
 }).meta({ id: 'SearchHit' });
 
 export const MessageHit = ScopeView.extend({
-  message_id: z.string(),
-  batch_id: z.string(),
-  id: z.string().nullable().describe('The message id set by the caller.'),
-  role: Role,
-  name: z.string().nullable(),
-  content: z.string(),
-  withheld: Withheld,
-  said_at: z.string(),
-  utc_offset: UtcOffset,
+  ...SaidMessage.shape,
   score: z.number(),
   scores: Scores.optional(),
 }).meta({ id: 'MessageHit' });

@@ -10,7 +10,7 @@ import {
 import type { App } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
-import { Ids, momentOf } from './fields.ts';
+import { Bookkeeping, Ids, momentOf } from './fields.ts';
 
 /** How long an answer at once may take, in ms. */
 export const AT_ONCE_MS = 60_000;
@@ -35,14 +35,8 @@ export const AddBody = z.strictObject({
   timestamp: z.union([z.number(), z.string()]).nullish(),
   expiration_date: z.string().nullish(),
   memory_type: z.string().nullish(),
-  // What follows says how mem0's own service goes about it; the answer is the same here.
   async_mode: z.boolean().nullish(),
-  output_format: z.string().nullish(),
-  version: z.string().nullish(),
-  org_id: z.string().nullish(),
-  project_id: z.string().nullish(),
-  source: z.string().nullish(),
-  enable_graph: z.boolean().nullish(),
+  ...Bookkeeping,
   // What follows is refused when it is asked for.
   custom_categories: z.unknown().optional(),
   agent_custom_instructions: z.unknown().optional(),

@@ -18,6 +18,16 @@ export const QueryIds = {
   app_id: z.string().optional(),
 };
 
+/** How mem0's own service goes about it; the answer is the same here. */
+export const Bookkeeping = {
+  output_format: z.string().nullish(),
+  version: z.string().nullish(),
+  org_id: z.string().nullish(),
+  project_id: z.string().nullish(),
+  source: z.string().nullish(),
+  enable_graph: z.boolean().nullish(),
+};
+
 const PAGES_MAX = 100_000;
 const SIZE_MAX = 1_000;
 const SIZE_USUAL = 100;

@@ -2,7 +2,7 @@ import { Filters, type GraphView, type MemoryView, Metadata, type SearchResult }
 import type { App, FastifyRequest } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, everything, unsupported } from './ask.ts';
-import { also, type Json, momentOf, PageFields, scopedBy } from './fields.ts';
+import { also, Bookkeeping, type Json, momentOf, PageFields, scopedBy } from './fields.ts';
 import { mem0Memory, mem0Page, mem0Relation } from './views.ts';
 
 const SearchBody = z.strictObject({
@@ -16,14 +16,9 @@ const SearchBody = z.strictObject({
   rerank: z.boolean().nullish(),
   latest_only: z.boolean().nullish(),
   fields: z.array(z.string()).nullish(),
-  // Words are always searched for as well; the rest says how mem0's own service goes about it.
+  // Words are always searched for as well.
   keyword_search: z.boolean().nullish(),
-  output_format: z.string().nullish(),
-  version: z.string().nullish(),
-  org_id: z.string().nullish(),
-  project_id: z.string().nullish(),
-  source: z.string().nullish(),
-  enable_graph: z.boolean().nullish(),
+  ...Bookkeeping,
   show_expired: z.boolean().nullish(),
   reference_date: z.unknown().optional(),
 });

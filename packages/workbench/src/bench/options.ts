@@ -1,8 +1,5 @@
-import { parseArgs } from 'node:util';
+import { argumentsIn, UsageError } from '../arguments.ts';
 import type { Bench, Given } from './bench.ts';
-
-/** The command line cannot be followed. */
-export class UsageError extends Error {}
 
 export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
 
@@ -42,11 +39,7 @@ function parsed(args: readonly string[], { flags }: Bench): Values {
     svg: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   } as const;
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+  return argumentsIn(args, options).values;
 }
 
 function givenOf({ flags }: Bench, values: Values): Given {

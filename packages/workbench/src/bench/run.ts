@@ -1,8 +1,9 @@
 import { ServerError } from '../api.ts';
+import { UsageError } from '../arguments.ts';
 import type { Bench, Given } from './bench.ts';
 import { drawingOf } from './draw.ts';
 import { hostRemark, hostTimes } from './host.ts';
-import { EXIT, helpOf, readWish, UsageError } from './options.ts';
+import { EXIT, helpOf, readWish } from './options.ts';
 import { type Found, tableOf, verdictsOf } from './report.ts';
 
 /** Where things are said: results, and what a person watching wants to know. */

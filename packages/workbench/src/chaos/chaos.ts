@@ -1,5 +1,6 @@
+import { UsageError } from '../arguments.ts';
 import { faultsOf } from './faults/index.ts';
-import { EXIT, HELP, type Options, readOptions, UsageError } from './options.ts';
+import { EXIT, HELP, type Options, readOptions } from './options.ts';
 import { seededRandom } from './random.ts';
 import { type Report, reportOf, tableOf } from './report.ts';
 import { runRounds } from './rounds.ts';

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { argumentsIn, numberOf, UsageError } from '../arguments.ts';
 import { MODES, type Mode } from './stage.ts';
 
 export interface Options {
@@ -11,9 +11,6 @@ export interface Options {
   readonly json: boolean;
   readonly keep: boolean;
 }
-
-/** The command line cannot be followed. */
-export class UsageError extends Error {}
 
 export const EXIT = { passed: 0, findings: 1, usage: 2 } as const;
 
@@ -59,13 +56,13 @@ const MOST = 1_000_000;
 
 /** null when help was asked for. Throws UsageError. */
 export function readOptions(args: readonly string[]): Options | null {
-  const values = parsed(args);
+  const { values } = argumentsIn(args, FLAGS);
   if (values.help === true) return null;
   return {
     modes: modesOf(values.mode ?? 'all'),
-    seed: numberOf('--seed', values.seed ?? String(Math.floor(Math.random() * MOST))),
-    faults: numberOf('--faults', values.faults ?? DEFAULTS.faults),
-    minutes: numberOf('--minutes', values.minutes ?? DEFAULTS.minutes),
+    seed: numberOf('--seed', values.seed ?? String(Math.floor(Math.random() * MOST)), MOST),
+    faults: numberOf('--faults', values.faults ?? DEFAULTS.faults, MOST),
+    minutes: numberOf('--minutes', values.minutes ?? DEFAULTS.minutes, MOST),
     only: values.only ?? [],
     qdrantUrl: values['qdrant-url'] ?? null,
     json: values.json === true,
@@ -73,25 +70,9 @@ export function readOptions(args: readonly string[]): Options | null {
   };
 }
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: FLAGS }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
 function modesOf(given: string): readonly Mode[] {
   if (given === 'all') return MODES;
   const mode = MODES.find((one) => one === given);
   if (mode === undefined) throw new UsageError(`expected --mode to be one of all, ${MODES.join(', ')}, got ${given}`);
   return [mode];
-}
-
-function numberOf(flag: string, given: string): number {
-  const number = Number(given);
-  if (!Number.isInteger(number) || number < 0 || number > MOST) {
-    throw new UsageError(`expected ${flag} to be a whole number up to ${MOST}, got ${given}`);
-  }
-  return number;
 }

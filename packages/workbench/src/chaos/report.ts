@@ -1,3 +1,4 @@
+import { aligned } from '../aligned.ts';
 import type { FindingKind } from './checks/finding.ts';
 import type { Injected, Outcome } from './rounds.ts';
 import type { Mode } from './stage.ts';
@@ -89,12 +90,3 @@ export function tableOf(report: Report): string {
 
 const secondsOf = ({ p50, p95, most }: Percentiles): string[] =>
   [p50, p95, most].map((ms) => `${(ms / 1_000).toFixed(1)} s`);
-
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  '),
-  );
-}

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { argumentsIn, numberOf, UsageError } from '../arguments.ts';
 
 export interface Options {
   readonly file: string;
@@ -11,9 +11,6 @@ export interface Options {
   readonly userPrefix: string;
   readonly timeoutMs: number;
 }
-
-/** The command line cannot be followed. */
-export class UsageError extends Error {}
 
 export const EXIT = { passed: 0, below: 1, usage: 2, server: 3 } as const;
 
@@ -61,7 +58,7 @@ const FLAGS = {
 
 /** null when help was asked for. Throws UsageError. */
 export function readOptions(args: readonly string[]): Options | null {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = argumentsIn(args, FLAGS, true);
   if (values.help === true) return null;
   const [file] = positionals;
   if (file === undefined || positionals.length > 1) {
@@ -84,24 +81,10 @@ export function readOptions(args: readonly string[]): Options | null {
   };
 }
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
 export function urlOf(given: string): string {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`expected --url to be like ${DEFAULT_URL}, got ${given}`);
   }
   return given.replace(/\/+$/, '');
-}
-
-export function numberOf(flag: string, given: string, max: number): number {
-  const number = Number(given);
-  if (/^\d+$/.test(given) && number <= max) return number;
-  throw new UsageError(`expected ${flag} to be a whole number up to ${max}, got ${given}`);
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, ServerError } from '../api.ts';
-import { EXIT, UsageError } from './options.ts';
+import { UsageError } from '../arguments.ts';
+import { EXIT } from './options.ts';
 import { WorldError } from './shape.ts';
 
 /** Where things are said: results, and what a person watching wants to know. */

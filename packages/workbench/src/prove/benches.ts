@@ -1,6 +1,7 @@
+import { UsageError } from '../arguments.ts';
 import { BENCHES } from '../bench/benches.ts';
 import { type Found, ratioOf } from '../bench/report.ts';
-import { type Outcome, type Proof, UsageError } from './proof.ts';
+import type { Outcome, Proof } from './proof.ts';
 
 /** How much worse a median may be. */
 const WORSE_MAX = 0.9;

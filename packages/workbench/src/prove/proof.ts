@@ -32,6 +32,3 @@ export interface Proof {
   readonly flags: Readonly<Record<string, Flag>>;
   run(given: Given, tools: Tools): Promise<Outcome>;
 }
-
-/** The command line cannot be followed. */
-export class UsageError extends Error {}

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { aligned } from '../aligned.ts';
-import { type Given, type Outcome, type Proof, type Tools, UsageError } from './proof.ts';
+import { argumentsIn, UsageError } from '../arguments.ts';
+import type { Given, Outcome, Proof, Tools } from './proof.ts';
 
 /** Where things are said, and what the surroundings are. */
 export interface Surroundings {
@@ -46,6 +46,8 @@ interface Run {
 
 type Wish = Run | { readonly kind: 'help'; readonly proof: Proof | null };
 
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
 const COMMON = {
   json: { type: 'boolean' },
   write: { type: 'boolean' },
@@ -58,7 +60,7 @@ function readWish([name, ...rest]: readonly string[], proofs: readonly Proof[]):
   if (proof === undefined)
     throw new UsageError(`expected one of ${proofs.map((one) => one.name).join(', ')}, got ${name}`);
   const own = Object.fromEntries(Object.keys(proof.flags).map((flag) => [flag, { type: 'string' } as const]));
-  const values = parsed(rest, { ...own, ...COMMON });
+  const values: Values = argumentsIn(rest, { ...own, ...COMMON }).values;
   if (values.help === true) return { kind: 'help', proof };
   const given = Object.entries(proof.flags).flatMap(([flag, { usual, required }]) => {
     const value = values[flag] ?? usual;
@@ -67,17 +69,6 @@ function readWish([name, ...rest]: readonly string[], proofs: readonly Proof[]):
   });
   const [json, write] = [values.json === true, values.write === true];
   return { kind: 'run', proof, given: Object.fromEntries(given), json, write };
-}
-
-function parsed(
-  args: readonly string[],
-  options: NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>,
-) {
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 const FAILURES_SHOWN = 20;

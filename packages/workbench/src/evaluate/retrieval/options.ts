@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
-import { DEFAULT_TIMEOUT_S, DEFAULT_URL, EXIT, numberOf, UsageError, urlOf } from '../options.ts';
+import { argumentsIn, numberOf, UsageError } from '../../arguments.ts';
+import { DEFAULT_TIMEOUT_S, DEFAULT_URL, EXIT, urlOf } from '../options.ts';
 
 export interface RetrievalOptions {
   readonly file: string;
@@ -69,7 +69,7 @@ const FLAGS = {
 
 /** null when help was asked for. Throws UsageError. */
 export function readRetrievalOptions(args: readonly string[]): RetrievalOptions | null {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = argumentsIn(args, FLAGS, true);
   if (values.help === true) return null;
   const [file] = positionals;
   if (file === undefined || positionals.length > 1) {
@@ -91,14 +91,6 @@ export function readRetrievalOptions(args: readonly string[]): RetrievalOptions 
     json: values.json === true,
     timeoutMs: numberOf('--timeout', values.timeout ?? String(DEFAULT_TIMEOUT_S), 86_400) * 1_000,
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 /** The first choice is the usual one. */

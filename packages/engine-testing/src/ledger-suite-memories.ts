@@ -1,7 +1,8 @@
-import { InvalidCursorError, ownerOf, type Scope } from '@slowwave/engine';
+import { InvalidCursorError, type Memory, type MemoryChange, ownerOf, type Scope } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, type Happening, home, scope, updated } from './builders.ts';
+import { added, confirmed, deleted, type Happening, home, retracted, scope, updated } from './builders.ts';
 import { ALL, ANN, type Bench, MINUTE, SECOND, TENANT, write } from './ledger-bench.ts';
+import { pick, seeded } from './worlds.ts';
 
 export function describeMemories(bench: () => Bench): void {
   describe('an explicit write', () => {
@@ -44,6 +45,22 @@ export function describeMemories(bench: () => Bench): void {
       expect(answers.map((answer) => answer.kind).sort()).toEqual(['conflict', 'conflict', 'written']);
       expect((await b.ledger.memories.get(TENANT, born.memory.id))?.revision).toBe(2);
     });
+
+    it.each([1, 2, 3])(
+      'leaves a memory as its events make it, in whatever order they were said (walk %i)',
+      async (seed) => {
+        const b = bench();
+        const random = seeded(seed);
+        let { memory } = await writeNew(b);
+        for (let i = 0; i < 40; i += 1) {
+          b.tools.advance(SECOND);
+          const change = anyChange(b, memory, random);
+          await write(b, change);
+          memory = change.memory;
+          expect(await b.ledger.memories.get(TENANT, memory.id)).toEqual(memory);
+        }
+      },
+    );
 
     it('finds the lane of an owner, the same each time', async () => {
       const b = bench();
@@ -178,4 +195,15 @@ async function writeNew(b: Bench, given: Happening = {}, inScope: Scope = scope(
 async function listed(b: Bench, inScope: Scope): Promise<string[]> {
   const { results } = await b.ledger.memories.list(TENANT, inScope, b.tools.now(), ALL);
   return results.map((memory) => memory.id);
+}
+
+/** Something said late or in time, a deletion, or an undo of anything before. */
+function anyChange({ tools }: Bench, memory: Memory, random: () => number): MemoryChange {
+  const dice = random();
+  if (dice < 0.2) return retracted(tools, memory, { retracts: [1 + Math.floor(random() * memory.revision)] });
+  const at = tools.now() - Math.floor(random() * 20) * SECOND;
+  const when = { saidAt: { at, seq: Math.floor(random() * 50) }, validFrom: at - Math.floor(random() * 3) * MINUTE };
+  if (dice < 0.35) return deleted(tools, memory, when);
+  const said = { ...when, text: `Lives in ${pick(['Rome', 'Oslo', 'Bonn'], random)}`, sourceIds: [tools.id('msg')] };
+  return (dice < 0.7 ? updated : confirmed)(tools, memory, said);
 }

@@ -12,7 +12,7 @@ export {
   takenBackBy,
   withOneSelf,
 } from './graph/keeping.ts';
-export { liveVersion } from './memories/evolve.ts';
+export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { historyFrom } from './memories/former.ts';
 export { foundVersions } from './memories/standing.ts';
 export { UNDONE_NOTE } from './memories/undone.ts';

@@ -1,5 +1,14 @@
-import type { LaneId, Memory, MemoryChange, MemoryEvent, Scope, TenantId, Tombstone } from '@slowwave/engine';
-import { memoryNotices } from '@slowwave/engine/storing';
+import type {
+  LaneId,
+  Memory,
+  MemoryChange,
+  MemoryEvent,
+  MemoryVersion,
+  Scope,
+  TenantId,
+  Tombstone,
+} from '@slowwave/engine';
+import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
 import { activeWebhooks, noteDeliveries } from './deliveries.ts';
 import { eventColumns } from './rows/event.ts';
 import type { LaneRow } from './rows/lane.ts';
@@ -62,7 +71,9 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   const [scopeOf, listening] = yield* together(openScopes(memoriesOf(changes)), activeWebhooks(tenant));
   const events = changes.flatMap((change) => change.events);
   yield* inOne(
-    ...rewriting(changes, { tenant, scopeOf }),
+    writeRows(memoriesOf(changes), { tenant, scopeOf }),
+    insert(VERSIONS, changes.flatMap(writtenVersions)),
+    ...changes.flatMap(takeVersions),
     insert(
       EVENTS,
       events.map((event) => eventColumns(event, tenant)),
@@ -70,7 +81,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
     insert(OUTBOX, outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
-  yield* inOne(insert(VERSIONS, memoriesOf(changes).flatMap(versionRows)), noteSources(events));
+  yield* noteSources(events);
   yield* forgetDeleted(changes);
   if (listening.length > 0) yield* noteDeliveries(listening, memoryNotices(changes));
   for (const { memoryId, textHash, deletedAt } of tombstones) {
@@ -80,27 +91,47 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
 
 const memoriesOf = (changes: readonly MemoryChange[]): readonly Memory[] => changes.map(({ memory }) => memory);
 
-/** The memories and all their versions: what was said late can change, join or part the versions there were. */
-export function* writeMemories(changes: readonly MemoryChange[], tenant: TenantId): Script<void> {
-  const memories = memoriesOf(changes);
-  yield* inOne(...rewriting(changes, { tenant, scopeOf: yield* openScopes(memories) }));
-  yield* insert(VERSIONS, memories.flatMap(versionRows));
+/** Memories at the revision they have, with versions of the same numbers that read otherwise. */
+export function* rewriteMemories(memories: readonly Memory[], tenant: TenantId): Script<void> {
+  const scopeOf = yield* openScopes(memories);
+  const versions = memories.flatMap((memory) => versionRows(memory, memory.versions));
+  yield* inOne(writeRows(memories, { tenant, scopeOf }), insert(VERSIONS, versions));
 }
 
-interface Rewriting {
+interface Writing {
   readonly tenant: TenantId;
   readonly scopeOf: (of: LaneScope) => number;
 }
 
-/** Writes the memories, and takes the versions that they had. */
-function rewriting(changes: readonly MemoryChange[], { tenant, scopeOf }: Rewriting): readonly Script<unknown>[] {
-  const rows = memoriesOf(changes).map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) }));
-  const known = changes.filter(({ expectedRevision }) => expectedRevision > 0).map(({ memory }) => memory.id);
-  const write = insert(MEMORIES, rows);
-  return known.length === 0 ? [write] : [write, run('DELETE FROM versions WHERE memory_id IN :ids', { ids: known })];
+const writeRows = (memories: readonly Memory[], { tenant, scopeOf }: Writing): Script<number> =>
+  insert(
+    MEMORIES,
+    memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) })),
+  );
+
+/** Those that are new or read otherwise than before: what was said late can change, join or part the versions there were. */
+function writtenVersions(change: MemoryChange): readonly VersionRow[] {
+  const before = new Set(versionsBefore(change).map((version) => JSON.stringify(version)));
+  const { memory } = change;
+  return versionRows(
+    memory,
+    memory.versions.filter((version) => !before.has(JSON.stringify(version))),
+  );
 }
 
-const versionRows = ({ id, versions }: Memory): readonly VersionRow[] =>
+function takeVersions(change: MemoryChange): readonly Script<unknown>[] {
+  const { id, versions } = change.memory;
+  const kept = new Set(versions.map(({ number }) => number));
+  const taken = versionsBefore(change).flatMap(({ number }) => (kept.has(number) ? [] : [number]));
+  if (taken.length === 0) return [];
+  return [run('DELETE FROM versions WHERE memory_id = @id AND number IN :taken::bigint', { id, taken })];
+}
+
+/** The versions that are stored: they follow from what was said until the revision that the change expects. */
+const versionsBefore = ({ memory, expectedRevision }: MemoryChange): readonly MemoryVersion[] =>
+  versionsOf(memory.timeline.filter(({ revision }) => revision <= expectedRevision));
+
+const versionRows = ({ id }: Memory, versions: readonly MemoryVersion[]): readonly VersionRow[] =>
   versions.map((version) => versionColumns(id, version));
 
 function* noteSources(events: readonly MemoryEvent[]): Script<void> {
@@ -180,7 +211,6 @@ const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     tenant: 'text',
     lane: 'text',
     scope: 'bigint',
-    timeline: 'jsonb',
     confirmations: 'bigint',
     last_confirmed_at: 'bigint',
     revision: 'bigint',
@@ -193,7 +223,7 @@ const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
     updated_at: 'bigint',
   },
   onConflict: `ON CONFLICT (id) DO UPDATE SET
-    scope = excluded.scope, timeline = excluded.timeline, confirmations = excluded.confirmations,
+    scope = excluded.scope, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
     history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`,
@@ -213,6 +243,10 @@ const VERSIONS: Table<keyof VersionRow> = {
     details: 'jsonb',
     recorded_at: 'bigint',
   },
+  onConflict: `ON CONFLICT (memory_id, number) DO UPDATE SET
+    text = excluded.text, said_at = excluded.said_at, said_seq = excluded.said_seq, valid_from = excluded.valid_from,
+    invalid_at = excluded.invalid_at, superseded_by = excluded.superseded_by, details = excluded.details,
+    recorded_at = excluded.recorded_at`,
 };
 
 const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {

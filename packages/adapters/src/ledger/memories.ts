@@ -17,7 +17,7 @@ import { pageOf, readCursor } from './cursor.ts';
 import { find, openLane } from './lanes.ts';
 import { isStanding, newestFirst, where } from './page.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
-import { type MemoryRow, memoryFrom, type VersionColumns } from './rows/memory.ts';
+import { MARKED, type MemoryRow, marksFrom, memoryFrom, type VersionColumns } from './rows/memory.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, type Given, type once, type Script } from './script.ts';
 
@@ -132,8 +132,8 @@ interface Loading {
 }
 
 /**
- * Memories with all their versions: of m (memories), l (lanes) and s (scopes), as many as `limit` says where it is given.
- * One statement, so that both are of one moment.
+ * Memories with all their versions and events: of m (memories), l (lanes) and s (scopes), as many as `limit` says where it is
+ * given. One statement, so that all are of one moment.
  */
 export function* loadMemories(
   condition: string,
@@ -147,31 +147,29 @@ export function* loadMemories(
 }
 
 const SELECT_MEMORIES = `
-  SELECT m.id, m.tenant, m.lane, m.timeline, m.confirmations, m.last_confirmed_at, m.revision, m.created_at, m.updated_at,
+  SELECT m.id, m.tenant, m.lane, m.confirmations, m.last_confirmed_at, m.revision, m.created_at, m.updated_at,
     l.owner_kind, l.owner_id, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM memories m JOIN lanes l ON l.id = m.lane JOIN scopes s ON s.id = m.scope`;
 
-/** A timeline is as long as the versions are many: it stands in one row of its memory, the newest version's. */
+/** A timeline stands in one row of its memory, the newest version's. */
 const WITH_VERSIONS = `
-  SELECT found.id, found.tenant, found.lane, found.confirmations, found.last_confirmed_at, found.revision,
-    found.created_at, found.updated_at, found.owner_kind, found.owner_id,
-    found.user_id, found.agent_id, found.run_id, found.app_id,
-    CASE WHEN v.superseded_by IS NULL THEN found.timeline END AS timeline,
-    v.number, v.text, v.said_at, v.said_seq, v.valid_from, v.invalid_at, v.superseded_by, v.details, v.recorded_at
+  SELECT found.*, v.number, v.text, v.said_at, v.said_seq, v.valid_from, v.invalid_at, v.superseded_by, v.details, v.recorded_at,
+    CASE WHEN v.superseded_by IS NULL THEN (
+      SELECT jsonb_agg(jsonb_build_array(${MARKED.join()})) FROM events e WHERE e.memory_id = found.id
+    ) END AS marks
   FROM found LEFT JOIN versions v ON v.memory_id = found.id`;
 
 /** The columns of a version are null for a memory without any. */
-type FoundRow = (MemoryRow | (Omit<MemoryRow, 'timeline'> & { readonly timeline: null })) &
-  (VersionColumns | { readonly [Name in keyof VersionColumns]: null });
+type FoundRow = MemoryRow & { readonly marks: string | null } & (
+    | VersionColumns
+    | { readonly [Name in keyof VersionColumns]: null }
+  );
 
 function foundMemory(rows: readonly FoundRow[]): Memory {
-  const newest = rows.find((row) => row.timeline !== null);
+  const newest = rows.find(({ marks }) => marks !== null);
   if (newest === undefined) throw new Error(`memory ${rows[0]?.id} has versions, but all of them are superseded`);
   const versions = rows.filter((row) => row.number !== null);
-  return memoryFrom(
-    newest,
-    versions.sort((a, b) => a.number - b.number),
-  );
+  return memoryFrom(newest, { versions: versions.sort((a, b) => a.number - b.number), timeline: marksFrom(newest) });
 }
 
 interface TombstoneRow {

@@ -9,7 +9,7 @@ import type {
 } from '@slowwave/engine';
 import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { type Access, asRead, asWrite } from './access.ts';
-import { conflicts, queueForIndex, writeMemories } from './changes.ts';
+import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { eventColumns } from './rows/event.ts';
 import { all, first, run, type Script, type Table, together, update } from './script.ts';
 import { REVISE, tellHearers } from './speech.ts';
@@ -129,7 +129,10 @@ const removeHistories = asWrite('retention.removeHistories', function* (of: Remo
   const changed = new Set(yield* conflicts(tenant, removals, lanes));
   const standing = removals.filter(({ memory }) => !changed.has(memory.id));
   if (standing.length === 0) return 0;
-  yield* writeMemories(standing, tenant);
+  yield* rewriteMemories(
+    standing.map(({ memory }) => memory),
+    tenant,
+  );
   yield* emptyEvents(
     standing.flatMap(({ events }) => events),
     tenant,

@@ -10,6 +10,7 @@
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
  *   pg_column_size(x)   how many bytes x takes in its row, told without reading them
+ *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  *   :held            the condition of `ifHeld`; true elsewhere
@@ -138,6 +139,8 @@ export const toSqlite = (text: string): string =>
     .replaceAll(' COLLATE "C"', '')
     .replaceAll('pg_column_size(', 'octet_length(')
     .replaceAll('jsonb_array_elements_text(', 'json_each(')
+    .replaceAll('jsonb_agg(', 'json_group_array(')
+    .replaceAll('jsonb_build_array(', 'json_array(')
     .replace(/\b(greatest|least)\(/gi, (_, name: string) => (name.toLowerCase() === 'greatest' ? 'max(' : 'min('));
 
 /** A statement as PostgreSQL reads it. */
@@ -146,6 +149,7 @@ export const toPostgres = (text: string): string =>
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
     .replace(/:rows\b/g, '(SELECT value FROM jsonb_array_elements(@rows::jsonb) AS e (value))')
     .replace(/:place\b/g, 'ctid')
+    .replace(/\bjson\(/g, '(')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')
     .replace(/ INDEXED BY \w+/g, '')
     .replace(/([\s(])\+(?=[a-z])/gi, '$1');

@@ -28,6 +28,11 @@ export interface Home {
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
+type Marking = Pick<
+  MemoryEvent,
+  'id' | 'revision' | 'kind' | 'saidAt' | 'recordedAt' | 'text' | 'details' | 'validFrom' | 'retraction'
+>;
+
 /**
  * A memory as its events leave it. Pure, and blind to the order in which events arrive: only when things were said
  * decides which versions there are and when each of them held. What was undone counts as never said.
@@ -124,7 +129,8 @@ function born(home: Home, event: MemoryEvent): Memory {
   };
 }
 
-function markOf(event: MemoryEvent): Mark {
+/** What an event leaves in the timeline of its memory. */
+export function markOf(event: Marking): Mark {
   const { revision, saidAt, recordedAt, text, details, validFrom } = event;
   if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
   if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
@@ -132,7 +138,7 @@ function markOf(event: MemoryEvent): Mark {
   return { kind: 'said', revision, text, saidAt, validFrom, details, confirms: event.kind === 'NONE', recordedAt };
 }
 
-function retractsOf({ id, revision, retraction }: MemoryEvent): readonly number[] {
+function retractsOf({ id, revision, retraction }: Marking): readonly number[] {
   const retracts = retraction?.retracts ?? [];
   const isEarlier = retracts.every((one) => one > 0 && one < revision);
   if (retracts.length > 0 && isEarlier) return retracts;
@@ -152,7 +158,7 @@ type Stretch =
  * Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. It
  * ends where anything said later begins to hold or deletes it, at the earliest of them: no two overlap.
  */
-function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
+export function versionsOf(timeline: readonly Mark[]): MemoryVersion[] {
   const versions: MemoryVersion[] = [];
   let end: Millis | null = null;
   let supersededBy: number | null = null;

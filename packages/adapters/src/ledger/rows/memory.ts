@@ -1,12 +1,11 @@
-import type { LaneId, Memory, MemoryVersion, TenantId } from '@slowwave/engine';
-import { foundVersions, historyFrom, liveVersion, profileRank } from '@slowwave/engine/storing';
+import type { EventKind, LaneId, Mark, Memory, MemoryVersion, TenantId, VersionDetails } from '@slowwave/engine';
+import { foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface MemoryRow extends ScopeColumns, OwnerColumns {
   readonly id: string;
   readonly tenant: TenantId;
   readonly lane: LaneId;
-  readonly timeline: string;
   readonly confirmations: number;
   readonly last_confirmed_at: number | null;
   readonly revision: number;
@@ -30,14 +29,38 @@ export interface VersionColumns {
   readonly recorded_at: number;
 }
 
-export const memoryFrom = (row: MemoryRow, versions: readonly VersionColumns[]): Memory => ({
+/** What a timeline needs of each event e, as a list of JSON. */
+export const MARKED = [
+  ...['e.id', 'e.revision', 'e.kind', 'e.said_at', 'e.said_seq', 'e.recorded_at', 'e.valid_from', 'e.text'],
+  ...['json(e.details)', 'e.undo_id', 'json(e.retracts)'],
+];
+
+type Marked = readonly [
+  ...[id: string, revision: number, kind: EventKind],
+  ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
+  ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
+];
+
+/** The timeline of a memory, of all its events. */
+export const marksFrom = ({ marks }: { readonly marks: string | null }): readonly Mark[] =>
+  (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
+
+function markFrom([id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts]: Marked): Mark {
+  const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
+  return markOf({ id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details, ...retraction });
+}
+
+export const memoryFrom = (
+  row: MemoryRow,
+  { versions, timeline }: { readonly versions: readonly VersionColumns[]; readonly timeline: readonly Mark[] },
+): Memory => ({
   id: row.id,
   tenant: row.tenant,
   lane: row.lane,
   owner: ownerFrom(row),
   scope: scopeFrom(row),
   versions: versions.map(versionFrom),
-  timeline: JSON.parse(row.timeline),
+  timeline,
   confirmations: row.confirmations,
   lastConfirmedAt: row.last_confirmed_at,
   revision: row.revision,
@@ -56,7 +79,7 @@ const versionFrom = (row: VersionColumns): MemoryVersion => ({
   recordedAt: row.recorded_at,
 });
 
-/** A memory's own columns; its versions are rows of their own. */
+/** A memory's own columns. Its versions are rows of their own, its timeline is made of its events. */
 export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: number }) {
   const live = liveVersion(memory);
   return {
@@ -64,7 +87,6 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     tenant: given.tenant,
     lane: memory.lane,
     scope: given.scope,
-    timeline: JSON.stringify(memory.timeline),
     confirmations: memory.confirmations,
     last_confirmed_at: memory.lastConfirmedAt,
     revision: memory.revision,

@@ -220,7 +220,6 @@ CREATE TABLE memories (
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   scope bigint NOT NULL REFERENCES scopes (id),
-  timeline jsonb NOT NULL,
   confirmations bigint NOT NULL,
   last_confirmed_at bigint,
   revision bigint NOT NULL,
@@ -240,7 +239,6 @@ CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);
 CREATE INDEX memories_of_lane ON memories (lane, id);
 CREATE INDEX memories_of_scope ON memories (scope);
 CREATE INDEX memories_with_history ON memories (tenant, history_from, id) WHERE history_from IS NOT NULL;
-${unnoted('memories', 'timeline')}
 
 CREATE TABLE versions (
   memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),

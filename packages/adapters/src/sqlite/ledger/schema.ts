@@ -210,7 +210,6 @@ CREATE TABLE memories (
   tenant TEXT NOT NULL,
   lane TEXT NOT NULL REFERENCES lanes (id),
   scope INTEGER NOT NULL REFERENCES scopes (id),
-  timeline TEXT NOT NULL,
   confirmations INTEGER NOT NULL,
   last_confirmed_at INTEGER,
   revision INTEGER NOT NULL,

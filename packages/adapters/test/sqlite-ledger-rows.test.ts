@@ -1,0 +1,54 @@
+import { DEFAULT_TENANT, type LaneId, type MemoryChange } from '@slowwave/engine';
+import { added, confirmed, fixedTools, home, updated, user } from '@slowwave/engine-testing';
+import { tempDir } from '@slowwave/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeExplicitly } from '../src/ledger/apply.ts';
+import { openLane } from '../src/ledger/lanes.ts';
+import { loadMemories } from '../src/ledger/memories.ts';
+import { migrate } from '../src/sqlite/ledger/migrate.ts';
+import { runScript } from '../src/sqlite/ledger/script.ts';
+import { connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';
+
+const TIMES = 50;
+
+let folder: Awaited<ReturnType<typeof tempDir>>;
+let sql: Sql;
+beforeEach(async () => {
+  folder = await tempDir();
+  sql = connectToWrite(`${folder.path}/ledger.db`);
+  migrate(sql, 'led_rows');
+});
+afterEach(async () => {
+  sql.db.close();
+  await folder.remove();
+});
+
+/** How many rows a change writes. */
+function rowsOf(change: MemoryChange, now: number): number {
+  const rows = () => sql.db.prepare('SELECT total_changes()').pluck().get() as number;
+  const before = rows();
+  const write = { tenant: DEFAULT_TENANT, changes: [change], tombstones: [], now };
+  expect(runScript(sql, writeExplicitly.script(write))).toEqual({ kind: 'written' });
+  return rows() - before;
+}
+
+test('a change writes as many rows whatever was said of the memory before', () => {
+  const tools = fixedTools();
+  const lane = { tenant: DEFAULT_TENANT, owner: user('ann'), newId: 'lane_1' as LaneId, now: tools.now() };
+  const first = added(tools, home(runScript(sql, openLane.script(lane))));
+  rowsOf(first, tools.now());
+  let { memory } = first;
+  const next = (change: MemoryChange): number => {
+    ({ memory } = change);
+    tools.advance(1_000);
+    return rowsOf(change, tools.now());
+  };
+  const said = (i: number) => next(updated(tools, memory, { text: `Has ${i} cats` }));
+  const again = () => next(confirmed(tools, memory));
+  const updates = Array.from({ length: TIMES }, (_, i) => said(i));
+  const confirmations = Array.from({ length: TIMES }, again);
+  expect(new Set(updates).size).toBe(1);
+  expect(new Set(confirmations).size).toBe(1);
+  const [found] = runScript(sql, loadMemories('WHERE m.id = @id', { id: memory.id }));
+  expect(found).toEqual(memory);
+});

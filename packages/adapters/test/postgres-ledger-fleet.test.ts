@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type Ledger, type NewBatch, type Turn } from '@slowwave/engine';
+import { DEFAULT_TENANT, type LaneId, type Ledger, type NewBatch, requestErasure, type Turn } from '@slowwave/engine';
 import {
   added,
   expectConserved,
@@ -9,9 +9,16 @@ import {
   scope,
   statementsBy,
   storedAnswer,
+  user,
 } from '@slowwave/engine-testing';
 import { spawnService } from '@slowwave/testkit';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openLane } from '../src/ledger/lanes.ts';
+import { openPool } from '../src/postgres/index.ts';
+import { SCHEMA } from '../src/postgres/ledger/migrate.ts';
+import { runScript } from '../src/postgres/ledger/script.ts';
+import { type Sql, sqlOf } from '../src/postgres/ledger/sql.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/types.ts';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
@@ -202,6 +209,32 @@ describe('a webhook that is removed while it is to be told of changes', () => {
       expect(written).toEqual(writes.map(() => ({ kind: 'written' })));
     }
     expect(await one.webhooks.backlog()).toMatchObject({ waiting: 0 });
+  });
+});
+
+describe('the lane of an owner that is erased right now', () => {
+  it('is made anew for who had just found the old one in the way', async () => {
+    await append(one);
+    const owner = user('ann');
+    const old = await one.lanes.find(DEFAULT_TENANT, owner);
+    const pool = openPool({ url: shared.url, schema: SCHEMA, max: 1, log: shared.log, types: COLUMN_TYPES });
+    const client = await pool.connect();
+    const own = sqlOf(client);
+    const erase = () => requestErasure({ ledger: other, tools: systemTools }, DEFAULT_TENANT, owner);
+    // The old lane is in the way of the new one, and gone before anybody looks for it.
+    const run: Sql['run'] = async (text, params) => {
+      const inserted = await own.run(text, params);
+      if ((await one.erasures.standing(old?.id as LaneId)) === true) await erase();
+      return inserted;
+    };
+    await client.query('BEGIN');
+    const opening = { tenant: DEFAULT_TENANT, owner, newId: systemTools.id('lane') as LaneId, now: systemTools.now() };
+    const opened = await runScript({ ...own, run }, openLane.script(opening));
+    await client.query('COMMIT');
+    client.release();
+    await pool.end();
+    expect(opened).toBe(opening.newId);
+    expect(await one.erasures.standing(old?.id as LaneId)).toBe(false);
   });
 });
 

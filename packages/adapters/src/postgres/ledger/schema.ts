@@ -41,6 +41,7 @@ CREATE TABLE lanes (
 ) WITH (fillfactor = 70); -- each batch changes its lane: the new row finds room beside the old one
 CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle' AND NOT paused;
 CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle' AND NOT paused;
+CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting' AND NOT paused;
 CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
 ${unnoted('lanes', 'owner_id')}
 

@@ -155,7 +155,7 @@ const SELECT_MEMORIES = `
 const WITH_VERSIONS = `
   SELECT found.*, v.number, v.text, v.said_at, v.said_seq, v.valid_from, v.invalid_at, v.superseded_by, v.details, v.recorded_at,
     CASE WHEN v.superseded_by IS NULL THEN (
-      SELECT jsonb_agg(jsonb_build_array(${MARKED.join()})) FROM events e WHERE e.memory_id = found.id
+      SELECT jsonb_agg(jsonb_build_array(${MARKED})) FROM events event WHERE event.memory_id = found.id
     ) END AS marks
   FROM found LEFT JOIN versions v ON v.memory_id = found.id`;
 

@@ -29,11 +29,9 @@ export interface VersionColumns {
   readonly recorded_at: number;
 }
 
-/** What a timeline needs of each event e, as a list of JSON. */
-export const MARKED = [
-  ...['e.id', 'e.revision', 'e.kind', 'e.said_at', 'e.said_seq', 'e.recorded_at', 'e.valid_from', 'e.text'],
-  ...['json(e.details)', 'e.undo_id', 'json(e.retracts)'],
-];
+/** What a timeline needs of each event, as a list of JSON. */
+export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
+        event.text, json(event.details), event.undo_id, json(event.retracts)`;
 
 type Marked = readonly [
   ...[id: string, revision: number, kind: EventKind],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Command } from './command.ts';
 import { UsageError } from './exit.ts';
-import { commandHelp, programHelp } from './help.ts';
-import { parse } from './parse.ts';
+import { commandHelp, parse, programHelp } from './run.ts';
 
 const command = (given: Partial<Command>): Command => ({
   name: 'show',

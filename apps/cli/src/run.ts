@@ -1,13 +1,12 @@
+import { parseArgs } from 'node:util';
 import { readStandaloneConfig } from '@slowwave/adapters/config';
 import { EngineError } from '@slowwave/engine/storing';
-import type { Command, Given } from './command.ts';
-import { EXIT } from './exit.ts';
-import { commandHelp, programHelp } from './help.ts';
-import { output, type Stream } from './output/output.ts';
-import { parse } from './parse.ts';
+import { type Command, type Given, type OptionNote, optionsOf } from './command.ts';
+import { EXIT, UsageError } from './exit.ts';
+import { output, type Stream } from './output.ts';
 
 /** What a run has of the world around it. */
-export interface Surroundings {
+interface Surroundings {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly cancel: AbortSignal;
@@ -56,3 +55,103 @@ function exitCodeOf(error: unknown): number {
   const has = error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number';
   return has ? (error.exitCode as number) : EXIT.failed;
 }
+
+/** What a command line asks for. */
+type Asked =
+  /** null: the help of the whole program. */
+  | { readonly kind: 'help'; readonly command: Command | null }
+  | { readonly kind: 'run'; readonly command: Command; readonly given: Given };
+
+/** Reads a command line: the words of a command first, then its options and arguments in any order. */
+export function parse(args: readonly string[], commands: readonly Command[]): Asked {
+  const [first] = args;
+  if (first === undefined || first === '--help' || first === '-h') return { kind: 'help', command: null };
+  if (first === 'help') return { kind: 'help', command: args.length === 1 ? null : commandOf(args.slice(1), commands) };
+  const command = commandOf(args, commands);
+  const rest = args.slice(command.name.split(' ').length);
+  const { values, positionals } = parseRest(rest, command);
+  if (values.help === true) return { kind: 'help', command };
+  const [least, most] = command.words;
+  if (positionals.length < least || positionals.length > most) throw wrongWords(command, positionals.length);
+  return { kind: 'run', command, given: givenOf(values, positionals) };
+}
+
+/** The command with the most words that the line begins with. */
+function commandOf(args: readonly string[], commands: readonly Command[]): Command {
+  const begins = ({ name }: Command): boolean => name.split(' ').every((word, i) => args[i] === word);
+  const [found] = commands.filter(begins).sort((a, b) => b.name.length - a.name.length);
+  if (found !== undefined) return found;
+  const [first = ''] = args;
+  const near = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  const instead = near.length > 0 ? `one of: ${near.join(', ')}` : 'a command';
+  const words = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
+  throw new UsageError(`expected ${instead}; got "${words.join(' ') || first}"`, null);
+}
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+function parseRest(args: readonly string[], command: Command): { values: Values; positionals: string[] } {
+  const notes = Object.entries(optionsOf(command));
+  const options = Object.fromEntries(
+    notes.map(([name, { value }]) => [name, { type: value === null ? ('boolean' as const) : ('string' as const) }]),
+  );
+  try {
+    const help = { type: 'boolean' as const, short: 'h' };
+    return parseArgs({ args: [...args], options: { ...options, help }, allowPositionals: true });
+  } catch (error) {
+    const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('. To specify a positional');
+    throw new UsageError(problem, command.name);
+  }
+}
+
+const givenOf = (values: Values, words: readonly string[]): Given => ({
+  words,
+  text: (option) => {
+    const value = values[option];
+    return typeof value === 'string' ? value : null;
+  },
+  flag: (option) => values[option] === true,
+});
+
+function wrongWords({ name, usage, words }: Command, got: number): UsageError {
+  const expected = usage === '' ? 'no arguments' : `arguments ${usage}`;
+  const count = words[0] === words[1] ? '' : ` (${words[0]} to ${words[1]})`;
+  return new UsageError(`slowwave ${name}: expected ${expected}${count}, got ${got}`, name);
+}
+
+const COLUMN = 24;
+
+/** The help of the whole program. */
+export const programHelp = (commands: readonly Command[]): string => `Usage: ./scripts/slowwave <command> [options]
+
+Looks after a Slowwave server, or after its data.
+
+Commands:
+${commands.map(({ name, summary }) => line(name, summary)).join('\n')}
+
+Every command has --help, and --json for answers that programs read. It talks to
+the server of --server or SLOWWAVE_URL with the key of SLOWWAVE_API_KEY; with
+--offline it works on the ledger itself, which the settings name as they do for
+the server (--data-dir, DATABASE_URL, QDRANT_URL, …).
+
+It ends with 0 when it is done, 1 when it failed, 2 when it was not understood,
+3 when something was found to be wrong, 4 when there is no such thing, 5 when a
+server or file cannot be reached now. docs/cli.md has more.
+`;
+
+/** The help of one command. */
+export function commandHelp(command: Command): string {
+  const { name, usage, about, summary } = command;
+  return `Usage: ./scripts/slowwave ${[name, usage, '[options]'].filter((part) => part !== '').join(' ')}
+
+${summary}
+${about === '' ? '' : `\n${about}\n`}
+Options:
+${Object.entries(optionsOf(command)).map(optionLine).join('\n')}
+`;
+}
+
+const optionLine = ([name, { value, about }]: [string, OptionNote]): string =>
+  line(`--${name}${value === null ? '' : ` ${value}`}`, about);
+
+const line = (left: string, right: string): string => `  ${left.padEnd(COLUMN)}${right}`;

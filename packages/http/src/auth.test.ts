@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type KeyCheck, type Principal, requestTenant } from './principal.ts';
-import { needScope } from './scopes.ts';
+import { type KeyCheck, needScope, type Principal, requestTenant } from './access.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
 

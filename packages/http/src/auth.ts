@@ -1,12 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { report, sendProblem } from './errors.ts';
-import { isLoopback } from './loopback.ts';
-import { type CheckedKey, LOOPBACK, OPERATOR, type Principal } from './principal.ts';
-import { ProblemError, problem } from './problem.ts';
-import { RefusedKeyError } from './refused-key.ts';
-import { refusalOfScope } from './scopes.ts';
-import { keyIn } from './sent-key.ts';
+import {
+  type CheckedKey,
+  keyIn,
+  LOOPBACK,
+  OPERATOR,
+  type Principal,
+  RefusedKeyError,
+  refusalOfScope,
+} from './access.ts';
+import { ProblemError, problem, report, sendProblem } from './errors.ts';
+import { isLoopback } from './serve.ts';
 import { isPageView, type Known, loginRoutes, toLogin } from './sessions/login.ts';
 import { foreign, isForeign, isOwn, type Sessions, sessions } from './sessions/session.ts';
 import type { App, AuthOptions, HttpLog, Routes } from './types.ts';

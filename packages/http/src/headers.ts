@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { App } from './types.ts';
 
 const API_HEADERS = {
@@ -41,4 +43,13 @@ export function allowPages(app: App): void {
     // Told whether a form comes from here, also where a browser says nothing else about it.
     reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
   });
+}
+
+/** What a caller may choose as the id of a request: it is written to logs and headers. */
+const SAFE_ID = /^[\w.:-]{1,128}$/;
+
+/** The caller's x-request-id where it is harmless, else a new one. */
+export function requestId(request: { readonly headers: IncomingMessage['headers'] }): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
 }

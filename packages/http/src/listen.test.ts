@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { listen } from './listen.ts';
 import { longPoll, waitSignal } from './long-poll.ts';
+import { listen } from './serve.ts';
 import { testShell } from './testing.ts';
 
 const NOBODY = { apiKey: null, keys: null };

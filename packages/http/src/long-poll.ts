@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { problem } from './problem.ts';
+import { problem } from './errors.ts';
 
 /** Short at first, for what is about to be done; then rarer, so that many waiting callers stay cheap. */
 const FIRST_PAUSE_MS = 10;

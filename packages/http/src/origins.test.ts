@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { needScope } from './access.ts';
 import { allowPages } from './headers.ts';
-import { needScope } from './scopes.ts';
 import { testShell } from './testing.ts';
 import type { App, Routes } from './types.ts';
 

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { KeyCheck } from './principal.ts';
+import { type KeyCheck, needScope } from './access.ts';
 import { countMore } from './rate-limit.ts';
-import { needScope } from './scopes.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
 

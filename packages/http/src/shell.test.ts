@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { problem } from './problem.ts';
+import { problem } from './errors.ts';
 import { descriptionOf, testShell } from './testing.ts';
 import type { App, ShellOptions } from './types.ts';
 

@@ -1,23 +1,17 @@
 import fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
-import { registerAudit } from './audit/register.ts';
+import { z } from 'zod';
+import { registerBounds } from './access.ts';
+import { registerAudit } from './audit.ts';
 import { registerAuth } from './auth.ts';
-import { registerBodyLimits } from './body-limits.ts';
-import { registerBounds } from './bounds.ts';
-import { answerBrokenRequest, registerErrors, report, sendProblem } from './errors.ts';
-import { registerHeaders } from './headers.ts';
-import { registerHealth } from './health.ts';
-import { readOnlyJson } from './json-body.ts';
-import { tidyUrl } from './lenient-paths.ts';
-import { registerMetrics } from './metrics.ts';
-import { registerDocs } from './openapi/docs.ts';
-import { PARAM_MAX } from './params.ts';
-import { registerRateLimit } from './rate-limit.ts';
-import { requestId } from './request-id.ts';
-import { registerRouteTable } from './route-table.ts';
+import { readOnlyJson, registerBodyLimits } from './body.ts';
+import { answerBrokenRequest, PARAM_MAX, registerErrors, report, sendProblem } from './errors.ts';
+import { registerHeaders, requestId } from './headers.ts';
+import { registerHealth, registerMetrics } from './health.ts';
+import { registerDocs } from './openapi.ts';
+import { registerRateLimit, registerWork } from './rate-limit.ts';
 import type { App, Arrival, ShellOptions } from './types.ts';
 import { validator } from './validation.ts';
-import { registerWork } from './work.ts';
 
 /**
  * Generous for a large transcript, short for a trickling attacker. Node.js looks every half a minute unless told otherwise,
@@ -86,4 +80,43 @@ function abortWhenStopping(app: App): void {
   app.addHook('onSend', async (_request, reply) => {
     if (withdrawn.signal.aborted) reply.header('connection', 'close');
   });
+}
+
+/** Keeps every route that is added and tells which methods a path takes. Add it before the routes. */
+function registerRouteTable(app: App): (path: string) => readonly string[] {
+  const table: { pattern: RegExp; methods: readonly string[] }[] = [];
+  app.addHook('onRoute', (route) => {
+    const methods = [route.method].flat();
+    table.push({ pattern: patternOf(route.url), methods });
+    if (route.url.startsWith('/v1/')) refuseUnknownQuery(route);
+  });
+  return (path) => {
+    const fitting = table.filter(({ pattern }) => pattern.test(path));
+    return [...new Set(fitting.flatMap(({ methods }) => methods))].sort();
+  };
+}
+
+/** A route that declares no query parameters takes none: a misspelt one must not be ignored. */
+function refuseUnknownQuery(route: { schema?: { querystring?: unknown } }): void {
+  const schema = route.schema ?? {};
+  if (schema.querystring === undefined) route.schema = { ...schema, querystring: z.strictObject({}) };
+}
+
+function patternOf(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part.startsWith(':')) return '[^/]+';
+    return part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*');
+  });
+  return new RegExp(`^${parts.join('/')}$`);
+}
+
+/** Where clients of others come in, who write slashes twice in a row and at the end. */
+const LENIENT = /^\/mem0(?=\/|$)/;
+
+/** The url with slashes as routes have them, where that is forgiven; any other as it is. */
+function tidyUrl(url: string): string {
+  if (!LENIENT.test(url)) return url;
+  const [path = '', ...query] = url.split('?');
+  const tidy = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  return [tidy, ...query].join('?');
 }

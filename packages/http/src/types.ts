@@ -2,11 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
-import type { AuditSink, Subject } from './audit/entry.ts';
-import type { Bounds } from './bounds.ts';
-import type { KeyCheck, Principal } from './principal.ts';
-import type { RefusedKey } from './refused-key.ts';
-import type { RouteScope } from './scopes.ts';
+import type { Bounds, KeyCheck, Principal, RefusedKey, RouteScope } from './access.ts';
+import type { AuditSink, Subject } from './audit.ts';
 
 /** An HTTP app whose routes are typed by their zod schemas. */
 export type App = FastifyInstance<

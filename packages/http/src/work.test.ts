@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import type { KeyCheck } from './principal.ts';
-import { needScope } from './scopes.ts';
+import { type KeyCheck, needScope } from './access.ts';
+import { WORK } from './rate-limit.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
-import { WORK } from './work.ts';
 
 const closing: App[] = [];
 afterEach(async () => {

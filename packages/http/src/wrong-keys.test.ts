@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { KeyCheck } from './principal.ts';
-import { needScope } from './scopes.ts';
+import { type KeyCheck, needScope } from './access.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
 import { guesses } from './wrong-keys.ts';

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { problem } from './problem.ts';
+import { problem } from './errors.ts';
 
 /** Wrong keys that one network may send at once, and how soon one more is free, in ms: people mistype, programs repeat themselves. */
 const OF_ONE: Rate = { most: 20, backMs: 3_000 };

@@ -1,10 +1,8 @@
 import { type AuditEntryView, AuditOutcome } from '@slowwave/contracts';
-import { withApi } from '../api/ask.ts';
-import { listUpTo } from '../api/list-up-to.ts';
-import { countOf, momentOf, oneOf } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { listUpTo, withApi } from '../api.ts';
+import { type Command, countOf, momentOf, oneOf } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type Column, table } from '../output/table.ts';
+import { type Column, table } from '../output.ts';
 
 const LIMIT_USUAL = 50;
 const LIMIT_MAX = 100_000;

@@ -29,3 +29,35 @@ made from the ledger. The folder holds what users said: nobody else may read it.
     }
   },
 };
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  usage: '<folder>',
+  words: [1, 1],
+  on: 'stores',
+  summary: 'Put a backup in the place of the ledger. Every server has to be stopped.',
+  about: `The backup is checked first. The ledger gets a new id, so that whatever an index holds of
+later times is not believed: index and queue are made anew when servers start.`,
+  options: {
+    force: { value: null, about: 'Replace the ledger that is there; it is gone then.' },
+  },
+  run: async ({ config, out, cancel, given }) => {
+    const folder = resolve(given.words[0] ?? '');
+    const { restore } = await import('@slowwave/adapters/backup');
+    const progress = out.progress({ title: 'check', unit: 'bytes' });
+    try {
+      const how = { force: given.flag('force'), cancel, onBytes: progress.update };
+      const { manifest, ledgerId } = await restore(config, folder, how);
+      progress.stop();
+      const { batches, memories } = manifest.counts;
+      out.answer(
+        { ledger_id: ledgerId, manifest },
+        `${batches} batches and ${memories} memories of ${manifest.taken_at} are back. Start the servers: they make ` +
+          'index and queue from them. slowwave doctor tells when all is well.',
+      );
+      return EXIT.done;
+    } finally {
+      progress.stop();
+    }
+  },
+};

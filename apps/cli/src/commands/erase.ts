@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasureAccepted, ErasureView } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { type Ask, withApi } from '../api/ask.ts';
+import { type Ask, withApi } from '../api.ts';
 import { type Call, type Command, type Given, isOffline } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 

@@ -1,10 +1,8 @@
 import type { GraphView, RelationView } from '@slowwave/contracts';
-import { withQuery } from '../api/api.ts';
-import { withApi } from '../api/ask.ts';
-import { countOf, momentOf, oneOf, ownerOf } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { withApi, withQuery } from '../api.ts';
+import { type Command, countOf, momentOf, oneOf, ownerOf } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type Column, table } from '../output/table.ts';
+import { type Column, table } from '../output.ts';
 
 const FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
 const LIMIT_USUAL = 200;

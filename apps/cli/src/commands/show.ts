@@ -1,7 +1,7 @@
-import { withApi } from '../api/ask.ts';
+import { withApi } from '../api.ts';
 import type { Command } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { pairs } from '../output/table.ts';
+import { pairs } from '../output.ts';
 
 /** What is shown of each kind, by the beginning of its ids. */
 const PATHS: Readonly<Record<string, (id: string) => Readonly<Record<string, string>>>> = {

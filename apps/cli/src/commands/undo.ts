@@ -1,9 +1,8 @@
 import type { UndoReport } from '@slowwave/contracts';
-import { type Ask, withApi } from '../api/ask.ts';
-import { momentOf } from '../arguments.ts';
-import type { Call, Command } from '../command.ts';
+import { type Ask, withApi } from '../api.ts';
+import { type Call, type Command, momentOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { takenBackText } from './taken-back.ts';
+import { pairs, table } from '../output.ts';
 
 const DRY_RUN = { 'dry-run': { value: null, about: 'Only report what would change.' } };
 
@@ -74,4 +73,28 @@ function dependsOn({ dependents }: UndoReport): CommandError {
       'would change with --dry-run, then undo it all with --cascade.',
     EXIT.failed,
   );
+}
+
+/** What changes, as people read it; what would have to go along first. */
+function takenBackText({ undo, memories, changed, undone, redone, dependents }: UndoReport): string {
+  const list = table(
+    [
+      { name: 'memory', of: ({ id }) => id },
+      { name: 'before', of: ({ before }) => before },
+      { name: 'after', of: ({ after }) => after },
+    ],
+    memories,
+  );
+  const counts = pairs([
+    ['consolidations undone', undone.length],
+    ['consolidations that count again', redone.length],
+    ['memories changed', changed],
+  ]);
+  const along = dependents.map(({ kind, id }) => `  ${kind} ${id}`);
+  return [
+    ...(along.length === 0 ? [] : [`Came later, and goes along:\n${along.join('\n')}`]),
+    ...(memories.length === 0 ? [] : [list]),
+    counts,
+    ...(undo === null ? ['Nothing was changed.'] : [`Done. To take it back: slowwave redo ${undo.id}`]),
+  ].join('\n\n');
 }

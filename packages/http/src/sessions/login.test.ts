@@ -1,11 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
+import { type KeyCheck, needScope } from '../access.ts';
 import { allowPages } from '../headers.ts';
-import type { KeyCheck } from '../principal.ts';
-import { needScope } from '../scopes.ts';
 import { testShell } from '../testing.ts';
 import type { App, Routes } from '../types.ts';
-import { sealer } from './seal.ts';
-import { sessions } from './session.ts';
+import { sealer, sessions } from './session.ts';
 
 const KEY = 'a-long-secret';
 const HTML = { accept: 'text/html,*/*;q=0.8' };

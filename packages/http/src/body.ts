@@ -1,0 +1,209 @@
+import { errorCodes } from 'fastify';
+import { type ProblemError, problem } from './errors.ts';
+import type { App } from './types.ts';
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+/**
+ * Largest bodies, in bytes: what the other limits of a route let through, with twelve bytes for each character. That is
+ * what an emoji takes from clients that escape whatever is not ASCII.
+ */
+const FORM = 4 * KIB;
+const USUAL = 64 * KIB;
+/** A memory of 8,000 characters and 16,000 of metadata; or the ids of a thousand memories. */
+const MEMORY = 256 * KIB;
+/**
+ * A query of 20,000 characters and 130,000 of filters; two prompts of 20,000, four instructions of 4,000, 50 categories and
+ * 100 prices; or prompts, instructions and the ids of a thousand batches.
+ */
+const LONG = MIB;
+/** A transcript of some hundred thousand tokens; or a thousand memories. */
+const CONVERSATION = 8 * MIB;
+
+/** The largest body of a route, in bytes, where it is not the usual one. */
+export const BODY_LIMITS: Readonly<Record<string, number>> = {
+  'POST /login': FORM,
+  'POST /logout': FORM,
+  'POST /v1/memories': MEMORY,
+  'PATCH /v1/memories/:id': MEMORY,
+  'PUT /mem0/v1/memories/:id': MEMORY,
+  'PUT /mem0/memories/:id': MEMORY,
+  'DELETE /mem0/v1/batch': MEMORY,
+  'PUT /v1/settings': LONG,
+  'POST /v1/replays': LONG,
+  'PATCH /mem0/api/v1/orgs/organizations/:org/projects/:project': LONG,
+  'POST /v1/search': LONG,
+  'POST /v1/recall': LONG,
+  'POST /mem0/v3/memories/search': LONG,
+  'POST /mem0/search': LONG,
+  'POST /v1/batches': CONVERSATION,
+  'POST /v1/consolidations/preview': CONVERSATION,
+  'POST /v1/context': CONVERSATION,
+  'POST /mem0/v3/memories/add': CONVERSATION,
+  'POST /mem0/memories': CONVERSATION,
+  'PUT /mem0/v1/batch': CONVERSATION,
+};
+
+/** Sets what each route takes that is added from now on. Larger bodies are refused before they are read. */
+export function registerBodyLimits(app: App): void {
+  app.addHook('onRoute', (route) => {
+    const own = [route.method].flat().map((method) => BODY_LIMITS[`${method} ${route.url}`] ?? USUAL);
+    route.bodyLimit = Math.max(...own);
+  });
+}
+
+/** Deepest nesting of a JSON body; deeper ones would exhaust the stack of whatever reads them later. */
+const DEPTH_MAX = 64;
+/** Fields and items of a JSON body, all together: several times those of a batch of 2,000 messages. */
+const VALUES_MAX = 100_000;
+/** Each value takes two bytes at least: itself and a comma, or the brackets around others. */
+const VALUE_BYTES_MIN = 2;
+
+/** JSON is the only body there is. An empty one is left to the route's schema, which says what it expects. */
+export function readOnlyJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body.length === 0 ? undefined : read(body));
+  });
+}
+
+/**
+ * The values of a large body are counted before it is parsed: objects of very many fields take longer than anything else
+ * of their size, here and in all that looks at them later. Their depth is seen in what was parsed, which takes half the time.
+ */
+function read(body: Buffer): unknown {
+  if (hasTooMany(body)) throw tooMany();
+  const value = parsed(body);
+  if (isObject(value) && needsCare(body)) lookThrough(value, DEPTH_MAX);
+  return value;
+}
+
+/** A byte order mark is no part of the JSON behind it. */
+const MARK = 0xfeff;
+
+function parsed(body: Buffer): unknown {
+  const text = body.toString();
+  try {
+    return JSON.parse(text.charCodeAt(0) === MARK ? text.slice(1) : text);
+  } catch {
+    throw noJson();
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+/** Spaces, and what else may stand between two parts. */
+const SPACE_MAX = 0x20;
+
+/** Names that reach the prototype of an object. */
+const PROTO = '__proto__';
+const CONSTRUCTOR = 'constructor';
+
+/** Most large bodies have too few brackets to be deep, and neither of the names nor an escape to write them with. */
+const needsCare = (body: Buffer): boolean =>
+  countUpTo(DEPTH_MAX, body, BRACKET) + countUpTo(DEPTH_MAX, body, BRACE) > DEPTH_MAX ||
+  body.includes(BACKSLASH) ||
+  body.includes(PROTO) ||
+  body.includes(CONSTRUCTOR);
+
+/** Refuses what is too deep, and what could reach a prototype. */
+function lookThrough(value: object, levels: number): void {
+  if (levels === 0) throw tooDeep();
+  if (Array.isArray(value)) {
+    for (const item of value) if (isObject(item)) lookThrough(item, levels - 1);
+    return;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name in fields) {
+    const inside = fields[name];
+    if (name === PROTO || (name === CONSTRUCTOR && isObject(inside) && Object.hasOwn(inside, 'prototype')))
+      throw noJson();
+    if (isObject(inside)) lookThrough(inside, levels - 1);
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** So many bytes or fewer are sought one by one: each that is found takes longer than a look at a hundred bytes. */
+const SOUGHT_MAX = 500;
+
+function countUpTo(most: number, body: Buffer, sought: number): number {
+  let count = 0;
+  for (let at = body.indexOf(sought); at !== -1 && count <= most; at = body.indexOf(sought, at + 1)) count += 1;
+  return count;
+}
+
+/** Most large bodies have too few commas and brackets, wherever they are, to be looked at more closely. */
+const mayHaveMany = (body: Buffer): boolean =>
+  body.length > VALUE_BYTES_MIN * VALUES_MAX &&
+  [COMMA, BRACE, BRACKET].some((sought) => countUpTo(SOUGHT_MAX, body, sought) > SOUGHT_MAX);
+
+/**
+ * One look at each byte, as far as it takes to see that there are too many: all that matters here is ASCII. What is no JSON
+ * at all is left to the parser, which says so.
+ */
+function hasTooMany(body: Buffer): boolean {
+  if (!mayHaveMany(body)) return false;
+  const { length } = body; // asked for at each byte it costs as much as the byte
+  let values = 0;
+  for (let at = 0; at < length; ) {
+    const code = body[at] ?? 0;
+    at += 1;
+    if (code === QUOTE) at = behindText(body, at);
+    // Brackets and braces differ by one bit.
+    else if (code === COMMA || (code | 0x20) === BRACE) {
+      values += code === COMMA ? 1 : firstIn(body, at);
+      if (values > VALUES_MAX) return true;
+    }
+  }
+  return false;
+}
+
+/** 1 where something stands in what opens here: it is counted there, all others with the comma before them. */
+function firstIn(body: Buffer, from: number): number {
+  let at = from;
+  while (at < body.length && (body[at] ?? 0) <= SPACE_MAX) at += 1;
+  return at === body.length || ((body[at] ?? 0) | 0x20) === BRACE_END ? 0 : 1;
+}
+
+/** Bytes of a text that are looked at before its end is sought: most texts are shorter. */
+const LOOKED_AT = 64;
+
+/** Behind the text whose first character stands there. */
+function behindText(body: Buffer, first: number): number {
+  let at = first;
+  for (;;) {
+    for (const near = Math.min(at + LOOKED_AT, body.length); at < near; at += 1) {
+      const code = body[at] ?? 0;
+      if (code === QUOTE) return at + 1;
+      if (code === BACKSLASH) at += 1;
+    }
+    const quote = body.indexOf(QUOTE, at);
+    if (quote === -1) return body.length;
+    if (!isEscaped(body, quote, at)) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+/** Whether an odd number of backslashes stands before it; where `from` is, none before it counts. */
+function isEscaped(body: Buffer, at: number, from: number): boolean {
+  let first = at;
+  while (first > from && body[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
+}
+
+const noJson = (): Error => new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY();
+
+const tooDeep = (): ProblemError =>
+  problem('invalid_request', `expected the body to be nested at most ${DEPTH_MAX} levels deep, got more; flatten it`);
+
+const tooMany = (): ProblemError =>
+  problem(
+    'invalid_request',
+    `expected the body to have at most ${VALUES_MAX} fields and items, got more; send it in smaller parts`,
+  );

@@ -1893,6 +1893,11 @@ export interface Operations {
     params: { id: string; };
     answer: Consolidation;
   };
+  /** Preview what consolidating a batch would do. */
+  'POST /v1/consolidations/preview': {
+    body: PostPreview;
+    answer: Plan;
+  };
   /** Get what the graph learned from a consolidation. */
   'GET /v1/consolidations/{id}/graph': {
     params: { id: string; };
@@ -1902,11 +1907,6 @@ export interface Operations {
   'POST /v1/consolidations/{id}/graph': {
     params: { id: string; };
     answer: Study;
-  };
-  /** Preview what consolidating a batch would do. */
-  'POST /v1/consolidations/preview': {
-    body: PostPreview;
-    answer: Plan;
   };
   /** Undo a consolidation. */
   'POST /v1/consolidations/{id}/undo': {
@@ -1967,11 +1967,6 @@ export interface Operations {
     params: { id: string; };
     answer: unknown;
   };
-  /** Preview what retention and forgetting would remove now. */
-  'POST /v1/retention/preview': {
-    body: PostRetentionPreview;
-    answer: RetentionPreview;
-  };
   /** Get a tenant's settings. */
   'GET /v1/settings': {
     answer: Settings;
@@ -1980,6 +1975,11 @@ export interface Operations {
   'PUT /v1/settings': {
     body: PutSettings;
     answer: Settings;
+  };
+  /** Preview what retention and forgetting would remove now. */
+  'POST /v1/retention/preview': {
+    body: PostRetentionPreview;
+    answer: RetentionPreview;
   };
   /** Create a webhook for events of batches and memories. */
   'POST /v1/webhooks': {
@@ -2066,17 +2066,17 @@ export interface Operations {
     query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: KeyList;
   };
-  /** Revoke a key. */
-  'DELETE /v1/keys/{id}': {
-    params: { id: string; };
-    query?: { tenant?: string | undefined; };
-    answer: Key;
-  };
   /** Rotate the secret of a key. */
   'POST /v1/keys/{id}/rotate': {
     params: { id: string; };
     body: RotateKey;
     answer: KeyWithSecret;
+  };
+  /** Revoke a key. */
+  'DELETE /v1/keys/{id}': {
+    params: { id: string; };
+    query?: { tenant?: string | undefined; };
+    answer: Key;
   };
   /** List the audit log, newest first. */
   'GET /v1/audit': {

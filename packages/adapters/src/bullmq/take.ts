@@ -16,14 +16,18 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { laneOf, refreshOf, type Turn, turnOf } from './add.ts';
 import { FRONT, roundOf, type TurnOrder, UNPLACED } from './order.ts';
 
-interface TurnWork {
-  readonly handler: TurnHandler;
+/** What a job is worked with. */
+interface Work<Handler> {
+  readonly handler: Handler;
+  isClosing(): boolean;
+  readonly log: Log;
+}
+
+interface TurnWork extends Work<TurnHandler> {
   /** Whether it may begin. */
   place(job: Job, turn: Turn): Promise<Place>;
   /** Never throws. */
   nudgeNext(next: Nudge | null): Promise<void>;
-  isClosing(): boolean;
-  readonly log: Log;
 }
 
 /** After a handler that threw: long enough not to spin, short enough that nobody waits for it. */
@@ -112,14 +116,8 @@ export async function findPlace(job: Job, turn: Turn, { order, dueAt }: Line): P
   return until > Date.now() ? { kind: 'waits', until } : BEGINS;
 }
 
-interface RefreshWork {
-  readonly handler: SummaryHandler;
-  isClosing(): boolean;
-  readonly log: Log;
-}
-
 /** Works one job. What the handler throws counts as a try, unless the worker stops or the provider named a time. */
-export async function workRefresh(taken: Taken, work: RefreshWork): Promise<void> {
+export async function workRefresh(taken: Taken, work: Work<SummaryHandler>): Promise<void> {
   const refresh = parseRefresh(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (work.isClosing()) return handBack(taken, work.log, { at: Date.now() });
@@ -150,7 +148,7 @@ function parseRefresh(job: Job): SummaryRefresh {
 
 async function endRefresh(
   taken: Taken,
-  { log }: RefreshWork,
+  { log }: Work<SummaryHandler>,
   { refresh, error }: { refresh: SummaryRefresh; error: unknown },
 ): Promise<never> {
   if (taken.signal?.aborted === true) return handBack(taken, log, { at: Date.now() });
@@ -166,16 +164,10 @@ async function endRefresh(
   throw error;
 }
 
-interface StudyWork {
-  readonly handler: StudyHandler;
-  isClosing(): boolean;
-  readonly log: Log;
-}
-
 const STUDY_TOO_LONG = `a study was cancelled after ${QUEUES.study.timeoutMs} ms, the limit of one study`;
 
 /** Works one job: it ends when its lane has no study left, and goes back to wait until then. */
-export async function workStudy(taken: Taken, { handler, isClosing, log }: StudyWork): Promise<void> {
+export async function workStudy(taken: Taken, { handler, isClosing, log }: Work<StudyHandler>): Promise<void> {
   const lane = laneOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
@@ -193,19 +185,13 @@ export async function workStudy(taken: Taken, { handler, isClosing, log }: Study
   if (again !== null) return handBack(taken, log, { at: again });
 }
 
-interface ErasureWork {
-  readonly handler: ErasureHandler;
-  isClosing(): boolean;
-  readonly log: Log;
-}
-
 /** After a failure: long enough not to spin. There is no giving up: an erasure is tried until it is done. */
 const AFTER_FAILURE_MS = 10_000;
 
 const ERASURE_TOO_LONG = `an erasure was put back after ${QUEUES.erase.timeoutMs} ms; it goes on where it was`;
 
 /** Works one job: it ends when the erasure is over, and goes back to wait until then. */
-export async function workErasure(taken: Taken, { handler, isClosing, log }: ErasureWork): Promise<void> {
+export async function workErasure(taken: Taken, { handler, isClosing, log }: Work<ErasureHandler>): Promise<void> {
   const erasure = erasureOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });

@@ -9,12 +9,9 @@ import {
 } from '@slowwave/engine';
 import { decideOperations } from './decide/decide.ts';
 import { extractFacts } from './extract/extract.ts';
-import { decideGraph } from './graph/decide-graph.ts';
-import { extractGraph } from './graph/extract-graph.ts';
-import { summarizeProcedure } from './procedure.ts';
-import { inputOf } from './question.ts';
-import { objectOf, textOf } from './shapes.ts';
-import { refreshSummary } from './summary.ts';
+import { decideGraph, extractGraph } from './graph/graph.ts';
+import { inputOf, objectOf, textOf } from './input.ts';
+import { refreshSummary, summarizeProcedure } from './summary.ts';
 
 const NAME = 'builtin';
 

@@ -1,4 +1,4 @@
-import { FORGET, FORGET_IN_CHINESE } from './decide/forget.ts';
+import { FORGET, FORGET_IN_CHINESE } from './decide/decide.ts';
 
 /** Goes up whenever the same text is expanded otherwise: part of the fingerprint of the vector space. */
 export const EXPANSION_VERSION = 1;

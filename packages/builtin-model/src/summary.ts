@@ -1,7 +1,7 @@
 import type { JsonObject } from '@slowwave/engine';
-import { wishToForget } from './extract/forget.ts';
+import { wishToForget } from './extract/extract.ts';
 import { sentencesOf } from './extract/sentences.ts';
-import { listOf, objectOf, textOf } from './shapes.ts';
+import { listOf, objectOf, textOf } from './input.ts';
 
 /** A summary is context for later calls: its last statements matter most. */
 const STATEMENTS_MAX = 12;
@@ -28,4 +28,16 @@ function fitting(lines: readonly string[]): readonly string[] {
     return room < 0;
   });
   return lines.slice(from + 1);
+}
+
+/** Every step of an agent's run, numbered, with what came out of it word for word. */
+export function summarizeProcedure(input: JsonObject): JsonObject {
+  const steps = listOf(input.messages)
+    .map(objectOf)
+    .filter(({ role, content }) => role !== 'system' && textOf(content).trim() !== '');
+  const lines = steps.map(({ role, name, content }, i) => {
+    const who = textOf(name) === '' ? textOf(role) : `${textOf(role)} ${textOf(name)}`;
+    return `${i + 1}. ${who}: ${textOf(content)}`;
+  });
+  return { summary: lines.join('\n') };
 }

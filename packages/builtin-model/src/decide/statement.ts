@@ -1,6 +1,6 @@
+import { CHINESE_RELATION } from '../extract/chinese/rules.ts';
+import { RELATION } from '../extract/english/grammar.ts';
 import { lemmaOf } from '../extract/english/verbs.ts';
-import { chineseSlots } from './chinese.ts';
-import { englishSlots } from './english.ts';
 
 /** One thing a statement says: which attribute has which value. */
 export interface Slot {
@@ -69,4 +69,188 @@ function chinese(text: string): Statement {
   const disliked = /^(?:讨厌|厌恶|受不了|害怕|怕)/u.test(affirmed);
   const positive = (denied === '' && inner === said) !== disliked;
   return { slots: chineseSlots(affirmed), positive };
+}
+
+interface Shape {
+  readonly pattern: RegExp;
+  readonly attribute: string | ((groups: Readonly<Record<string, string | undefined>>) => string);
+  readonly single: boolean;
+}
+
+const FAMILY_STATE = 'married|engaged|single|divorced|widowed|separated|in a relationship';
+const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
+
+/** The forms the extraction writes, and what each says. Verbs are in their plain form. */
+const SHAPES: readonly Shape[] = [
+  { pattern: /^(?:'s )?(?:full |first )?name is (?<value>.+)$/iu, attribute: 'name', single: true },
+  { pattern: /^(?:is )?(?<value>\d{1,3}) years? old$/iu, attribute: 'age', single: true },
+  { pattern: /^(?:'s )?age is (?<value>\d+).*$/iu, attribute: 'age', single: true },
+  { pattern: /^(?:'s )?(?:birthday|date of birth) is (?:on )?(?<value>.+)$/iu, attribute: 'birthday', single: true },
+  { pattern: /^was born on (?<value>.+)$/iu, attribute: 'birth date', single: true },
+  { pattern: /^was born in (?<value>(?:\w+ )?\d{4})$/iu, attribute: 'birth date', single: true },
+  { pattern: /^was born in (?<value>.+)$/iu, attribute: 'birthplace', single: true },
+  {
+    pattern:
+      /^(?:live|reside|is based|is living) (?:in|at|near|on|outside) (?<value>.+?)(?: \((?:moved )?from .+\))?$/iu,
+    attribute: 'residence',
+    single: true,
+  },
+  { pattern: /^(?:has )?moved to (?<value>.+?)(?: from .+)?$/iu, attribute: 'residence', single: true },
+  { pattern: /^(?:is|come) (?:originally )?from (?<value>.+)$/iu, attribute: 'origin', single: true },
+  { pattern: /^grew up in (?<value>.+)$/iu, attribute: 'grew up', single: true },
+  { pattern: /^is (?<value>[\d.,]+ ?\w+(?: \d+)?) tall$/iu, attribute: 'height', single: true },
+  { pattern: /^weigh (?<value>.+)$/iu, attribute: 'weight', single: true },
+  {
+    pattern: new RegExp(`^is (?<value>(?:${FAMILY_STATE})(?: to .+)?)$`, 'iu'),
+    attribute: 'marital state',
+    single: true,
+  },
+  { pattern: new RegExp(`^is (?:an? )?(?:strict )?(?<value>${DIET})$`, 'iu'), attribute: 'diet', single: true },
+  { pattern: /^is allergic to (?<value>.+)$/iu, attribute: 'allergy', single: false },
+  {
+    pattern:
+      /^(?:is )?(?:an? (?:\w+ )?(?:fan|lover) of|is (?:into|fond of|crazy about|mad about|keen on|passionate about|interested in)) (?<value>.+)$/iu,
+    attribute: 'liking',
+    single: false,
+  },
+  { pattern: /^is (?:an? (?:\w+ )?(?:fan|lover) of) (?<value>.+)$/iu, attribute: 'liking', single: false },
+  { pattern: /^speak (?<value>.+)$/iu, attribute: 'language', single: false },
+  {
+    pattern:
+      /^(?:'s )?(?:current |new )?(?:job|profession|occupation|position|role|job title) is (?:an? )?(?<value>.+)$/iu,
+    attribute: 'job',
+    single: true,
+  },
+  { pattern: /^(?:'s )?(?:employer|company) is (?<value>.+)$/iu, attribute: 'employer', single: true },
+  {
+    pattern:
+      /^have (?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|no|\d+) )?(?:(?:younger|older|little|big|small) )?(?<kind>kids|children|siblings|brothers|sisters|sons|daughters)$/iu,
+    attribute: ({ kind }) => `number of ${kind?.replace('kids', 'children')}`,
+    single: true,
+  },
+  { pattern: /^have (?<value>.+)$/iu, attribute: 'having', single: false },
+  {
+    pattern:
+      /^'s (?<kind>hobb(?:y|ies)|interests?|languages?|allerg(?:y|ies)|goals?|dreams?|passion) (?:is|are) (?<value>.+)$/iu,
+    attribute: ({ kind }) => `of ${kind}`,
+    single: false,
+  },
+  {
+    pattern: /^'s (?<kind>.+?) (?:is|are) (?:named |called )(?<value>.+)$/iu,
+    attribute: ({ kind }) => `name of ${kind}`,
+    single: true,
+  },
+  {
+    pattern: /^'s (?<kind>.+?) live in (?<value>.+)$/iu,
+    attribute: ({ kind }) => `residence of ${kind}`,
+    single: true,
+  },
+  {
+    pattern: /^'s (?<kind>.+?) is (?<value>\d+)(?: years old)?$/iu,
+    attribute: ({ kind }) => `age of ${kind}`,
+    single: true,
+  },
+  {
+    pattern: /^'s (?<kind>favou?rite .+?) (?:is|are) (?<value>.+)$/iu,
+    attribute: ({ kind }) => `${kind}`.replace('favour', 'favor'),
+    single: true,
+  },
+  {
+    pattern: new RegExp(`^'s (?<kind>(?:\\w+ )?${RELATION}(?: \\w+)?) (?:is|are) (?<value>.+)$`, 'iu'),
+    attribute: ({ kind }) => `of ${kind}`,
+    single: false,
+  },
+  { pattern: /^'s (?<kind>[\w -]+?) (?:is|are) (?<value>.+)$/iu, attribute: ({ kind }) => `of ${kind}`, single: true },
+];
+
+/** What an affirmative English statement says, attribute by attribute. */
+function englishSlots(text: string): readonly Slot[] {
+  const said = text.replace(/^'s (\w+(?: \w+)?) lives in/iu, "'s $1 live in");
+  const work = employment(said) ?? studies(said);
+  if (work !== null) return work;
+  for (const { pattern, attribute, single } of SHAPES) {
+    const match = pattern.exec(said);
+    if (match === null) continue;
+    const groups = match.groups ?? {};
+    const name = typeof attribute === 'string' ? attribute : attribute(groups).toLowerCase();
+    return [{ attribute: name, value: (groups.value ?? match[0]).toLowerCase(), single }];
+  }
+  return [{ attribute: `does ${said.split(' ')[0]?.toLowerCase()}`, value: said.toLowerCase(), single: false }];
+}
+
+/** Employer, job and field are three attributes of one sentence. */
+function employment(text: string): readonly Slot[] | null {
+  if (!/^work (?:at|as|for|in) /iu.test(text)) return null;
+  const part = (words: string) => new RegExp(`\\b(?:${words}) (.+?)(?= (?:at|for|as|in) |$)`, 'iu').exec(text)?.[1];
+  return slots({ employer: part('at|for'), job: part('as an?|as the|as'), 'field of work': part('in') });
+}
+
+function studies(text: string): readonly Slot[] | null {
+  const match =
+    /^study (?<subject>.+?)(?: at (?<school>.+))?$/iu.exec(text) ??
+    /^(?:attend (?<school>.+)|is an? student at (?<of>.+))$/iu.exec(text);
+  const { subject, school, of } = match?.groups ?? {};
+  return match === null ? null : slots({ subject, school: school ?? of });
+}
+
+function slots(values: Readonly<Record<string, string | undefined>>): readonly Slot[] {
+  return Object.entries(values).flatMap(([attribute, value]) =>
+    value === undefined ? [] : [{ attribute, value: value.toLowerCase(), single: true }],
+  );
+}
+
+type ChineseShape = readonly [pattern: RegExp, attribute: string, single: boolean];
+
+/** The forms the extraction writes, and what each says; attributes have the same names in both languages. */
+const CHINESE_SHAPES: readonly ChineseShape[] = [
+  [/^(?:名字|姓名)(?:是|叫)(?<value>.+)$|^叫(?<name>.+)$/u, 'name', true],
+  [/^(?:今年)?(?<value>[\d一二三四五六七八九十百]+)岁$/u, 'age', true],
+  [/^年龄是(?<value>\d+)岁?$/u, 'age', true],
+  [/^生日是(?<value>.+)$/u, 'birthday', true],
+  [/^出生于(?<value>.+)$/u, 'birth date', true],
+  [/^出生在(?<value>.+)$/u, 'birthplace', true],
+  [/^(?:现在|目前)?(?:居?住在|住|搬到了?|家在)(?<value>.+?)(?:（从.+搬来）)?了?$/u, 'residence', true],
+  [/^(?:来自(?<value>.+)|老家在(?<home>.+)|是(?<from>.+)人)$/u, 'origin', true],
+  [/^在(?<value>.+)长大$/u, 'grew up', true],
+  [/^(?<value>已婚|未婚|单身|离婚了|订婚了|结婚了)$/u, 'marital state', true],
+  [/^(?:是)?(?<value>吃素|素食者|素食主义者|纯素食者|纯素食主义者)$/u, 'diet', true],
+  [/^对(?<value>.+)过敏$/u, 'allergy', false],
+  [/^最(?:喜欢|爱)的(?<kind>.+?)是(?<value>.+)$/u, 'favorite', true],
+  [/^(?:喜欢上?|热爱|喜爱|偏爱|爱|迷上|讨厌|厌恶|受不了|害怕|怕)(?<value>.+)$/u, 'liking', false],
+  [/^会说(?<value>.+)$/u, 'language', false],
+  [/^在(?<value>.+)(?:读书|上学)$|^是(?<of>.+)的学生$/u, 'school', true],
+  [/^学(?<value>.+)$/u, 'subject', true],
+  [/^(?:工作|职业|职位)是(?<value>.+)$/u, 'job', true],
+  [/^(?:有|养了?)(?<value>.+)$/u, 'having', false],
+  [/^(?<kind>\p{Script=Han}{1,4}?)叫(?<value>.+)$/u, 'name of', true],
+  [/^(?<kind>\p{Script=Han}{1,4}?)住在(?<value>.+)$/u, 'residence of', true],
+  [/^(?<kind>\p{Script=Han}{1,4}?)(?:今年)?(?<value>[\d一二三四五六七八九十百]+)岁$/u, 'age of', true],
+  [/^(?<kind>爱好|兴趣爱好|兴趣|梦想|目标|愿望)是(?<value>.+)$/u, 'of', false],
+  [new RegExp(`^(?<kind>${CHINESE_RELATION})是(?<value>.+)$`, 'u'), 'of', false],
+  [/^(?<kind>\p{Script=Han}{2,5}?|QQ)是(?<value>.+)$/u, 'of', true],
+];
+
+/** Working in a city says where; it is not whom one works for. */
+const CITY =
+  /^(?:北京|上海|广州|深圳|杭州|成都|武汉|南京|西安|重庆|天津|苏州|长沙|厦门|青岛|大连|香港|台北|东京|伦敦|纽约|柏林|巴黎|奥斯陆|卑尔根|里斯本|新加坡|.{1,6}[市省县国])$/u;
+
+/** What an affirmative Chinese statement says, attribute by attribute. */
+function chineseSlots(text: string): readonly Slot[] {
+  const work = chineseEmployment(text);
+  if (work !== null) return work;
+  for (const [pattern, attribute, single] of CHINESE_SHAPES) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const { kind, ...values } = match.groups ?? {};
+    const value = Object.values(values).find((found) => found !== undefined) ?? text;
+    return [{ attribute: kind === undefined ? attribute : `${attribute} ${kind}`, value: value.toLowerCase(), single }];
+  }
+  return [{ attribute: `does ${text.slice(0, 1)}`, value: text.toLowerCase(), single: false }];
+}
+
+function chineseEmployment(text: string): readonly Slot[] | null {
+  const { place, job } = /^在(?<place>.+?)工作(?:，(?:职位是|做)(?<job>.+))?$/u.exec(text)?.groups ?? {};
+  if (place === undefined) return null;
+  const at = { attribute: CITY.test(place) ? 'place of work' : 'employer', value: place.toLowerCase(), single: true };
+  return job === undefined ? [at] : [at, { attribute: 'job', value: job.toLowerCase(), single: true }];
 }

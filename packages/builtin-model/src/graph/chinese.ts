@@ -1,7 +1,6 @@
-import { RELATION } from '../extract/chinese/words.ts';
+import { CHINESE_RELATION } from '../extract/chinese/rules.ts';
 import type { KnownAs } from './english.ts';
-import { kinshipOf } from './relatives.ts';
-import { type Named, type Predicated, type Telling, type Triple, USER } from './told.ts';
+import { kinshipOf, type Named, type Predicated, type Telling, type Triple, USER } from './relatives.ts';
 
 type Tell = readonly [pattern: RegExp, relationship: string, kind: Named['kind']];
 
@@ -46,7 +45,7 @@ export function predicatedInChinese(text: string): readonly Predicated[] {
     : [...found, { relationship: 'lives_in', destination: { name: left, kind: 'place' }, said: 'ended' }];
 }
 
-const RELATIVE = new RegExp(`^(?<kin>${RELATION})(?<rest>.+)$`, 'u');
+const RELATIVE = new RegExp(`^(?<kin>${CHINESE_RELATION})(?<rest>.+)$`, 'u');
 
 /** What a fact in Chinese tells: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
 export function tellingInChinese(fact: string, knownAs: KnownAs): Telling {

@@ -1,6 +1,5 @@
-import { RELATION } from '../extract/english/words.ts';
-import { isPet, kinshipOf } from './relatives.ts';
-import { type Named, type Predicated, type Telling, type Triple, USER } from './told.ts';
+import { RELATION } from '../extract/english/grammar.ts';
+import { isPet, kinshipOf, type Named, type Predicated, type Telling, type Triple, USER } from './relatives.ts';
 
 /** What is related to the user as the only one of its kind, if it is known: the sister behind "my sister". */
 export type KnownAs = (relationship: string) => string | null;

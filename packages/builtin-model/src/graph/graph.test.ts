@@ -1,6 +1,6 @@
 import type { JsonObject } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { listOf, objectOf, textOf } from '../shapes.ts';
+import { listOf, objectOf, textOf } from '../input.ts';
 import { ask, NOW } from '../testing/ask.ts';
 
 interface Knowing {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@slowwave/engine';
 import { builtinChat } from '../index.ts';
-import { listOf, objectOf, textOf } from '../shapes.ts';
+import { listOf, objectOf, textOf } from '../input.ts';
 
 /** A Tuesday. */
 export const NOW = '2025-06-10T10:00:00Z';

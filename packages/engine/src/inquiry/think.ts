@@ -89,7 +89,7 @@ function asRead({ kind, text }: Note['of']): string {
 }
 
 const nothingLeft = (tokensMax: number): EngineError =>
-  new EngineError(`the ${tokensMax} tokens of this recall leave no room for another call; allow more tokens tokens`, {
+  new EngineError(`the ${tokensMax} tokens of this recall leave no room for another call; allow more tokens`, {
     code: 'context_too_long',
     retryable: false,
   });

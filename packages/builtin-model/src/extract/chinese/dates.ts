@@ -1,5 +1,5 @@
 import { type Day, dayAt, isoOf, shifted, startOf, type Unit, weekdayFrom, yearless } from '../calendar.ts';
-import type { Dated } from '../found.ts';
+import type { Dated } from '../sentences.ts';
 
 const DIGITS = '零一二三四五六七八九';
 const NUMBER = '(?<count>\\d{1,3}|[一二两三四五六七八九十半几]{1,3})';

@@ -1,9 +1,7 @@
 import type { Day } from '../calendar.ts';
-import type { Dated, Found } from '../found.ts';
-import { asksInChinese, type Sentence } from '../sentences.ts';
+import { asksInChinese, type Dated, type Found, type Sentence } from '../sentences.ts';
 import { datedChinese } from './dates.ts';
-import { firstInChinese, tidyChinese } from './rules.ts';
-import { ATTRIBUTE, RELATION } from './words.ts';
+import { ATTRIBUTE, CHINESE_RELATION, firstInChinese, tidyChinese } from './rules.ts';
 
 /** Whom a clause is about; a clause without a subject goes on about the last one. */
 export type Subject =
@@ -68,7 +66,7 @@ function readClause(clause: string, state: { readonly today: Day; readonly subje
 }
 const SELF: Subject = { kind: 'self' };
 
-const RELATIVE = new RegExp(`^(?:我们?|咱们?)(?:的|家的?)?(${RELATION})(?!过敏)(?!和我)`, 'u');
+const RELATIVE = new RegExp(`^(?:我们?|咱们?)(?:的|家的?)?(${CHINESE_RELATION})(?!过敏)(?!和我)`, 'u');
 
 function subjectOf(clause: string, last: Subject): Subject {
   const who = RELATIVE.exec(clause)?.[1];

@@ -1,5 +1,5 @@
 import { type Day, dayAt, isoOf, shifted, startOf, type Unit, weekdayFrom, yearless } from '../calendar.ts';
-import type { Dated } from '../found.ts';
+import type { Dated } from '../sentences.ts';
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');

@@ -1,7 +1,5 @@
-import { tidy } from './grammar.ts';
-import type { Groups, Rule } from './rule.ts';
+import { type Groups, NOT_HELD, REQUEST, type Rule, tidy } from './grammar.ts';
 import { isGerund, isLemma, isParticiple, isPast, standsAlone, third } from './verbs.ts';
-import { NOT_HELD, REQUEST } from './words.ts';
 
 const OFTEN =
   '(?:(?<often>always|usually|often|sometimes|rarely|mostly|generally|normally|mainly|regularly|occasionally|never) )?';
@@ -130,19 +128,24 @@ const lemmaWithObject = (what: string): boolean => isLemma(first(what)) && (what
 /** A plain sentence in the present or the past. */
 function done({ often = '', what = '' }: Groups): string | null {
   const verb = first(what).toLowerCase();
-  if (
-    /^(?:have|had|am|was|do|did|got|get|gave|give|made|make|took|take|found|keep|kept|use|used|want|plan|intend|start|started|stop|stopped|avoid|call)$/u.test(
-      verb,
-    ) &&
-    !WORTHY.test(what)
-  )
-    return null;
-  if (isPast(verb) && !(isLemma(verb) && PRESENT.test(what)))
-    return what.includes(' ') ? (object(what, often.trim())?.trim() ?? null) : null;
-  if (!lemmaWithObject(what) && !(isLemma(verb) && often !== '')) return null;
-  const told = object(what, '')?.trim() ?? null;
-  return told === null ? null : `${often === '' ? '' : `${often} `}${third(verb)}${told.slice(verb.length)}`;
+  if (LIGHT.test(verb) && !WORTHY.test(what)) return null;
+  if (isPast(verb) && !(isLemma(verb) && PRESENT.test(what))) return inThePast(what, often.trim());
+  return lemmaWithObject(what) || (isLemma(verb) && often !== '') ? asHabit(what, often) : null;
 }
+
+const inThePast = (what: string, often: string): string | null =>
+  what.includes(' ') ? (object(what, often)?.trim() ?? null) : null;
+
+function asHabit(what: string, often: string): string | null {
+  const verb = first(what);
+  const text = object(what, '')?.trim() ?? null;
+  return text === null
+    ? null
+    : `${often === '' ? '' : `${often} `}${third(verb.toLowerCase())}${text.slice(verb.length)}`;
+}
+
+const LIGHT =
+  /^(?:have|had|am|was|do|did|got|get|gave|give|made|make|took|take|found|keep|kept|use|used|want|plan|intend|start|started|stop|stopped|avoid|call)$/u;
 /** Light verbs say something only with such an object. */
 const WORTHY =
   /^(?:got|get|gave birth|took up|made a career|do|did|get up|had|take) (?:an? (?:new )?(?:dog|cat|puppy|kitten|car|bike|house|job|degree|promotion|promoted|baby|tattoo|phd|scholarship|surgery|accident|heart attack)|promoted|fired|\w+ (?:every|once|twice|three times|daily)|up at|up early|yoga|pilates|karate|judo|crossfit|sports|gymnastics|to|piano)\b/iu;

@@ -10,7 +10,7 @@ import type { Role } from '../../words.ts';
 import { isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf, SELF_NAME } from '../names.ts';
 import { arityOf, kindOf, relationshipOf } from '../relationships.ts';
 import type { Entity } from '../words.ts';
-import type { Admitted, Mention, Told } from './values.ts';
+import type { Admitted, Claim, Mention } from './values.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface FoundGraph {
@@ -19,7 +19,7 @@ export interface FoundGraph {
 }
 
 /** More in one study are no conversation any more. */
-const TOLD_MAX = 200;
+const CLAIMS_MAX = 200;
 
 /**
  * Makes mentions and relations of what the model wrote. It is not believed: names must stand in the messages, words of
@@ -28,10 +28,10 @@ const TOLD_MAX = 200;
 export function* admitGraph(
   found: readonly FoundGraph[],
   knowing: Knowing,
-): Sliced<Pick<Admitted, 'mentions' | 'told' | 'remarks'>> {
+): Sliced<Pick<Admitted, 'mentions' | 'claims' | 'remarks'>> {
   const remarks: Remark[] = [];
   const roll = new Roll(knowing, remarks);
-  const told: Told[] = [];
+  const claims: Claim[] = [];
   for (const { raw, shown } of found) {
     remarks.push(...raw.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` })));
     const text = nameKey([...shown.values()].map((spoken) => spoken.text).join('\n'));
@@ -41,13 +41,13 @@ export function* admitGraph(
     }
     for (const relation of raw.relations) {
       yield;
-      const telling = tellingOf(relation, shown, (name) => roll.find(name) ?? roll.add(named(name), text));
-      if (typeof telling === 'string') remarks.push({ asked: askedOf(relation), did: telling });
-      else if (told.length < TOLD_MAX) told.push(telling);
-      else remarks.push({ asked: askedOf(relation), did: `refused: more than ${TOLD_MAX} relations in one study` });
+      const claim = claimOf(relation, shown, (name) => roll.find(name) ?? roll.add(named(name), text));
+      if (typeof claim === 'string') remarks.push({ asked: askedOf(relation), did: claim });
+      else if (claims.length < CLAIMS_MAX) claims.push(claim);
+      else remarks.push({ asked: askedOf(relation), did: `refused: more than ${CLAIMS_MAX} relations in one study` });
     }
   }
-  return { mentions: roll.mentions, told: withoutRepeats(told), remarks };
+  return { mentions: roll.mentions, claims: withoutRepeats(claims), remarks };
 }
 
 const named = (name: string): RawEntity => ({ name, kind: null, known: null, aliases: [] });
@@ -56,9 +56,9 @@ const askedOf = ({ source, relationship, destination }: RawRelation): string =>
   `${source} ${relationship} ${destination}`.slice(0, ASKED_MAX).toWellFormed();
 
 /** Slices of one message overlap: what stands in two of them is told once. */
-function withoutRepeats(told: readonly Told[]): readonly Told[] {
+function withoutRepeats(claims: readonly Claim[]): readonly Claim[] {
   const seen = new Set<string>();
-  return told.filter(({ said, source, relationship, destination, messageIds, until }) => {
+  return claims.filter(({ said, source, relationship, destination, messageIds, until }) => {
     const key = JSON.stringify([said, source, relationship, destination, messageIds, until]);
     return !seen.has(key) && seen.add(key);
   });
@@ -72,7 +72,7 @@ const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
 type Find = (name: string) => number | null;
 
 /** A relation as it will be kept, or why it is refused. */
-function tellingOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, find: Find): Told | string {
+function claimOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, find: Find): Claim | string {
   const relationship = relationshipOf(raw.relationship);
   if (relationship === null) return 'refused: expected a relationship of a few words';
   const sources = sourcesOf(raw, shown);
@@ -127,7 +127,7 @@ function quoteOf({ quote }: RawRelation, sources: readonly Spoken[]): string | n
  * When it was said, and from when until when it held. What is over only later holds when it is said. Of an end, validFrom is
  * when it came.
  */
-function timesOf(raw: RawRelation, sources: readonly Spoken[]): Pick<Told, 'saidAt' | 'validFrom' | 'until'> {
+function timesOf(raw: RawRelation, sources: readonly Spoken[]): Pick<Claim, 'saidAt' | 'validFrom' | 'until'> {
   const last = lastSaid(sources.map(({ message }) => message));
   const { saidAt } = last;
   const from = beginOf(raw.from, last);

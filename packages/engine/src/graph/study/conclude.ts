@@ -3,12 +3,12 @@ import { compareSaid } from '../../words.ts';
 import { MERGE_FROM } from '../names.ts';
 import type { KeptRelation, MergeProposal } from '../words.ts';
 import { type Decided, endedByRule } from './decide.ts';
-import type { Pair, Place, Told } from './values.ts';
+import type { Claim, Pair, Place } from './values.ts';
 
 /** A relation that ends, and what was told that ends it. */
 interface End {
   readonly relation: Pick<KeptRelation, 'source' | 'relationship' | 'destination'>;
-  readonly by: Pick<Told, 'saidAt' | 'messageIds' | 'quote'> & { readonly at: number };
+  readonly by: Pick<Claim, 'saidAt' | 'messageIds' | 'quote'> & { readonly at: number };
   readonly reason: string;
 }
 
@@ -40,11 +40,11 @@ export function conclude(decided: Decided, limits: Limits): Concluded {
   const remarks: Remark[] = [...decided.remarks, ...unread];
   const paired = concludePairs(decided, remarks);
   const joined = { ...decided, places: paired.places };
-  const byRule = joined.told.flatMap((told) =>
-    endedByRule(joined, told).map((relation) => endOf(relation, told, 'the opposite is said')),
+  const byRule = joined.claims.flatMap((claim) =>
+    endedByRule(joined, claim).map((relation) => endOf(relation, claim, 'the opposite is said')),
   );
   const ends = [...byRule, ...decided.decisions.ends.flatMap((end) => decidedEnd(joined, end, remarks) ?? [])];
-  const spoken = joined.told.filter(({ said }) => said !== 'holds').length;
+  const spoken = joined.claims.filter(({ said }) => said !== 'holds').length;
   const room = Math.max(0, limits.ends - spoken);
   for (const { relation, reason } of ends.slice(room)) {
     remarks.push({
@@ -54,7 +54,7 @@ export function conclude(decided: Decided, limits: Limits): Concluded {
   }
   return {
     ...joined,
-    ...tooMany(joined.told, limits, remarks),
+    ...tooMany(joined.claims, limits, remarks),
     ends: ends.slice(0, room),
     merges: paired.merges,
     proposals: paired.proposals,
@@ -62,10 +62,10 @@ export function conclude(decided: Decided, limits: Limits): Concluded {
   };
 }
 
-function tooMany(told: readonly Told[], { ends }: Limits, remarks: Remark[]): { readonly told: readonly Told[] } {
+function tooMany(claims: readonly Claim[], { ends }: Limits, remarks: Remark[]): { readonly claims: readonly Claim[] } {
   let left = ends;
   return {
-    told: told.filter((one) => {
+    claims: claims.filter((one) => {
       if (one.said === 'holds') return true;
       left -= 1;
       if (left < 0)
@@ -78,7 +78,7 @@ function tooMany(told: readonly Told[], { ends }: Limits, remarks: Remark[]): { 
   };
 }
 
-const endOf = (relation: End['relation'], { saidAt, messageIds, quote, validFrom }: Told, reason: string): End => ({
+const endOf = (relation: End['relation'], { saidAt, messageIds, quote, validFrom }: Claim, reason: string): End => ({
   relation,
   by: { saidAt, messageIds, quote, at: validFrom },
   reason: reason.slice(0, REASON_MAX).toWellFormed(),
@@ -144,28 +144,28 @@ function decidedEnd(decided: Decided, asked: Decided['decisions']['ends'][number
   const what = sideOf(decided, asked.relation);
   const by = sideOf(decided, asked.by ?? onlyDoubt(decided, asked.relation));
   if (what === null || by === null) return refused('no such relations were shown');
-  if (what.told === undefined && by.told === undefined) return refused('none of the two is new');
+  if (what.claim === undefined && by.claim === undefined) return refused('none of the two is new');
   if (what.ends.source !== by.ends.source) return refused('they are of different sources');
   if (compareSaid(by.saidAt, what.saidAt) < 0) return refused('it was said later than what should end it');
-  const message = by.told ?? what.told;
+  const message = by.claim ?? what.claim;
   if (message === undefined) return null;
   return endOf(what.ends, { ...message, saidAt: by.saidAt, validFrom: by.validFrom }, asked.reason);
 }
 
 /** What a decision names, by its short id. */
-function sideOf({ shownRelations, shownTold, told, places }: Decided, id: string | null) {
+function sideOf({ shownRelations, shownClaims, claims, places }: Decided, id: string | null) {
   const known = shownRelations.get(id ?? '');
-  if (known !== undefined) return { told: undefined, ends: known, saidAt: known.saidAt, validFrom: known.validFrom };
-  const one = told[shownTold.get(id ?? '') ?? -1];
+  if (known !== undefined) return { claim: undefined, ends: known, saidAt: known.saidAt, validFrom: known.validFrom };
+  const one = claims[shownClaims.get(id ?? '') ?? -1];
   const [source, destination] = [places[one?.source ?? -1]?.id, places[one?.destination ?? -1]?.id];
   if (one === undefined || source === undefined || destination === undefined) return null;
   const ends = { source, relationship: one.relationship, destination };
-  return { told: one, ends, saidAt: one.saidAt, validFrom: one.validFrom };
+  return { claim: one, ends, saidAt: one.saidAt, validFrom: one.validFrom };
 }
 
 /** The only new relation that a known one is in doubt with. */
-function onlyDoubt({ doubts, shownTold, shownRelations }: Decided, id: string): string | null {
+function onlyDoubt({ doubts, shownClaims, shownRelations }: Decided, id: string): string | null {
   const relation = shownRelations.get(id);
-  const told = doubts.filter(({ known }) => known.some((one) => one.id === relation?.id)).map((doubt) => doubt.told);
-  return told.length === 1 ? ([...shownTold].find(([, at]) => at === told[0])?.[0] ?? null) : null;
+  const claims = doubts.filter(({ known }) => known.some((one) => one.id === relation?.id)).map((doubt) => doubt.claim);
+  return claims.length === 1 ? ([...shownClaims].find(([, at]) => at === claims[0])?.[0] ?? null) : null;
 }

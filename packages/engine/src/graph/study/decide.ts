@@ -7,7 +7,7 @@ import { localIsoOf, shownIsoOf } from '../../text/dates.ts';
 import type { JsonObject, UtcOffset } from '../../words.ts';
 import { areRelated, arityOf, isMutual, oppositeOf } from '../relationships.ts';
 import type { Entity, KeptRelation } from '../words.ts';
-import { isLastOfStudy, type Linked, type Pair, STEP, type Told } from './values.ts';
+import { type Claim, isLastOfStudy, type Linked, type Pair, STEP } from './values.ts';
 
 /** Shown in one call: enough for a long conversation, and little enough that a model keeps the overview. */
 const KNOWN_MAX = 60;
@@ -19,7 +19,7 @@ export interface Decided extends Compared {
   /** The relations behind the ids that the model was shown. */
   readonly shownRelations: ReadonlyMap<string, KeptRelation>;
   /** The same of what was told: n0, n1, … */
-  readonly shownTold: ReadonlyMap<string, number>;
+  readonly shownClaims: ReadonlyMap<string, number>;
   readonly shownPairs: ReadonlyMap<string, Pair>;
   /** Whether a model was asked. */
   readonly decided: boolean;
@@ -32,10 +32,10 @@ export async function decide(asking: Asking, compared: Compared): Promise<Decide
     0,
     KNOWN_MAX,
   );
-  const told = [...new Set(doubts.flatMap((doubt) => [doubt.told, ...doubt.others]))].sort((a, b) => a - b);
+  const claims = [...new Set(doubts.flatMap((doubt) => [doubt.claim, ...doubt.others]))].sort((a, b) => a - b);
   const shown = {
     shownRelations: new Map(known.map((one, i) => [String(i), one])),
-    shownTold: new Map(told.map((at, i) => [`n${i}`, at])),
+    shownClaims: new Map(claims.map((at, i) => [`n${i}`, at])),
     shownPairs: new Map(pairs.slice(0, PAIRS_MAX).map((pair, i) => [`p${i}`, pair])),
   };
   if (doubts.length + pairs.length === 0)
@@ -88,22 +88,22 @@ const decisionsOf = (asking: Asking, { compared, shown, doubtful, step }: Decidi
   });
 
 /** What is shown of all, under the same ids. */
-function shownOf({ shownRelations, shownTold, shownPairs }: Shown, { doubts, pairs }: Doubtful): Shown {
+function shownOf({ shownRelations, shownClaims, shownPairs }: Shown, { doubts, pairs }: Doubtful): Shown {
   const known = new Set(doubts.flatMap((doubt) => doubt.known.map(({ id }) => id)));
-  const told = new Set(doubts.flatMap((doubt) => [doubt.told, ...doubt.others]));
+  const claims = new Set(doubts.flatMap((doubt) => [doubt.claim, ...doubt.others]));
   return {
     shownRelations: new Map([...shownRelations].filter(([, { id }]) => known.has(id))),
-    shownTold: new Map([...shownTold].filter(([, at]) => told.has(at))),
+    shownClaims: new Map([...shownClaims].filter(([, at]) => claims.has(at))),
     shownPairs: new Map([...shownPairs].filter(([, pair]) => pairs.includes(pair))),
   };
 }
 
-type Shown = Pick<Decided, 'shownRelations' | 'shownTold' | 'shownPairs'>;
+type Shown = Pick<Decided, 'shownRelations' | 'shownClaims' | 'shownPairs'>;
 
-function inputOf(compared: Compared, { shownRelations, shownTold, shownPairs }: Shown): DecideGraphInput {
+function inputOf(compared: Compared, { shownRelations, shownClaims, shownPairs }: Shown): DecideGraphInput {
   const offset = offsetOf(compared);
   return {
-    new: [...shownTold].flatMap(([id, at]) => newShown(compared, id, at) ?? []),
+    new: [...shownClaims].flatMap(([id, at]) => newShown(compared, id, at) ?? []),
     known: [...shownRelations].map(([id, one]) => ({
       id,
       source: one.sourceName,
@@ -125,8 +125,8 @@ const offsetOf = ({ spoken }: Compared): UtcOffset | undefined =>
   spoken.length === 0 ? undefined : lastSaid(spoken.map(({ message }) => message)).clock?.offset;
 
 function newShown(compared: Compared, id: string, at: number): (ShownRelation & { said: 'holds' | 'ended' }) | null {
-  const { told, mentions } = compared;
-  const one = told[at];
+  const { claims, mentions } = compared;
+  const one = claims[at];
   const offset = offsetOf(compared);
   if (one === undefined || one.said === 'denied') return null;
   return {
@@ -143,8 +143,8 @@ function newShown(compared: Compared, id: string, at: number): (ShownRelation & 
 const named = ({ name, kind, aliases }: Pick<Entity, 'name' | 'kind' | 'aliases'>) => ({ name, kind, aliases });
 
 function entityShown(compared: Compared, mention: number): DecideGraphInput['pairs'][number]['one'] {
-  const { mentions, told } = compared;
-  const mine = told
+  const { mentions, claims } = compared;
+  const mine = claims
     .filter(({ source, destination }) => source === mention || destination === mention)
     .map(
       ({ source, relationship, destination }) =>
@@ -166,7 +166,7 @@ const NEIGHBOURS_MAX = 200;
 /** A told relation, and what holds that it may end, or may be ended by. */
 interface Doubt {
   /** Its place in the list of what was told. */
-  readonly told: number;
+  readonly claim: number;
   readonly known: readonly KeptRelation[];
   /** Others that were told with it, by their places. */
   readonly others: readonly number[];
@@ -184,33 +184,33 @@ export async function compare({ ledger }: Pick<EngineDeps, 'ledger'>, linked: Li
   const known = linked.places.filter(({ isNew }) => !isNew).map(({ id }) => id);
   const entities = [...new Set([...known, ...linked.pairs.map(({ other }) => other.id)])];
   const neighbours =
-    entities.length === 0 || linked.told.length === 0
+    entities.length === 0 || linked.claims.length === 0
       ? []
       : await ledger.graph.around(linked.study.lane, { entities, at: null, limit: NEIGHBOURS_MAX });
-  const told = linked.told
+  const claims = linked.claims
     .map((one) => fromTheOlder(one, linked))
     .map((one) => (isOnlyOne(one, linked, neighbours) ? one : { ...one, single: false }));
-  const compared = { ...linked, told, neighbours };
-  return { ...compared, doubts: told.flatMap((_one, i) => doubtOf(compared, i) ?? []) };
+  const compared = { ...linked, claims, neighbours };
+  return { ...compared, doubts: claims.flatMap((_one, i) => doubtOf(compared, i) ?? []) };
 }
 
 /** What holds from both ends is looked at from one: from the owner's, else from that of who is known for longer. */
-function fromTheOlder(told: Told, { mentions, places }: Linked): Told {
-  const { source, destination, relationship } = told;
-  if (!isMutual(relationship) || mentions[source]?.self === true) return told;
+function fromTheOlder(claim: Claim, { mentions, places }: Linked): Claim {
+  const { source, destination, relationship } = claim;
+  if (!isMutual(relationship) || mentions[source]?.self === true) return claim;
   const [one, other] = [places[source]?.id ?? '', places[destination]?.id ?? ''];
   const swapped = mentions[destination]?.self === true || other < one;
-  return swapped ? { ...told, source: destination, destination: source } : told;
+  return swapped ? { ...claim, source: destination, destination: source } : claim;
 }
 
 /** A model's word that there can be one at a time counts only where it ends no more than one. */
-function isOnlyOne(told: Told, linked: Linked, neighbours: readonly KeptRelation[]): boolean {
-  if (!told.single || arityOf(told.relationship) === 'one') return told.single;
+function isOnlyOne(claim: Claim, linked: Linked, neighbours: readonly KeptRelation[]): boolean {
+  if (!claim.single || arityOf(claim.relationship) === 'one') return claim.single;
   const others = neighbours.filter(
     (one) =>
-      one.relationship === told.relationship &&
-      isOf(linked, told.source, one.source) &&
-      !isOf(linked, told.destination, one.destination),
+      one.relationship === claim.relationship &&
+      isOf(linked, claim.source, one.source) &&
+      !isOf(linked, claim.destination, one.destination),
   );
   return others.length <= 1;
 }
@@ -220,34 +220,34 @@ const isOf = ({ places, pairs }: Pick<Linked, 'places' | 'pairs'>, mention: numb
   places[mention]?.id === entity || pairs.some((pair) => pair.mention === mention && pair.other.id === entity);
 
 function doubtOf(compared: Omit<Compared, 'doubts'>, at: number): Doubt | null {
-  const one = compared.told[at];
+  const one = compared.claims[at];
   if (one === undefined || one.said === 'denied' || one.until !== null) return null;
   const known = compared.neighbours.filter((relation) =>
     one.said === 'ended' ? mayMean(compared, one, relation) : mayConflict(compared, one, relation),
   );
   const others =
-    one.said === 'ended' ? [] : compared.told.flatMap((other, i) => (i !== at && contradicts(one, other) ? [i] : []));
-  return known.length + others.length === 0 ? null : { told: at, known, others };
+    one.said === 'ended' ? [] : compared.claims.flatMap((other, i) => (i !== at && contradicts(one, other) ? [i] : []));
+  return known.length + others.length === 0 ? null : { claim: at, known, others };
 }
 
 /** An end that names no relation in the words it is kept in may mean this one. */
-function mayMean(compared: Omit<Compared, 'doubts'>, told: Told, relation: KeptRelation): boolean {
+function mayMean(compared: Omit<Compared, 'doubts'>, claim: Claim, relation: KeptRelation): boolean {
   const isMeant = (one: KeptRelation): boolean =>
-    isOf(compared, told.source, one.source) && isOf(compared, told.destination, one.destination);
-  const isKnown = compared.neighbours.some((one) => isMeant(one) && one.relationship === told.relationship);
+    isOf(compared, claim.source, one.source) && isOf(compared, claim.destination, one.destination);
+  const isKnown = compared.neighbours.some((one) => isMeant(one) && one.relationship === claim.relationship);
   return !isKnown && isMeant(relation);
 }
 
 /** Of the same source, to somebody else, and nothing but the context says whether both can be. */
-function mayConflict(compared: Linked, told: Told, relation: KeptRelation): boolean {
-  if (!isOf(compared, told.source, relation.source)) return false;
-  if (told.relationship !== relation.relationship) return areRelated(told.relationship, relation.relationship);
-  if (isOf(compared, told.destination, relation.destination)) return false;
-  return arityOf(told.relationship) === 'unsure' && !told.single;
+function mayConflict(compared: Linked, claim: Claim, relation: KeptRelation): boolean {
+  if (!isOf(compared, claim.source, relation.source)) return false;
+  if (claim.relationship !== relation.relationship) return areRelated(claim.relationship, relation.relationship);
+  if (isOf(compared, claim.destination, relation.destination)) return false;
+  return arityOf(claim.relationship) === 'unsure' && !claim.single;
 }
 
 /** Two that were said of the same source at different times. */
-const contradicts = (one: Told, other: Told): boolean =>
+const contradicts = (one: Claim, other: Claim): boolean =>
   other.said === 'holds' &&
   other.until === null &&
   one.source === other.source &&
@@ -258,9 +258,9 @@ const contradicts = (one: Told, other: Told): boolean =>
   one.saidAt.seq !== other.saidAt.seq;
 
 /** What holds and cannot any more, by the table of relationships: who dislikes it likes it no longer. */
-export function endedByRule({ neighbours, places }: Compared, told: Told): readonly KeptRelation[] {
-  const opposite = told.said === 'holds' && told.until === null ? oppositeOf(told.relationship) : null;
-  const [source, destination] = [places[told.source]?.id, places[told.destination]?.id];
+export function endedByRule({ neighbours, places }: Compared, claim: Claim): readonly KeptRelation[] {
+  const opposite = claim.said === 'holds' && claim.until === null ? oppositeOf(claim.relationship) : null;
+  const [source, destination] = [places[claim.source]?.id, places[claim.destination]?.id];
   return neighbours.filter(
     (one) => one.relationship === opposite && one.source === source && one.destination === destination,
   );

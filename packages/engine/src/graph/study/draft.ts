@@ -9,14 +9,14 @@ import { isNamedIn, nameKey } from '../names.ts';
 import { isMutual } from '../relationships.ts';
 import type { EndedStatement, Ends, GraphPlan, NewEntity, SameStatement, Statement } from '../words.ts';
 import type { Concluded } from './conclude.ts';
-import { type Mention, STEP, type Told } from './values.ts';
+import { type Claim, type Mention, STEP } from './values.ts';
 
 /** The whole outcome of a study: what it makes and says, and what it cost. */
 export async function draft(deps: EngineDeps, concluded: Concluded): Promise<GraphPlan> {
   const { study, proposals, remarks } = concluded;
   const saying = sayingIn(deps, concluded);
   const statements: Statement[] = [
-    ...concluded.told.flatMap((told) => statementOf(concluded, told, saying) ?? []),
+    ...concluded.claims.flatMap((claim) => statementOf(concluded, claim, saying) ?? []),
     ...concluded.ends.map(
       (end): EndedStatement => ({
         ...saying(end.by),
@@ -58,7 +58,7 @@ function inThisOrder(statements: readonly Statement[]): readonly Statement[] {
   return statements.map((statement, i) => ({ ...statement, id: ids[i] ?? statement.id }));
 }
 
-type Saying = Pick<Told, 'saidAt' | 'messageIds' | 'quote'>;
+type Saying = Pick<Claim, 'saidAt' | 'messageIds' | 'quote'>;
 type Say = ReturnType<typeof sayingIn>;
 
 /** What every statement has. */
@@ -85,14 +85,14 @@ function sayingIn({ tools }: EngineDeps, { study, plan }: Concluded) {
   });
 }
 
-function statementOf(concluded: Concluded, told: Told, say: Say): Statement | null {
-  const [source, destination] = [concluded.places[told.source]?.id, concluded.places[told.destination]?.id];
+function statementOf(concluded: Concluded, claim: Claim, say: Say): Statement | null {
+  const [source, destination] = [concluded.places[claim.source]?.id, concluded.places[claim.destination]?.id];
   // Two names that turned out to be of one.
   if (source === undefined || destination === undefined || source === destination) return null;
-  const said = { ...say(told), ...endsOf(concluded, { source, relationship: told.relationship, destination }) };
-  if (told.said === 'denied') return { ...said, kind: 'denied' };
-  if (told.said === 'ended') return { ...said, kind: 'ended', at: told.validFrom, reason: 'it is said' };
-  const { validFrom, until, single } = told;
+  const said = { ...say(claim), ...endsOf(concluded, { source, relationship: claim.relationship, destination }) };
+  if (claim.said === 'denied') return { ...said, kind: 'denied' };
+  if (claim.said === 'ended') return { ...said, kind: 'ended', at: claim.validFrom, reason: 'it is said' };
+  const { validFrom, until, single } = claim;
   return { ...said, kind: 'holds', validFrom, until, single };
 }
 
@@ -145,7 +145,7 @@ async function usageOf({ ledger }: EngineDeps, { study, gathered }: Concluded): 
 }
 
 /** That an entity is called so, and where. */
-interface Naming extends Pick<Told, 'saidAt' | 'messageIds' | 'quote'> {
+interface Naming extends Pick<Claim, 'saidAt' | 'messageIds' | 'quote'> {
   readonly source: string;
   readonly name: string;
 }

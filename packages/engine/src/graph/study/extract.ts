@@ -25,7 +25,7 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
   const { gathered, spoken } = read;
   const whose = { agent: gathered.turn.scope.agentId !== null };
   if (spoken.every((one) => idleReason(one, whose) !== null))
-    return { ...read, mentions: [], told: [], remarks: [], asked: false };
+    return { ...read, mentions: [], claims: [], remarks: [], asked: false };
   const known = knownOf(read);
   const halving = {
     ask: (part: Part, step: string) => readPart({ deps, turn: gathered.turn, cancel }, { read, known, part, step }),

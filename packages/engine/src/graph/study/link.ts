@@ -19,13 +19,13 @@ export async function link(deps: EngineDeps, admitted: Admitted, cancel: Cancell
   const places: Place[] = [];
   const pairs: Pair[] = [];
   const made = new Map<string, Entity>();
-  for (const [mention, told] of admitted.mentions.entries()) {
-    const concluded = sure[mention] ?? made.get(madeKey(told)) ?? null;
-    const likely = concluded === null ? mostAlike(told, [...known, ...made.values()], cosineOf) : null;
+  for (const [mention, mentioned] of admitted.mentions.entries()) {
+    const found = sure[mention] ?? made.get(madeKey(mentioned)) ?? null;
+    const likely = found === null ? mostAlike(mentioned, [...known, ...made.values()], cosineOf) : null;
     const entity =
-      concluded ?? (likely !== null && likely.likeness >= MERGE_FROM ? likely.other : newFor(deps, admitted, told));
+      found ?? (likely !== null && likely.likeness >= MERGE_FROM ? likely.other : newFor(deps, admitted, mentioned));
     const isNew = !known.includes(entity);
-    if (isNew && !made.has(madeKey(told))) made.set(madeKey(told), entity);
+    if (isNew && !made.has(madeKey(mentioned))) made.set(madeKey(mentioned), entity);
     if (likely !== null && likely.other !== entity) pairs.push({ mention, ...likely });
     places.push({ id: entity.id, isNew });
   }
@@ -53,11 +53,11 @@ async function knownOf(
 }
 
 /** The entity that a mention names beyond doubt; null where it is for likeness to say. */
-function knownAs(mention: Mention, { self, told, mentions }: Admitted, known: readonly Entity[]): Entity | null {
+function knownAs(mention: Mention, { self, claims, mentions }: Admitted, known: readonly Entity[]): Entity | null {
   if (mention.self) return self;
   if (mention.known !== null && mayBeOneKind(mention.known.kind, mention.kind)) return mention.known;
   const at = mentions.indexOf(mention);
-  const ofSelf = told
+  const ofSelf = claims
     .map(({ source, destination }) => [source, destination])
     .some((ends) => ends.includes(at) && ends.some((end) => mentions[end]?.self === true));
   // Who is related to the user is not the user, whatever both are called.

@@ -39,7 +39,7 @@ export interface Mention {
 }
 
 /** A relation that a message states. Its ends are places in the list of mentions. */
-export interface Told {
+export interface Claim {
   readonly said: 'holds' | 'ended' | 'denied';
   readonly source: number;
   readonly relationship: string;
@@ -54,7 +54,7 @@ export interface Told {
 
 export interface Admitted extends Read {
   readonly mentions: readonly Mention[];
-  readonly told: readonly Told[];
+  readonly claims: readonly Claim[];
   readonly remarks: readonly Remark[];
   readonly asked: boolean;
 }

@@ -114,38 +114,49 @@ async function lastSearchable(api: Api, { users, batches }: Options): Promise<nu
 }
 
 /** What the server did in between. */
-interface Counted {
+interface Counted extends Commits {
   readonly statements: readonly Statement[];
+}
+
+/** Of a statement alone, too. */
+interface Commits {
   readonly commits: number;
+  /** Those that had changed something. */
+  readonly writes: number;
 }
 
 interface Statement {
   readonly text: string;
   readonly calls: number;
+  /** In the server, each. */
+  readonly ms: number;
 }
 
 /** Answers with the commits so far. */
-async function beginCounting(postgres: TestPostgres): Promise<number> {
+async function beginCounting(postgres: TestPostgres): Promise<Commits> {
   await sleep(STATISTICS_MS);
   await postgres.select('SELECT pg_stat_statements_reset()::text');
   return commitsOf(postgres);
 }
 
-async function countedSince(running: Fleet, postgres: TestPostgres, before: number): Promise<Counted> {
+async function countedSince(running: Fleet, postgres: TestPostgres, before: Commits): Promise<Counted> {
   const statements = await postgres.select<Statement>(
-    'SELECT query AS text, calls FROM pg_stat_statements ORDER BY calls DESC',
+    'SELECT query AS text, calls, mean_exec_time AS ms FROM pg_stat_statements ORDER BY calls DESC',
   );
   // Connections that end tell what they did.
   for (const n of running.workers.keys()) await running.killWorker(n);
   await sleep(SECOND_MS);
-  return { statements, commits: (await commitsOf(postgres)) - before };
+  const { commits, writes } = await commitsOf(postgres);
+  return { statements, commits: commits - before.commits, writes: writes - before.writes };
 }
 
-async function commitsOf(postgres: TestPostgres): Promise<number> {
-  const [row] = await postgres.select<{ commits: number }>(
-    'SELECT xact_commit AS commits FROM pg_stat_database WHERE datname = current_database()',
+/** A transaction gets a number with its first change. */
+async function commitsOf(postgres: TestPostgres): Promise<Commits> {
+  const [row] = await postgres.select<Commits>(
+    `SELECT xact_commit AS commits, pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS writes
+     FROM pg_stat_database WHERE datname = current_database()`,
   );
-  return row?.commits ?? 0;
+  return row ?? { commits: 0, writes: 0 };
 }
 
 function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run[] }) {
@@ -154,7 +165,7 @@ function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run
     median(runs[ledger].map((run) => run[part]));
   const counted = runs.postgres.flatMap((run) => run.counted ?? []);
   const statements = median(counted.map((one) => one.statements.reduce((sum, { calls }) => sum + calls, 0))) / users;
-  const commits = median(counted.map((one) => one.commits)) / users;
+  const [commits, writes] = [median(counted.map((one) => one.commits)), median(counted.map((one) => one.writes))];
   const ofBoth = (what: string, unit: string, part: 'perSecond' | 'cpu' | 'others') =>
     LEDGERS.map((ledger) => ({ what: `${what}, ${NAMES[ledger]}`, value: of(ledger, part), unit }));
   return {
@@ -164,12 +175,13 @@ function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run
       ...ofBoth('processor time per 1,000 messages, all programs and servers', 's', 'cpu'),
       ...ofBoth('part of the processors that other programs took', '', 'others'),
       { what: 'statements per consolidation', value: statements, unit: '' },
-      { what: 'commits per consolidation', value: commits, unit: '' },
+      { what: 'commits per consolidation, single reads too', value: commits / users, unit: '' },
+      { what: 'commits of changes per consolidation', value: writes / users, unit: '' },
       ...(options.statements ? byStatement(counted.at(-1), users) : []),
     ],
     verdicts: [
       below('statements per consolidation', statements, STATEMENTS_MAX),
-      below('commits per consolidation', commits, COMMITS_MAX),
+      below('commits of changes per consolidation', writes / users, COMMITS_MAX),
     ],
     comparisons: [
       atLeast(TARGET, {
@@ -190,10 +202,10 @@ const NAMES: { readonly [Kind in Ledger]: string } = { sqlite: 'SQLite', postgre
 const byStatement = (counted: Counted | undefined, users: number) =>
   (counted?.statements ?? [])
     .filter(({ calls }) => calls / users >= SHOWN_FROM)
-    .map(({ text, calls }) => ({
+    .map(({ text, calls, ms }) => ({
       what: text.replace(/\s+/g, ' ').trim().slice(0, TEXT_CHARS),
       value: calls / users,
-      unit: '',
+      unit: `of ${shown(ms)} ms`,
     }));
 
 const below = (what: string, value: number, most: number): Verdict => ({

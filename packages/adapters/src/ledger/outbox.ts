@@ -81,12 +81,17 @@ interface Finished {
   readonly accepted_at: number;
   readonly id: string;
   readonly tenant: TenantId;
+  /** Its tenant has webhooks. */
+  readonly is_heard: 0 | 1;
 }
 
 /** Applied batches whose consolidation has nothing left to project become what apply said. */
 function* finishProjected(consolidations: readonly { readonly id: string }[], now: number): Script<readonly number[]> {
   const finished = yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), now });
-  yield* tellOfBatches(finished, now);
+  yield* tellOfBatches(
+    finished.filter((row) => row.is_heard === 1),
+    now,
+  );
   return finished.map((row) => row.accepted_at);
 }
 
@@ -97,7 +102,7 @@ const FINISH = `
     AND NOT EXISTS (
       SELECT 1 FROM batches b
       WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
-  RETURNING accepted_at, id, tenant`;
+  RETURNING accepted_at, id, tenant, EXISTS (SELECT 1 FROM webhooks w WHERE w.tenant = batches.tenant) AS is_heard`;
 
 interface AsideRow {
   readonly lane: LaneId;

@@ -1,5 +1,4 @@
 import type {
-  Account,
   LaneId,
   Message,
   RefreshedSummary,
@@ -10,9 +9,9 @@ import type {
   TenantId,
   Turn,
 } from '@slowwave/engine';
-import { type Access, asRead, asStatement, asWrite } from './access.ts';
+import { type Access, asLookup, asRead, asStatement, asWrite } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, first, inOne, run, type Script } from './script.ts';
+import { all, first, ifHeld, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
 
@@ -20,7 +19,11 @@ export const summaryStore = ({ read, write }: Access): SummaryStore => ({
   due: (turn, every) => read(dueSummary, { turn, every }),
   read: (refresh, how) => read(readSummary, { refresh, ...how }),
   store: (refresh, refreshed) => write(storeSummary, { refresh, refreshed }),
-  countCall: (account, call) => write(countSummaryCall, { account, call }),
+  countCall: async (account, call) => {
+    const by =
+      'strangersOf' in account ? { tenant: account.strangersOf, lane: NO_LANE } : await read(callerOf, account);
+    if (by !== null) await write(countSummaryCall, { by, call }); // else it was erased in the meantime
+  },
   forget: (lane) => write(forgetUnderLock, { lane }),
 });
 
@@ -129,21 +132,25 @@ const storeSummary = asStatement('summaries.store', function* (of: Store): Scrip
   return { kind: stored === 1 ? 'stored' : 'overtaken' };
 });
 
+interface CallerOf {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+}
+
+const callerOf = asLookup('summaries.callerOf', ({ lane }: { lane: LaneId }): Script<CallerOf | null> => {
+  return first<CallerOf>('SELECT tenant, id AS lane FROM lanes WHERE id = @lane', { lane });
+});
+
 interface Called {
-  readonly account: Account;
+  readonly by: CallerOf;
   readonly call: SummaryCall;
 }
 
-/** Counts a call that belongs to no consolidation. */
-const countSummaryCall = asWrite('summaries.countCall', function* ({ account, call }: Called): Script<void> {
-  if ('strangersOf' in account) {
-    yield* inOne(...counting({ tenant: account.strangersOf, lane: NO_LANE, consolidationId: '' }, call));
-    return;
-  }
-  const { lane } = account;
-  const row = yield* first<{ tenant: TenantId }>('SELECT tenant FROM lanes WHERE id = @lane', { lane });
-  if (row === null) return; // erased in the meantime, and its usage with it
-  yield* inOne(...counting({ tenant: row.tenant, lane, consolidationId: '' }, call));
+/** Counts a call that belongs to no consolidation; for a lane that was erased in the meantime none, its usage is gone too. */
+const countSummaryCall = asStatement('summaries.countCall', function* ({ by, call }: Called): Script<void> {
+  const { lane } = by;
+  const standing = "SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)";
+  yield* ifHeld({ text: standing, given: { lane } }, ...counting({ ...by, consolidationId: '' }, call));
 });
 
 const forgetUnderLock = asWrite('summaries.forget', function* ({ lane }: { lane: LaneId }): Script<void> {

@@ -92,7 +92,7 @@ const listWebhooksSchema = {
 const getWebhookSchema = {
   operationId: 'getWebhook',
   tags: ['webhooks'],
-  summary: 'A webhook',
+  summary: 'Get a webhook',
   params: IdParams,
   response: { 200: WebhookView },
 };

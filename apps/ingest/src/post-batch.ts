@@ -173,7 +173,7 @@ const postFlushSchema = {
   operationId: 'flush',
   tags: ['ingest'],
   summary: "Make an owner's waiting batches due now",
-  description: 'The owner is the first given of user_id, agent_id, run_id.',
+  description: 'The owner is the first of user_id, agent_id and run_id that is set.',
   body: PostFlush,
   response: { 200: FlushView },
 };

@@ -78,7 +78,7 @@ function listMemories(app: App, { ledger, tools }: SearchDeps): void {
 const getMemorySchema = {
   operationId: 'getMemory',
   tags: ['memories'],
-  summary: 'One memory',
+  summary: 'Get a memory',
   description:
     'Returns its current version, as in search results. A change that takes effect later is only in the ' +
     'history until then.',

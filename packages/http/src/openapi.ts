@@ -23,7 +23,7 @@ export async function registerDocs(app: App, name: string): Promise<void> {
     transform: (document) => withOpenness(jsonSchemaTransform(document), document.route),
     transformObject: (document) => tidy(jsonSchemaTransformObject(document)),
   });
-  const schema = { operationId: 'getDescription', tags: ['health'], summary: 'This description' };
+  const schema = { operationId: 'getDescription', tags: ['health'], summary: 'Get this description' };
   app.get('/openapi.json', { schema, config: { scope: 'any' } }, async () => app.swagger());
   await app.register(docsPages);
 }

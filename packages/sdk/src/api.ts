@@ -1772,7 +1772,7 @@ export interface Operations {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; };
     answer: Deleted;
   };
-  /** One memory. */
+  /** Get a memory. */
   'GET /v1/memories/{id}': {
     params: { id: string; };
     answer: Memory;
@@ -1856,7 +1856,7 @@ export interface Operations {
     body: PostRelation;
     answer: Relation;
   };
-  /** One relation. */
+  /** Get a relation. */
   'GET /v1/relations/{id}': {
     params: { id: string; };
     answer: Relation;
@@ -1991,7 +1991,7 @@ export interface Operations {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: WebhookList;
   };
-  /** A webhook. */
+  /** Get a webhook. */
   'GET /v1/webhooks/{id}': {
     params: { id: string; };
     answer: Webhook;

@@ -29,7 +29,7 @@ export function listRelations(app: App, { ledger }: SearchDeps): void {
 const getRelationSchema = {
   operationId: 'getRelation',
   tags: ['graph'],
-  summary: 'One relation',
+  summary: 'Get a relation',
   params: IdParams,
   response: { 200: RelationView },
 };

@@ -1,5 +1,3 @@
-import { Bell } from './bell.ts';
-
 /** As the library reads them: names and values in turns. */
 type ReadEvent = [id: string, fields: string[]];
 type Fields = Readonly<Record<string, string | number>>;
@@ -32,5 +30,31 @@ export class EventHistory {
     if (this.#lastId <= last) await this.#bell.wait(limitMs, signal);
     const events = this.#events.filter(({ id }) => id > last);
     return events.map(({ id, fields }) => [String(id), Object.entries(fields).flat().map(String)]);
+  }
+}
+
+/** Ends waits before their time is over. */
+export class Bell {
+  readonly #waits = new Set<(rang: boolean) => void>();
+
+  ring(): void {
+    for (const end of [...this.#waits]) end(true);
+  }
+
+  /** Whether it rang in time; false at once when the signal says that nobody waits any more. */
+  wait(limitMs: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const end = (rang: boolean): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', give);
+        this.#waits.delete(end);
+        resolve(rang);
+      };
+      const give = (): void => end(false);
+      const timer = setTimeout(give, limitMs);
+      signal.addEventListener('abort', give, { once: true });
+      this.#waits.add(end);
+    });
   }
 }

@@ -1,9 +1,7 @@
 import { batchesOf } from './groups/batches.ts';
 import { graphOf } from './groups/graph.ts';
-import { auditOf, keysOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
-import { memoriesOf } from './groups/memories.ts';
-import { consolidationsOf, replaysOf, reviewsOf } from './groups/repair.ts';
-import { usersOf } from './groups/users.ts';
+import { auditOf, consolidationsOf, keysOf, replaysOf, reviewsOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
+import { memoriesOf, usersOf } from './groups/memories.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
 import { sender } from './send.ts';
 

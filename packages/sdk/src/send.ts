@@ -1,7 +1,6 @@
 import type { Operations } from './api.ts';
 import { errorOf, SlowwaveError } from './errors.ts';
 import type { CallOptions, Settings } from './options.ts';
-import { pauseBefore } from './pause.ts';
 
 type Name = keyof Operations;
 type Part<K extends Name, P extends string> = P extends keyof Operations[K]
@@ -41,7 +40,7 @@ interface Loose extends Extra {
   readonly body?: unknown;
 }
 
-export interface Call {
+interface Call {
   readonly name: string;
   readonly given: Loose;
   readonly options: CallOptions;
@@ -111,4 +110,51 @@ function notAnswered(cause: unknown, of: { url: string; timedOut: boolean; timeo
     requestId: null,
     cause,
   });
+}
+
+/** The first pause between two tries, in ms; each further one is twice as long, up to a limit. */
+const FIRST_MS = 200;
+const LONGEST_MS = 20_000;
+/** A server may ask for a longer one, which is followed up to here. */
+const ASKED_MAX_MS = 60_000;
+
+interface Pause {
+  /** What was answered, if anything was. */
+  readonly answer: Response | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Waits before the next try: as long as the server says, else ever longer, and never all callers equally long. */
+async function pauseBefore(tried: number, { answer, signal }: Pause): Promise<void> {
+  const asked = answer === null ? null : askedMs(answer.headers.get('retry-after'));
+  const own = Math.min(LONGEST_MS, FIRST_MS * 2 ** tried);
+  await sleep(asked ?? own * (0.5 + Math.random() / 2), signal);
+}
+
+/** Seconds, or a date. */
+function askedMs(header: string | null): number | null {
+  if (header === null) return null;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(ms) ? null : Math.min(ASKED_MAX_MS, Math.max(0, ms));
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** An idempotency key of its own for each post. Also where pages are not served over https. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

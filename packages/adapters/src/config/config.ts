@@ -2,7 +2,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { Ceilings } from '@slowwave/engine';
 import type { z } from 'zod';
-import { databaseConnectionsOf, ENVIRONMENT, type Environment, tooFewConnections } from './environment.ts';
+import { contradictions, type Given, withoutIndex, withoutQueue } from './contradictions.ts';
+import { databaseConnectionsOf, ENVIRONMENT, type Environment } from './environment.ts';
 
 /** Everything a process can be told, checked. */
 export interface Config {
@@ -60,7 +61,7 @@ export interface Config {
   readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
   /** Calls of chat models at a time. */
   readonly concurrency: number;
-  /** A worker that was silent this long is taken for dead. */
+  /** A worker that was silent this long is considered dead. */
   readonly takeOverMs: number;
   readonly maxAttempts: number;
   readonly retryDelayMs: number;
@@ -90,9 +91,6 @@ export class ConfigError extends Error {
 
 const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';
 const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
-
-/** Settings by name, before they are checked. */
-type Given = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings; an empty one counts as not set. */
 function readConfig(program: Program, settings: Given): Config {
@@ -125,22 +123,6 @@ export function readServiceConfig(
   return config;
 }
 
-function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
-  if (redisUrl !== null || databaseUrl !== null) return [];
-  return [
-    'REDIS_URL: separate processes share a queue; set it, or DATABASE_URL for a queue on PostgreSQL, or run the ' +
-      'standalone app instead',
-  ];
-}
-
-function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
-  if (databaseUrl === null || qdrant !== null) return [];
-  return [
-    'QDRANT_URL: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
-      'of its own; set it for an index they share, or unset DATABASE_URL, or run the standalone app instead',
-  ];
-}
-
 const STANDALONE_PORT = 7_070;
 /** One person trying things out should not wait. */
 const STANDALONE_IDLE_MS = 1_000;
@@ -160,45 +142,6 @@ function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
   return `${name}: ${message}${SECRET.test(name) ? '' : `, got "${given[name]}"`}`;
 }
 
-const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
-
-/** The models there are, and what each must be where there is no server. */
-const WITHOUT_SERVER: Readonly<Record<string, string>> = {
-  SLOWWAVE_CHAT_MODEL: 'builtin',
-  SLOWWAVE_IMAGE_MODEL: 'none',
-  SLOWWAVE_EMBEDDING_MODEL: 'builtin',
-};
-
-const contradictions = (given: Given): string[] => [
-  ...modelsWithoutServer(given),
-  ...qdrantWithoutUrl(given),
-  ...rerankerWithoutUrl(given),
-  ...tooFewConnections(given),
-];
-
-function rerankerWithoutUrl(given: Given): string[] {
-  if (given.SLOWWAVE_RERANK_URL !== undefined) return [];
-  return ['SLOWWAVE_RERANK_MODEL', 'SLOWWAVE_RERANK_API_KEY']
-    .filter((name) => given[name] !== undefined)
-    .map((name) => `${name}: only applies with a reranker; set SLOWWAVE_RERANK_URL, or unset this`);
-}
-
-function qdrantWithoutUrl(given: Given): string[] {
-  if (given.QDRANT_URL !== undefined) return [];
-  return Object.keys(given)
-    .filter((name) => /^(SLOWWAVE_)?QDRANT_/.test(name) && name in ENVIRONMENT.shape)
-    .map((name) => `${name}: only applies with an index on Qdrant; set QDRANT_URL, or unset this`);
-}
-
-function modelsWithoutServer(given: Given): string[] {
-  if (hasServer(given)) return [];
-  return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
-    (given[name] ?? instead) === instead
-      ? []
-      : [`${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}`],
-  );
-}
-
 /** builtin where it is said, or where there is no server. */
 function modelOf(named: string | undefined, usual: string, server: boolean): string | null {
   const model = named ?? (server ? usual : 'builtin');
@@ -208,56 +151,72 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
 const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
 
-function configOf(env: Environment, program: Program): Config {
-  const { SLOWWAVE_MAX_PENDING: perTenant, SLOWWAVE_MAX_PENDING_TOTAL: total, SLOWWAVE_MAX_LATE_MS: lateMs } = env;
-  const server = env.OPENAI_API_KEY !== undefined || env.OPENAI_BASE_URL !== undefined;
+const configOf = (env: Environment, program: Program): Config => ({
+  ...serverOf(env, program),
+  ...storesOf(env, program),
+  ...modelsOf(env),
+  ...workOf(env, program),
+  traces: tracesOf(env),
+  logLevel: env.SLOWWAVE_LOG_LEVEL,
+});
+
+const serverOf = (env: Environment, program: Program) => ({
+  host: env.SLOWWAVE_HOST,
+  port: env.SLOWWAVE_PORT ?? program.port,
+  apiKey: env.SLOWWAVE_API_KEY ?? null,
+  keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
+  drainMs: drainMsOf(env),
+  allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
+  webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
+  audit: env.SLOWWAVE_AUDIT,
+  auditDays: env.SLOWWAVE_AUDIT_DAYS,
+  serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
+});
+
+const storesOf = (env: Environment, program: Program) => ({
+  dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
+  redisUrl: env.REDIS_URL ?? null,
+  databaseUrl: env.DATABASE_URL ?? null,
+  databaseConnections: databaseConnectionsOf(env),
+  qdrant: qdrantOf(env),
+});
+
+function modelsOf(env: Environment) {
+  const { OPENAI_API_KEY: apiKey = null, OPENAI_BASE_URL: baseUrl = null } = env;
+  const server = apiKey !== null || baseUrl !== null;
   return {
-    host: env.SLOWWAVE_HOST,
-    port: env.SLOWWAVE_PORT ?? program.port,
-    dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
-    apiKey: env.SLOWWAVE_API_KEY ?? null,
-    drainMs: drainMsOf(env),
-    keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
-    allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
-    webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
-    audit: env.SLOWWAVE_AUDIT,
-    auditDays: env.SLOWWAVE_AUDIT_DAYS,
-    serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
-    redisUrl: env.REDIS_URL ?? null,
-    databaseUrl: env.DATABASE_URL ?? null,
-    databaseConnections: databaseConnectionsOf(env),
-    qdrant: qdrantOf(env),
-    openai: {
-      apiKey: env.OPENAI_API_KEY ?? null,
-      baseUrl: env.OPENAI_BASE_URL ?? null,
-      timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
-    },
+    openai: { apiKey, baseUrl, timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS },
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, server),
     tenantModels: listOf(env.SLOWWAVE_TENANT_MODELS),
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
     reranker: rerankerOf(env),
-    due: {
-      tokens: env.SLOWWAVE_BATCH_TOKENS,
-      idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
-      maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
-    },
-    partTokens: env.SLOWWAVE_PART_TOKENS,
-    decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
-    recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
-    messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
     ceilings: ceilingsOf(env),
-    maxPending: { perTenant, total, lateMs },
-    concurrency: env.SLOWWAVE_CONCURRENCY,
-    takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
-    maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
-    retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
-    traces: tracesOf(env),
-    logLevel: env.SLOWWAVE_LOG_LEVEL,
   };
 }
+
+const workOf = (env: Environment, program: Program) => ({
+  due: {
+    tokens: env.SLOWWAVE_BATCH_TOKENS,
+    idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
+    maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
+  },
+  partTokens: env.SLOWWAVE_PART_TOKENS,
+  decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
+  recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
+  messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
+  maxPending: {
+    perTenant: env.SLOWWAVE_MAX_PENDING,
+    total: env.SLOWWAVE_MAX_PENDING_TOTAL,
+    lateMs: env.SLOWWAVE_MAX_LATE_MS,
+  },
+  concurrency: env.SLOWWAVE_CONCURRENCY,
+  takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
+  maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
+  retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
+});
 
 const ceilingsOf = (env: Environment): Ceilings => ({
   tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,

@@ -1,9 +1,8 @@
 import type { Batch, BatchAccepted, PostBatch } from '../api.ts';
 import { SlowwaveError } from '../errors.ts';
-import { newKey } from '../new-key.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
-import type { Given, Send } from '../send.ts';
+import { type Given, newKey, type Send } from '../send.ts';
 
 /** The longest a server waits with one answer, in ms. */
 const LONGEST_WAIT_MS = 60_000;

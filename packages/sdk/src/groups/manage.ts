@@ -1,7 +1,47 @@
-import type { PostFlush, PostKey, PutSettings, RotateKey } from '../api.ts';
+import type {
+  PostFlush,
+  PostKey,
+  PostPreview,
+  PostReplay,
+  PostReview,
+  PostUndo,
+  PutSettings,
+  RotateKey,
+} from '../api.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
-import type { Given, Send } from '../send.ts';
+import { type Given, newKey, type Send } from '../send.ts';
+
+type ConsolidationsQuery = NonNullable<Given<'GET /v1/consolidations'>['query']>;
+type ReviewsQuery = NonNullable<Given<'GET /v1/reviews'>['query']>;
+
+export const consolidationsOf = (send: Send) => ({
+  get: (id: string, options?: CallOptions) => send('GET /v1/consolidations/{id}', { params: { id } }, options),
+  each: (query: Omit<ConsolidationsQuery, 'cursor'> = {}, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/consolidations', { query: { ...query, cursor } }, options)),
+  /** The whole decision for given messages, with nothing written. */
+  preview: (body: PostPreview, options?: CallOptions) =>
+    send('POST /v1/consolidations/preview', { body, readsOnly: true }, options),
+  undo: (id: string, body: PostUndo = {}, options?: CallOptions) =>
+    send('POST /v1/consolidations/{id}/undo', { params: { id }, body }, options),
+  redo: (undoId: string, options?: CallOptions) =>
+    send('POST /v1/undos/{id}/redo', { params: { id: undoId }, body: {} }, options),
+});
+
+export const reviewsOf = (send: Send) => ({
+  each: (query: Omit<ReviewsQuery, 'cursor'> = {}, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/reviews', { query: { ...query, cursor } }, options)),
+  settle: (id: string, body: PostReview, options?: CallOptions) =>
+    send('POST /v1/reviews/{id}', { params: { id }, body }, options),
+});
+
+export const replaysOf = (send: Send) => ({
+  /** Tries parked batches again, or past ones otherwise. */
+  start: (body: PostReplay, options?: CallOptions) =>
+    send('POST /v1/replays', { body, idempotencyKey: body.idempotency_key ?? newKey() }, options),
+  get: (id: string, options?: CallOptions) => send('GET /v1/replays/{id}', { params: { id } }, options),
+  discard: (id: string, options?: CallOptions) => send('DELETE /v1/replays/{id}', { params: { id } }, options),
+});
 
 type AuditQuery = NonNullable<Given<'GET /v1/audit'>['query']>;
 

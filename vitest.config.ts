@@ -11,6 +11,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
           testTimeout: 60_000, // one takes two seconds at most, on a machine that has nothing else to do
+          hookTimeout: 60_000,
           // They share no state but modules: loading those anew for each file would take half of the time.
           isolate: false,
         },

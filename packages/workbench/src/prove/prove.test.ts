@@ -96,6 +96,12 @@ test('--write replaces the row of this proof alone, and only if it is proved', a
   expect(failed.result.trimEnd().split('\n').at(-1)).toContain('not proved chaos-sqlite: ');
 });
 
+test('--write is refused for a part of a proof', async () => {
+  const { code, commands, notes } = await run(['chaos-sqlite', '--faults', '1', '--write']);
+  expect([code, commands]).toEqual([2, []]);
+  expect(notes).toContain('leave out --faults');
+});
+
 test('a program that ends without a report is a failure, with its reason', async () => {
   const { code, result } = await run(['fuzz', '--json']);
   expect(code).toBe(1);

@@ -68,6 +68,10 @@ function readWish([name, ...rest]: readonly string[], proofs: readonly Proof[]):
     return typeof value === 'string' ? [[flag, value] as const] : [];
   });
   const [json, write] = [values.json === true, values.write === true];
+  const changed = Object.entries(proof.flags).find(
+    ([flag, { usual }]) => usual !== undefined && values[flag] !== undefined,
+  );
+  if (write && changed !== undefined) throw new UsageError(`--write is for a whole run: leave out --${changed[0]}`);
   return { kind: 'run', proof, given: Object.fromEntries(given), json, write };
 }
 

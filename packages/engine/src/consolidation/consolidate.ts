@@ -33,9 +33,8 @@ export interface Consolidated {
  */
 export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
   const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
-  const claimedAt = given.tools.now();
   const gathered = await watch.time('gather', () => gather(given, turn));
-  const deps = withGathered(given, gathered, claimedAt);
+  const deps = withGathered(given, gathered);
   const stored = gathered.thought.plan;
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };

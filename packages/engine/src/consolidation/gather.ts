@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
-import { isWithheld, type Millis } from '../words.ts';
+import { isWithheld } from '../words.ts';
 import type { GatheredTurn } from './values.ts';
 
 /** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
@@ -13,21 +13,13 @@ export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Prom
   return { turn, ...terms, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
-/** A turn that was seen to have its lane this long ago, in ms, has waited for nothing since. */
-const WAITED_MS = 1_000;
-
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
-export function withGathered(
-  deps: EngineDeps,
-  { turn, rules, ceilings, thought }: GatheredTurn,
-  heldAt: Millis,
-): EngineDeps {
-  const { ledger, tools } = deps;
+export function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: GatheredTurn): EngineDeps {
+  const { ledger } = deps;
   const { settings, thoughts } = ledger;
   const answers = [...thought.answers];
   const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
     answers.find((one) => one.step === step && one.inputHash === inputHash) ?? null;
-  let seenAt = heldAt;
   return {
     ...deps,
     ledger: {
@@ -41,14 +33,9 @@ export function withGathered(
         ...thoughts,
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
         answers: async () => answers,
-        holds: async (of) => tools.now() - seenAt < WAITED_MS || thoughts.holds(of),
         storeAnswer: async (of, answer) => {
-          const askedAt = tools.now();
           const stored = await thoughts.storeAnswer(of, answer);
-          if (stored.kind === 'stored') {
-            seenAt = askedAt;
-            if (answerTo(answer.step, answer.inputHash) === null) answers.push(answer);
-          }
+          if (stored.kind === 'stored' && answerTo(answer.step, answer.inputHash) === null) answers.push(answer);
           return stored;
         },
       },

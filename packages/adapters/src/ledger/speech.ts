@@ -55,8 +55,7 @@ const withSaid = (condition: string): string => `
   WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition}), heard AS (
     SELECT said.*, 1 AS asked FROM said
     UNION ALL
-    SELECT p.*, NULL::text, 0 FROM messages p
-    WHERE p.id IN (SELECT before_id FROM said) AND p.id NOT IN (SELECT id FROM said)
+    SELECT p.*, NULL::text, 0 FROM said JOIN messages p ON p.id = said.before_id
   )`;
 
 const selectSaid = (condition: string): string => `${withSaid(condition)} SELECT * FROM heard`;

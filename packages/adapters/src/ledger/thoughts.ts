@@ -115,7 +115,7 @@ const SELECT_BATCHES = `
   SELECT b.id, b.metadata, b.id = c.batch_ids->>0 AS is_first,
     CASE WHEN b.id = c.batch_ids->>0 THEN c.summary END AS summary,
     CASE WHEN b.id = c.batch_ids->>0 THEN (${NEWEST_PLAN}) END AS plan
-  FROM consolidations c JOIN batches b ON b.id IN :ids AND +b.tenant = c.tenant WHERE c.id = @id`;
+  FROM consolidations c JOIN batches b ON b.id IN :ids WHERE c.id = @id`;
 
 const SELECT_SCOPE_OF_LANE = `
   SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane

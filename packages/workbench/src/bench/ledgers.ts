@@ -17,6 +17,8 @@ const SECOND_MS = 1_000;
 const IDLE_MS = 3_600_000; // only what is flushed is due
 const WITHIN_MS = 300_000;
 const MESSAGES_PER_BATCH = 2;
+/** Of whom nothing is counted: every connection has prepared its statements, and every process compiled its code. */
+const WARM_UP_USERS = 60;
 /** An idle connection tells the server's statistics of its last commits within 10 s. */
 const STATISTICS_MS = 11_000;
 /** Statements that are shown are run at least so often a consolidation. */
@@ -76,12 +78,16 @@ function runOf(options: Options & { readonly ledger: Ledger }): Promise<Run> {
   const fleet = { ledger, workers, settings, counting: true };
   return withFleet({ model: { script: fleetModel() }, fleet }, async ({ running }) => {
     const [ingest, search] = [apiAt(running.ingest, null), apiAt(running.search, null)];
-    for (let batch = 0; batch < batches - 1; batch += 1) await post(ingest, options, batch);
+    const others = Array.from({ length: WARM_UP_USERS }, (_, i) => users + i);
+    for (let batch = 0; batch < batches; batch += 1) await post(ingest, { ...options, of: others }, batch);
+    await untilQuiet(search, { withinMs: WITHIN_MS });
+    const of = Array.from({ length: users }, (_, user) => user);
+    for (let batch = 0; batch < batches - 1; batch += 1) await post(ingest, { ...options, of }, batch);
     const { postgres } = running;
     const before = postgres === null ? null : await beginCounting(postgres);
     const began = Date.now();
     const cost = await costOf(await running.allPids(), async () => {
-      await post(ingest, options, batches - 1);
+      await post(ingest, { ...options, of }, batches - 1);
       await untilQuiet(search, { withinMs: WITHIN_MS, everyMs: SECOND_MS });
     });
     const counted = postgres === null || before === null ? null : await countedSince(running, postgres, before);
@@ -92,24 +98,26 @@ function runOf(options: Options & { readonly ledger: Ledger }): Promise<Run> {
 }
 
 /** One batch of each user; the last one is due, and with it all before. */
-async function post(api: Api, { users, batches }: Options, batch: number): Promise<void> {
-  await each(
-    Array.from({ length: users }, (_, user) => user),
-    (user) => {
-      const messages = [
-        { role: 'user', content: textOf(user, batch) },
-        { role: 'assistant', content: 'I will keep that in mind.' },
-      ];
-      return api.post('/v1/batches', { user_id: userOf(user), messages, flush: batch === batches - 1 });
-    },
-  );
+async function post(api: Api, { of, batches }: Posting, batch: number): Promise<void> {
+  await each(of, (user) => {
+    const messages = [
+      { role: 'user', content: textOf(user, batch) },
+      { role: 'assistant', content: 'I will keep that in mind.' },
+    ];
+    return api.post('/v1/batches', { user_id: userOf(user), messages, flush: batch === batches - 1 });
+  });
+}
+
+interface Posting extends Options {
+  /** The users, by their numbers. */
+  readonly of: readonly number[];
 }
 
 async function lastSearchable(api: Api, { users, batches }: Options): Promise<number> {
   const found = await api.all<{ timings: { searchable_at: string | null } }>('/v1/batches');
   const times = found.flatMap(({ timings: { searchable_at: at } }) => (at === null ? [] : [Date.parse(at)]));
-  if (times.length !== users * batches)
-    throw new ServerError(`of ${users * batches} batches ${times.length} are searchable`);
+  const all = (users + WARM_UP_USERS) * batches;
+  if (times.length !== all) throw new ServerError(`of ${all} batches ${times.length} are searchable`);
   return Math.max(...times);
 }
 

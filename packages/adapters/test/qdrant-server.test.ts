@@ -118,7 +118,7 @@ describe('the index and a Qdrant server in trouble', () => {
     },
     {
       trouble: { status: 400, error: 'Wrong input: Not existing vector name error: dense_x' },
-      expected: { retryable: true, message: /another one's.*rebuild it/ },
+      expected: { retryable: true, message: /of another model.*rebuild it/ },
     },
     {
       trouble: { status: 400, error: 'Wrong input: Vector dimension error: expected dim: 3, got 4' },
@@ -126,7 +126,7 @@ describe('the index and a Qdrant server in trouble', () => {
     },
     {
       trouble: { status: 400, error: 'Bad request: Index required but not found for "owner"' },
-      expected: { retryable: false, message: /to be indexed.*makes missing indexes/ },
+      expected: { retryable: false, message: /to be indexed.*creates missing indexes/ },
     },
     {
       trouble: { status: 400, error: 'Wrong input: something else' },
@@ -148,8 +148,8 @@ describe('the index and a Qdrant server in trouble', () => {
     expect(calls.every(({ key }) => key === 'secret')).toBe(true);
   });
 
-  test('below 1.19 it is said once that words are counted over all tenants', async () => {
-    const said = () => log.lines.filter(({ message }) => message.includes('over all tenants')).length;
+  test('below 1.19 it is said once that words are counted across all tenants', async () => {
+    const said = () => log.lines.filter(({ message }) => message.includes('across all tenants')).length;
     const before = said();
     const index = await open();
     await index.search([indexQuery({ vector: null, terms: ['tea'] })]);

@@ -251,7 +251,7 @@ export type Environment = z.infer<typeof ENVIRONMENT>;
 const CONNECTIONS = 24;
 /** A queue in PostgreSQL holds some for as long as it runs. */
 const CONNECTIONS_MIN = 12;
-/** Transactions take milliseconds. More connections only take turns on the processors: 10 were found to do less than these. */
+/** Transactions take milliseconds. More connections only take turns on the processors. */
 const CONNECTIONS_OF_LEDGER = 4;
 
 export const databaseConnectionsOf = ({

@@ -184,12 +184,12 @@ function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run
       ...ofBoth('part of the processors that other programs took', '', 'others'),
       { what: 'statements per consolidation', value: statements, unit: '' },
       { what: 'commits per consolidation, single reads too', value: commits / users, unit: '' },
-      { what: 'commits of changes per consolidation', value: writes / users, unit: '' },
+      { what: 'of these, commits of changes', value: writes / users, unit: '' },
       ...(options.statements ? byStatement(counted.at(-1), users) : []),
     ],
     verdicts: [
       below('statements per consolidation', statements, STATEMENTS_MAX),
-      below('commits of changes per consolidation', writes / users, COMMITS_MAX),
+      below('commits per consolidation', commits / users, COMMITS_MAX),
     ],
     comparisons: [
       atLeast(TARGET, {

@@ -14,7 +14,7 @@ test(
       const report = await fuzz({ url: server.url, apiKey: KEY, requests: REQUESTS, seed: 7 });
       expect(report.findings).toEqual([]);
       expect(report.requests).toBe(REQUESTS);
-      expect(report.succeeded).toBeGreaterThan(report.operations / 2);
+      expect(report.succeeded).toBeGreaterThan(report.operations / 3);
     } finally {
       await server.close();
     }

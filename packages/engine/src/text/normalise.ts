@@ -17,7 +17,7 @@ const PLAIN = /^[ -~]*$/u;
 
 /** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
 export function cleanText(text: string): string {
-  if (!DOUBTFUL.test(text) && text.isWellFormed()) return text;
+  if (ASCII.test(text) || (!DOUBTFUL.test(text) && text.isWellFormed())) return text;
   return text
     .toWellFormed()
     .replace(LINE_BREAK, '\n')
@@ -27,6 +27,8 @@ export function cleanText(text: string): string {
     .replace(IDLE_JOINER, '');
 }
 
+/** Nothing unseen: sooner found out than the absence of what is doubtful. */
+const ASCII = /^[\n\t -~]*$/;
 /** What any of the patterns below begins with: hardly any text has one, and each pattern reads all of it. */
 const DOUBTFUL = /[[\p{Cc}--[\n\t]]\u200b-\u200d\u2060\ufeff\u{E0000}-\u{E007F}]/v;
 const LINE_BREAK = /\r\n?|\u0085/gu;

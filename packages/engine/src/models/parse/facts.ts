@@ -62,12 +62,12 @@ function factItemsIn(value: Json): readonly Item[] | null {
   }
   const lists = listsUnder(value, LIST_KEYS);
   if (lists.length === 0) return null;
-  return lists.flatMap((items) => (isOneFact(items) ? [{ key: null, item: asObject(items) }] : items.flatMap(groupOf)));
+  return lists.flatMap((items) => (isOneFact(items) ? [{ key: null, item: asObject(items) }] : withoutGroups(items)));
 }
 
 /** One fact where a list of them belongs: its keys are those of a fact. */
 function isOneFact(items: readonly Item[]): boolean {
-  const texts = items.flatMap(({ key, item }) => (key !== null && typeof item === 'string' ? [key] : []));
+  const texts = items.filter(({ key, item }) => key !== null && typeof item === 'string').map(({ key }) => key ?? '');
   const isLabelled = texts.includes('value') && texts.some((key) => LABEL_KEYS.includes(key));
   return isLabelled || texts.some((key) => TEXT_KEYS.includes(key));
 }
@@ -76,16 +76,19 @@ const asObject = (items: readonly Item[]): JsonObject =>
   Object.fromEntries(items.map(({ key, item }) => [key ?? '', item]));
 
 /** Some models put facts in groups: {"topic": "home", "facts": […]}. */
-function groupOf(item: Item): readonly Item[] {
-  const isGroup = isObject(item.item) && Array.isArray(item.item.facts) && textUnder(item.item, TEXT_KEYS) === null;
-  return isGroup ? (listUnder(item.item, ['facts']) ?? []) : [item];
-}
+const withoutGroups = (items: readonly Item[]): readonly Item[] =>
+  items.some(isGroup)
+    ? items.flatMap((item) => (isGroup(item) ? (listUnder(item.item, ['facts']) ?? []) : [item]))
+    : items;
+
+const isGroup = ({ item }: Item): boolean =>
+  isObject(item) && Array.isArray(item.facts) && textUnder(item, TEXT_KEYS) === null;
 
 function eachOnce(facts: readonly RawFact[]): readonly RawFact[] {
   const seen = new Set<string>();
   return facts.filter(({ text, sourceIds }) => {
-    const key = [normaliseText(text), ...sourceIds].join('\n');
-    return !seen.has(key) && seen.add(key) !== undefined;
+    const before = seen.size;
+    return seen.add(`${normaliseText(text)}\n${sourceIds.join('\n')}`).size > before;
   });
 }
 
@@ -98,12 +101,17 @@ function factOf(item: Json): RawFact | null | { readonly refused: string } {
   return {
     text,
     sourceIds: wordsUnder(item, 'source_ids').slice(0, SOURCES_MAX),
-    quote: wordUnder(item, 'quote')?.slice(0, FACT_MAX).toWellFormed() ?? null,
-    category: wordUnder(item, 'category')?.slice(0, WORD_MAX).toWellFormed() ?? null,
-    language: wordUnder(item, 'language')?.slice(0, WORD_MAX).toWellFormed() ?? null,
+    quote: wordUpTo(FACT_MAX, item, 'quote'),
+    category: wordUpTo(WORD_MAX, item, 'category'),
+    language: wordUpTo(WORD_MAX, item, 'language'),
     validFrom: wordUnder(item, 'valid_from'),
     about: wordUnder(item, 'about'),
   };
+}
+
+function wordUpTo(most: number, item: JsonObject, key: string): string | null {
+  const word = wordUnder(item, key);
+  return word === null || word.length <= most ? word : word.slice(0, most).toWellFormed();
 }
 
 /** {"name": "hobby", "value": "hiking"} */

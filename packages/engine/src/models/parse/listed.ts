@@ -155,5 +155,5 @@ export function wordUnder(item: JsonObject, key: string): string | null {
 export function wordsUnder(item: JsonObject, key: string): readonly string[] {
   const value = item[key];
   const list = Array.isArray(value) ? value : [value ?? null];
-  return list.flatMap((word) => (typeof word === 'string' || typeof word === 'number' ? [String(word).trim()] : []));
+  return list.filter((word) => typeof word === 'string' || typeof word === 'number').map((word) => String(word).trim());
 }

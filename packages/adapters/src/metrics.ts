@@ -1,12 +1,4 @@
-import {
-  type Acknowledged,
-  type Embedder,
-  EngineError,
-  type Limiter,
-  type MeasuredCall,
-  type Meter,
-  type Tools,
-} from '@slowwave/engine';
+import type { Acknowledged, Limiter, MeasuredCall, Meter } from '@slowwave/engine';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 const SECOND_MS = 1_000;
@@ -101,34 +93,6 @@ const amountOf = (said: number): number => (Number.isFinite(said) && said > 0 ? 
 /** A clock that was set back in between must not break a histogram. */
 const secondsOf = ({ startedAt, endedAt }: { startedAt: number; endedAt: number }): number =>
   Math.max(0, endedAt - startedAt) / SECOND_MS;
-
-interface Metering {
-  readonly meter: Pick<Meter, 'call'>;
-  readonly tools: Pick<Tools, 'now'>;
-}
-
-/** An embedder whose calls are counted like those of chat models. */
-export function meteredEmbedder(embedder: Embedder, { meter, tools }: Metering): Embedder {
-  const { fingerprint: model, dimensions } = embedder;
-  return {
-    fingerprint: model,
-    dimensions,
-    embed: async (texts, cancel) => {
-      const startedAt = tools.now();
-      const tell = (ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
-        meter.call(null, { ...ended, kind: 'embed', model, cost: 0, startedAt, endedAt: tools.now() });
-      try {
-        const embedded = await embedder.embed(texts, cancel);
-        tell({ failure: null, usage: embedded.usage });
-        return embedded;
-      } catch (error) {
-        const failure = error instanceof EngineError ? error.code : 'unknown';
-        if (failure !== 'cancelled') tell({ failure, usage: { promptTokens: 0, completionTokens: 0 } });
-        throw error;
-      }
-    },
-  };
-}
 
 /** From an idle disk (under 1 ms) to a ledger that is nearly away, in seconds. */
 const ACKNOWLEDGE_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];

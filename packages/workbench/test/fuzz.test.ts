@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fuzz } from '../src/fuzz/fuzz.ts';
 
 const KEY = 'fuzz-with-this-key-0123456789';
-const REQUESTS = 400; // ./scripts/fuzz sends more
+const REQUESTS = 800; // ./scripts/fuzz sends more
 const WITHIN_MS = 120_000;
 
 test(
@@ -14,7 +14,7 @@ test(
       const report = await fuzz({ url: server.url, apiKey: KEY, requests: REQUESTS, seed: 7 });
       expect(report.findings).toEqual([]);
       expect(report.requests).toBe(REQUESTS);
-      expect(report.succeeded).toBeGreaterThan(report.operations / 3);
+      expect(report.succeeded).toBeGreaterThan(report.operations / 2);
     } finally {
       await server.close();
     }

@@ -9,8 +9,9 @@ import {
   postgresLimiter,
   redisLimiter,
 } from '../limits/index.ts';
-import { countWaits, measureBreakers, meteredEmbedder } from '../metrics.ts';
-import { endpointReranker, meteredReranker } from '../rerank.ts';
+import { meteredEmbedder, meteredReranker } from '../metered.ts';
+import { countWaits, measureBreakers } from '../metrics.ts';
+import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
 import { connectionShares } from './stores.ts';

@@ -5,6 +5,7 @@ import type { Plan } from '../plan.ts';
 import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
+import { pages } from '../ports/ledger/page.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent, Millis } from '../words.ts';
@@ -245,8 +246,6 @@ const findingOfMemories = (problem: string, ids: readonly string[]): Finding => 
   remedy: 'compare GET /v1/memories/{id}/history with the memory; restore a backup if the ledger was damaged',
 });
 
-const PAGE = 200;
-
 /** In every applied plan each fact ended in exactly one way. Read only where everything is. */
 export async function checkPlans({ deps: { ledger }, depth, cancel }: Examining): Promise<Checked> {
   const wrong: string[] = [];
@@ -269,16 +268,7 @@ export async function checkPlans({ deps: { ledger }, depth, cancel }: Examining)
 
 async function* appliedOnes({ audit, thoughts }: Ledger): AsyncGenerator<string> {
   for (const tenant of await audit.tenants()) {
-    for (let cursor: string | null = null; ; ) {
-      const page: Awaited<ReturnType<typeof thoughts.list>> = await thoughts.list(
-        tenant,
-        { state: 'applied' },
-        { limit: PAGE, cursor },
-      );
-      yield* page.results.map(({ id }) => id);
-      if (page.nextCursor === null) break;
-      cursor = page.nextCursor;
-    }
+    for await (const { id } of pages((page) => thoughts.list(tenant, { state: 'applied' }, page))) yield id;
   }
 }
 

@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { evolve, type Home, liveVersion } from '../memories/evolve.ts';
 import { isRemoved } from '../memories/former.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
+import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
@@ -53,8 +54,6 @@ export interface WhatIfResult {
   readonly life: SideResult;
   readonly whatIf: SideResult;
 }
-
-const PAGE = 200;
 
 type ResultDeps = Pick<EngineDeps, 'ledger'>;
 
@@ -126,14 +125,10 @@ async function heldInSpace(
   const owner = ownerOf(scope);
   const whole: Scope = { userId: null, agentId: null, runId: null, appId: null, [`${owner.kind}Id`]: owner.id };
   const held: Held[] = [];
-  for (let cursor: string | null = null; ; ) {
-    // As of the beginning of time: what has expired by now has not expired in life either, where only events are looked at.
-    const { results, nextCursor } = await ledger.memories.list(space, whole, 0, { limit: PAGE, cursor });
-    for (const memory of results)
-      held.push(...viewOf(memory, known.has(originOf(memory.id)) ? originOf(memory.id) : null));
-    if (nextCursor === null) return held;
-    cursor = nextCursor;
-  }
+  // As of the beginning of time: what has expired by now has not expired in life either, where only events are looked at.
+  for await (const memory of pages((page) => ledger.memories.list(space, whole, 0, page)))
+    held.push(...viewOf(memory, known.has(originOf(memory.id)) ? originOf(memory.id) : null));
+  return held;
 }
 
 async function sidesOf(

@@ -1,7 +1,7 @@
-export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
-export { guard, type Verdicts } from './consolidation/guard/guard.ts';
+export { FORGET_CATEGORY } from './consolidation/extract/rules.ts';
+export { guard, type Verdicts } from './consolidation/judge.ts';
 export { preview } from './consolidation/preview.ts';
-export { repeatsOf } from './consolidation/recall/repeats.ts';
+export { repeatsOf } from './consolidation/repeats.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
 export {
   type AssembledContext,
@@ -11,7 +11,7 @@ export {
   type KnownRelation,
   SECTIONS,
   type SectionName,
-} from './context/parts.ts';
+} from './context/items.ts';
 export { profileRank } from './context/profile-rank.ts';
 export type * from './deps.ts';
 export { oldestUnprojected } from './doctor/check-ledger.ts';
@@ -34,8 +34,7 @@ export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './gr
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
-export { type Inquired, inquire, type Library, type Look } from './inquiry/inquire.ts';
-export { modelReranker } from './inquiry/rerank-by-model.ts';
+export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export {
@@ -48,14 +47,11 @@ export {
   newestOrNull,
   tombstoneOf,
 } from './memories/evolve.ts';
-export { historyFrom, withoutFormer } from './memories/former.ts';
+export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
-export { foundVersions, shownVersion } from './memories/standing.ts';
-export { UNDONE_NOTE, undoneBy, undosInEffect } from './memories/undone.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, type Posted } from './messages/draft-batch.ts';
-export { isWorthReading } from './messages/reading.ts';
-export { fromTheFuture } from './messages/said-when.ts';
+export { fromTheFuture, isWorthReading } from './messages/message.ts';
 export {
   admitCall,
   type Breaker,
@@ -69,7 +65,7 @@ export {
   secondOf,
   waitFor,
 } from './models/pacing.ts';
-export type { RawOperation } from './models/parse/operations.ts';
+export type { RawOperation } from './models/parse/listed.ts';
 export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
@@ -100,32 +96,34 @@ export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export type * from './ports/writers.ts';
-export { adoptIndex, markerOf, sameMarker } from './projection/own-index.ts';
-export { project } from './projection/project.ts';
+export { shownVersion } from './projection/make-points.ts';
+export { adoptIndex, markerOf, project, sameMarker } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { type SweepDeps, sweepOutbox } from './projection/sweep-outbox.ts';
+export type { WhatIfChanges } from './replays/in-space.ts';
 export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
 export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
 export { ofNoSpace, payerOf, spaceIn, spaceOf } from './replays/space.ts';
-export {
-  type AskedReplay,
-  type ReplayDeps,
-  type StartedReplay,
-  startReplay,
-  type WhatIfChanges,
-} from './replays/start.ts';
+export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
-export { FilterError } from './search/filter/fields.ts';
 export type * from './search/filter/filter.ts';
-export { type Filterable, filterableOf, matches, scopeFromFilter } from './search/filter/filter.ts';
-export { fold, sameFolded } from './search/filter/fold.ts';
-export { readFilter } from './search/filter/read.ts';
+export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
+export { FilterError, readFilter } from './search/filter/read.ts';
 export {
+  best,
+  bm25,
   compareIds,
+  cosine,
+  cosineOf,
+  dot,
   type FusedHit,
   fuse,
+  type KeywordTable,
+  keywordTable,
+  lengthOf,
+  type Scored,
   type SearchMode,
   type Sighted,
   saysAt,
@@ -147,24 +145,12 @@ export {
 export { atOnce } from './slices.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
-export { canonical, cleanText, normaliseText } from './text/normalise.ts';
-export {
-  best,
-  bm25,
-  cosine,
-  cosineOf,
-  dot,
-  type KeywordTable,
-  keywordTable,
-  lengthOf,
-  type Scored,
-} from './text/scoring.ts';
+export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
-export { estimateTokens } from './text/tokens.ts';
 export { refreshSummary } from './turns/summarize.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
-export { undoer } from './undo/undoer.ts';
+export { undoer } from './undo/undo.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
 export {
   entityView,

@@ -13,10 +13,8 @@ export {
   withOneSelf,
 } from './graph/keeping.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
-export { historyFrom } from './memories/former.ts';
-export { foundVersions } from './memories/standing.ts';
-export { UNDONE_NOTE } from './memories/undone.ts';
-export { saidWhen } from './messages/said-when.ts';
+export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
+export { saidWhen } from './messages/message.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
@@ -25,12 +23,11 @@ export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { ofNoSpace, payerOf } from './replays/space.ts';
 export { withoutOwner } from './replays/without-owner.ts';
-export { fold, sameFolded } from './search/filter/fold.ts';
-export { visible } from './search/hits.ts';
+export { fold, sameFolded } from './search/filter/filter.ts';
+export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { normaliseText } from './text/normalise.ts';
-export { bm25, cosineOf, dot, lengthOf } from './text/scoring.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export { compareSaid, ownerOf } from './words.ts';

@@ -175,7 +175,7 @@ export type Mark =
       readonly recordedAt: Millis;
     }
   | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis }
-  /** Earlier marks of this memory that no longer count, as long as this one does; see memories/in-effect.ts. */
+  /** Earlier marks of this memory that no longer count, as long as this one does; see memories/evolve.ts. */
   | {
       readonly kind: 'retracted';
       readonly revision: number;

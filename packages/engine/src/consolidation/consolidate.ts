@@ -1,26 +1,31 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
-import { afford } from '../models/budget.ts';
+import { EngineError, FencedError } from '../errors.ts';
+import { isStudied } from '../graph/study/values.ts';
+import { evolve, tombstoneOf } from '../memories/evolve.ts';
+import { afford, costOf, usesOf } from '../models/budget.ts';
+import type { Plan } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge } from '../ports/schedule.ts';
-import type { Cancellation } from '../ports/tools.ts';
+import type { Cancellation, Tools } from '../ports/tools.ts';
 import { project } from '../projection/project.ts';
-import { apply } from './apply.ts';
+import { duePolicy } from '../settings.ts';
+import { askedInSlices } from '../slices.ts';
+import { isWithheld, type Memory, type MemoryEvent } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
-import { gather, withGathered } from './gather.ts';
 import { judge } from './judge.ts';
-import { plan } from './plan.ts';
 import { recall } from './recall.ts';
-import { type Stopwatch, stopwatch } from './stopwatch.ts';
-import type { GatheredTurn, Planned } from './values.ts';
+import type { GatheredTurn, Guarded, Planned } from './values.ts';
 
 /** Explicit writes may overtake a plan; after this many in one try the lane waits a little, and no try is counted. */
 const OVERTAKEN_MAX = 5;
 /** In ms. Longer than somebody edits without a pause; the next try goes on from the newest plan. */
 const OVERTAKEN_PAUSE_MS = 1_000;
 
-export interface Consolidated {
+interface Consolidated {
   /** What of the lane is due next. */
   readonly next: Nudge | null;
   /** The graph has a study of it to make. */
@@ -94,4 +99,164 @@ async function projectNow(
   } catch (error) {
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
   }
+}
+
+/** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
+export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Promise<GatheredTurn> {
+  const [terms, gathered] = await Promise.all([
+    ledger.settings.terms(turn.tenant),
+    ledger.thoughts.gather(turn, settings.recentMessages),
+  ]);
+  return { turn, ...terms, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
+}
+
+/** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
+function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: GatheredTurn): EngineDeps {
+  const { ledger } = deps;
+  const { settings, thoughts } = ledger;
+  const answers = [...thought.answers];
+  const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
+    answers.find((one) => one.step === step && one.inputHash === inputHash) ?? null;
+  return {
+    ...deps,
+    ledger: {
+      ...ledger,
+      settings: {
+        ...settings,
+        get: async (tenant) => (tenant === turn.tenant ? rules : settings.get(tenant)),
+        ceilings: async (tenant) => (tenant === turn.tenant ? ceilings : settings.ceilings(tenant)),
+      },
+      thoughts: {
+        ...thoughts,
+        answer: async (_, step, inputHash) => answerTo(step, inputHash),
+        answers: async () => answers,
+        storeAnswer: async (of, answer) => {
+          const stored = await thoughts.storeAnswer(of, answer);
+          if (stored.kind === 'stored' && answerTo(answer.step, answer.inputHash) === null) answers.push(answer);
+          return stored;
+        },
+      },
+    },
+  };
+}
+
+/** Stores the whole outcome of thinking, before anything is changed by it. */
+async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Planned> {
+  const { turn } = guarded;
+  const made = await draft(deps, guarded, attempt);
+  const stored = await deps.ledger.thoughts.storePlan(turn, made);
+  if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
+  return { ...guarded, plan: made };
+}
+
+/** The plan as such, from what was thought and what the ledger has of the answers. */
+export async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Plan> {
+  const { turn, rules } = guarded;
+  const models = usesOf(await deps.ledger.thoughts.answers(turn.consolidationId), rules.prices);
+  return {
+    consolidationId: turn.consolidationId,
+    round: attempt.round,
+    facts: guarded.facts,
+    discards: guarded.discards,
+    candidates: guarded.candidates,
+    operations: guarded.operations,
+    held: guarded.held,
+    outcomes: guarded.outcomes,
+    remarks: guarded.remarks,
+    events: guarded.events,
+    prompts: guarded.prompts,
+    models: { chat: deps.chat.name, embedder: deps.embedder.fingerprint },
+    usage: {
+      calls: models.reduce((sum, use) => sum + use.calls, 0),
+      promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
+      completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
+      models,
+    },
+    cost: costOf(models),
+    timings: attempt.timings,
+    ...(isStudied(turn, rules) && { graph: true }),
+  };
+}
+
+interface Attempt {
+  readonly round: number;
+  readonly timings: Readonly<Record<string, number>>;
+}
+
+type AppliedTurn =
+  | { readonly kind: 'applied'; readonly next: Nudge | null }
+  /** Explicit writes came between: the plan no longer fits, and nothing was changed. */
+  | { readonly kind: 'overtaken' };
+
+/** Carries a plan out, in one transaction of the ledger. */
+async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
+  const { ledger, tools, settings } = deps;
+  const { turn, plan, rules } = planned;
+  const now = tools.now();
+  // Recorded now, not when it was thought of: only from here on anybody can see it.
+  const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
+  const ids = [...new Set(events.map((event) => event.memoryId))];
+  const known = await askedInSlices(tools, ids, (some) => ledger.memories.many(turn.tenant, some));
+  const memories = new Map(known.map((memory) => [memory.id, memory]));
+  const eventsOf = Map.groupBy(events, (event) => event.memoryId);
+  const changes: (MemoryChange | null)[] = [];
+  for (const id of ids) {
+    changes.push(changeOf(planned, memories.get(id) ?? null, eventsOf.get(id) ?? []));
+    await tools.breathe();
+  }
+  if (changes.includes(null)) return { kind: 'overtaken' };
+  const applied = await ledger.memories.apply(turn, {
+    changes: changes.filter((change) => change !== null),
+    tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
+    reviews: plan.held,
+    batches: endings(planned),
+    graph: plan.graph === true,
+    timings: plan.timings,
+    now,
+    policy: duePolicy(rules, settings.due),
+  });
+  if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
+  return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
+}
+
+/** null: the memory is no longer the one that was decided on. */
+function changeOf({ turn }: Planned, memory: Memory | null, events: MemoryEvent[]): MemoryChange | null {
+  const expectedRevision = (events[0]?.revision ?? 1) - 1;
+  if ((memory?.revision ?? 0) !== expectedRevision) return null;
+  const { tenant, lane, owner, scope } = turn;
+  return { memory: evolve({ tenant, lane, owner, scope }, memory, events), expectedRevision, events };
+}
+
+/** A batch none of whose messages brought a fact is empty. */
+function endings({ turn, messages, plan }: Planned): Map<string, 'consolidated' | 'empty'> {
+  const sources = new Set(plan.facts.flatMap((fact) => fact.sourceIds));
+  const fruitful = new Set(messages.filter((message) => sources.has(message.id)).map((message) => message.batchId));
+  return new Map(turn.batchIds.map((id) => [id, fruitful.has(id) ? 'consolidated' : 'empty']));
+}
+
+/** Adds up how long named pieces of work took, in milliseconds. */
+interface Stopwatch {
+  time<T>(name: string, work: () => Promise<T>): Promise<T>;
+  timings(): Readonly<Record<string, number>>;
+}
+
+/** `ended` learns of every piece of work as it ends. */
+export function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => void): Stopwatch {
+  const spent = new Map<string, number>();
+  return {
+    time: async (step, work) => {
+      const startedAt = tools.now();
+      let failed = true;
+      try {
+        const made = await work();
+        failed = false;
+        return made;
+      } finally {
+        const endedAt = tools.now();
+        spent.set(step, (spent.get(step) ?? 0) + endedAt - startedAt);
+        ended({ step, failed, startedAt, endedAt });
+      }
+    },
+    timings: () => Object.fromEntries(spent),
+  };
 }

@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { type Asking, ask, inHalves, isLastOfTurn } from '../models/ask.ts';
-import type { Listed } from '../models/parse/listed.ts';
-import { operationsIn, type RawOperation } from '../models/parse/operations.ts';
+import { type Asking, ask, inHalves, isLastOfTurn, promptUse } from '../models/ask.ts';
+import { type Listed, operationsIn, type RawOperation } from '../models/parse/listed.ts';
 import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
 import type { Candidate, Fact } from '../plan.ts';
@@ -9,11 +8,10 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
 import { inSlices, type Sliced } from '../slices.ts';
 import { localIsoOf } from '../text/dates.ts';
-import { cleanText } from '../text/normalise.ts';
+import { cleanText, surelyFits } from '../text/normalise.ts';
 import { overlap, termSet } from '../text/terms.ts';
-import { surelyFits } from '../text/tokens.ts';
-import type { BatchSettings, JsonObject } from '../words.ts';
-import { candidatesByFact } from './recall/candidates.ts';
+import type { BatchSettings } from '../words.ts';
+import { candidatesByFact } from './repeats.ts';
 import type { Decided, Recalled } from './values.ts';
 
 /**
@@ -44,8 +42,7 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
       discards.push(...unread);
     }
   }
-  const used = { name: prompt.name, version: prompt.version, hash: deps.tools.hash(prompt.system) };
-  return { ...recalled, asked, discards, prompts: [...recalled.prompts, used] };
+  return { ...recalled, asked, discards, prompts: [...recalled.prompts, promptUse(deps, prompt)] };
 }
 
 interface Deciding {
@@ -69,16 +66,14 @@ const promptOf = ({ prompts }: TenantSettings): Prompt =>
   prompts.decide === null ? DECIDE : customPrompt(DECIDE, prompts.decide);
 
 /** Facts of earlier calls are shown as memories, under their own ids: a later fact may take their place. */
-function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: DecideGroup): JsonObject {
+function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: DecideGroup): DecideInput {
   const instructions = [rules.decideInstructions, turn.settings.instructions].filter((text) => text !== null);
-  const input: DecideInput = {
+  const memories = candidates.map(({ shortId, ...candidate }) => ({ ...candidate, id: shortId }));
+  return {
     facts: facts.map(shown),
-    memories: [...candidates.map(({ shortId, ...candidate }) => ({ ...candidate, id: shortId })), ...earlier].map(
-      shown,
-    ),
+    memories: [...memories, ...earlier].map(shown),
     ...(instructions.length === 0 ? {} : { instructions: cleanText(instructions.join('\n')) }),
   };
-  return input as unknown as JsonObject;
 }
 
 const shown = ({ id, text, saidAt, utcOffset }: Pick<Fact, 'id' | 'text' | 'saidAt' | 'utcOffset'>): Shown => ({

@@ -1,13 +1,19 @@
 import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../errors.ts';
 import { maskOf } from '../masking/secrets.ts';
-import type { Spoken } from '../messages/reading.ts';
-import type { Discard } from '../plan.ts';
+import { newest } from '../memories/evolve.ts';
+import { imagesOf, type Spoken, spokenOf, textOfContent } from '../messages/message.ts';
+import { ask, promptUse } from '../models/ask.ts';
+import { textUnderKeys } from '../models/parse/answer.ts';
+import { DESCRIBE_IMAGE, type DescribeInput } from '../models/prompts/describe-image.ts';
+import { PROCEDURE, type ProcedureInput } from '../models/prompts/procedure.ts';
+import type { Discard, PromptUse } from '../plan.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { inSlices } from '../slices.ts';
+import { isWithheld, type Memory, type Message } from '../words.ts';
 import { type Admitted, admit } from './extract/admit.ts';
-import { hear } from './extract/hear.ts';
-import { infer } from './extract/infer.ts';
-import { idleReason, secretReason } from './extract/junk.ts';
-import { procedure } from './extract/procedure.ts';
+import { cutIntoParts, infer, messageShown } from './extract/infer.ts';
+import { idleReason, secretReason } from './extract/rules.ts';
 import type { Extracted, GatheredTurn } from './values.ts';
 
 /** Makes facts of the new messages, the way their batch asks for. */
@@ -77,5 +83,105 @@ function verbatim(spoken: readonly Spoken[]): Admitted {
     validFrom: null,
     about: message.role === 'assistant' ? 'agent' : 'user',
   }));
-  return admit([{ raw, shown }], { inferred: false, agent: true, categories: [] });
+  return admit([{ raw, shown }], AS_IT_IS);
 }
+
+const AS_IT_IS = { inferred: false, agent: true, categories: [] };
+
+/** The new messages as they will be read. */
+interface Heard {
+  readonly spoken: readonly Spoken[];
+  readonly discards: readonly Discard[];
+  readonly prompts: readonly PromptUse[];
+}
+
+/** Reads the new messages: one call for each that holds images. What is empty is put aside. */
+export async function hear(deps: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Heard> {
+  const all: Spoken[] = [];
+  for (const message of gathered.messages.filter(({ resent }) => !resent)) {
+    const pictured = imagesOf(message.content).length > 0;
+    all.push(spokenOf(message, pictured ? await describe(deps, { gathered, message }, cancel) : null));
+  }
+  const described = all.some(({ message }) => imagesOf(message.content).length > 0);
+  return {
+    spoken: all.filter(({ text }) => text !== ''),
+    discards: all.filter(({ text }) => text === '').map(({ message }) => ({ text: '', reason: whyEmpty(message) })),
+    prompts: described ? [promptUse(deps, DESCRIBE_IMAGE)] : [],
+  };
+}
+
+function whyEmpty({ content }: Message): string {
+  if (!isWithheld(content)) return 'empty message';
+  return content.kinds === undefined ? 'not kept' : `not stored, it held personal data: ${content.kinds.join(', ')}`;
+}
+
+interface Pictured {
+  readonly gathered: GatheredTurn;
+  readonly message: Message;
+}
+
+/** What is to be seen in the images of a message, in words. */
+async function describe(deps: EngineDeps, { gathered, message }: Pictured, cancel: Cancellation): Promise<string> {
+  const images = imagesOf(message.content);
+  const text = spokenOf({ ...message, content: textOfContent(message.content) }).text;
+  const input: DescribeInput = { message: { role: message.role, content: text }, images: images.length };
+  return ask(
+    { deps: { ...deps, chat: imageModelOf(deps) }, turn: gathered.turn, cancel },
+    {
+      step: `describe:${message.id}`,
+      prompt: DESCRIBE_IMAGE,
+      ask: 'Describe the images of this message.',
+      input,
+      images,
+      shape: textUnderKeys('description', 'descriptions', 'text', 'content'),
+    },
+  );
+}
+
+/** Messages with images are refused at the door while there is no model for them; these came in before it went. */
+function imageModelOf({ imageModel }: EngineDeps) {
+  if (imageModel !== null) return imageModel;
+  throw new EngineError(
+    'expected a model that describes images, got none; set SLOWWAVE_IMAGE_MODEL to one, then replay the batch',
+    { code: 'unsupported_content', retryable: false },
+  );
+}
+
+/** One fact: the complete summary of what an agent did, from one call, or one for each part of a long execution. */
+async function procedure(
+  deps: EngineDeps,
+  { gathered, spoken }: { gathered: GatheredTurn; spoken: readonly Spoken[] },
+  cancel: Cancellation,
+): Promise<Pick<Extracted, 'facts' | 'discards' | 'prompts'>> {
+  const steps = spoken.filter(({ message }) => message.role !== 'system');
+  const shown = new Map(steps.map((step, i) => [`m${i}`, step]));
+  const summaries: string[] = [];
+  // No overlap: every output is told once.
+  const limits = { tokens: deps.settings.partTokens, overlap: 0, count: deps.tokenizer.count };
+  const parts = await inSlices(deps.tools, cutIntoParts(steps, limits));
+  for (const [i, part] of parts.entries()) {
+    const input: ProcedureInput = { messages: part.messages.map((message, n) => messageShown(`m${n}`, message)) };
+    const summary = await ask(
+      { deps, turn: gathered.turn, cancel },
+      {
+        step: i === 0 ? 'procedure' : `procedure:${i + 1}`,
+        prompt: PROCEDURE,
+        ask: 'Record what the agent did.',
+        input,
+        shape: textUnderKeys('summary', 'text', 'memory', 'content'),
+      },
+    );
+    summaries.push(summary);
+  }
+  const raw = { ...WHOLE, text: summaries.join('\n\n'), sourceIds: [...shown.keys()] };
+  const admitted = admit([{ raw: steps.length === 0 ? [] : [raw], shown }], AS_IT_IS);
+  return { ...admitted, prompts: steps.length === 0 ? [] : [promptUse(deps, PROCEDURE)] };
+}
+
+/** The category of a procedure: a complete record of what an agent did. */
+export const PROCEDURAL = 'procedural';
+
+const WHOLE = { quote: null, category: PROCEDURAL, language: null, validFrom: null, about: 'agent' };
+
+/** Records stand as they are: facts neither change them nor are decided against them. */
+export const isProcedure = (memory: Memory): boolean => newest(memory).details.category === PROCEDURAL;

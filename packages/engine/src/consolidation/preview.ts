@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { saidWhen } from '../messages/said-when.ts';
+import { saidWhen } from '../messages/message.ts';
 import { accountOf, afford } from '../models/budget.ts';
 import type { Plan } from '../plan.ts';
 import type { NewBatch } from '../ports/ledger/batches.ts';
@@ -8,12 +8,11 @@ import type { SummaryCall } from '../ports/ledger/summaries.ts';
 import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type LaneId, ownerOf } from '../words.ts';
+import { draft, stopwatch } from './consolidate.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
-import { draft } from './plan.ts';
 import { recall } from './recall.ts';
-import { stopwatch } from './stopwatch.ts';
 import type { GatheredTurn } from './values.ts';
 
 /** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */

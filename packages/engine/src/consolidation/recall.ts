@@ -1,16 +1,25 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
-import { askedBy } from '../models/embed.ts';
-import type { Fact } from '../plan.ts';
+import { asEngineError, EngineError } from '../errors.ts';
+import { deletedAt, lastSaidAt, newest, newestOrNull } from '../memories/evolve.ts';
+import { isRemoved } from '../memories/former.ts';
+import { embedderAnswers, isLastTry } from '../models/ask.ts';
+import { askedBy, embedTexts } from '../models/embed.ts';
+import type { Candidate, Fact } from '../plan.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { vectorTextsOfMessages } from '../projection/make-points.ts';
-import { markerOf, sameMarker } from '../projection/own-index.ts';
+import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
+import { markerOf, sameMarker } from '../projection/project.ts';
 import { spaceIn } from '../replays/space.ts';
-import { inSlices } from '../slices.ts';
-import { isWishToForget } from './extract/own-wish.ts';
-import { candidatesOf, memoriesOf, tombstonesOf } from './recall/candidates.ts';
-import { neighboursOf, vectorsFor } from './recall/neighbours.ts';
-import { type Ground, isNear, nearEachOther, pairNear, repeatsOf, undisputed } from './recall/repeats.ts';
+import { fuse, scan } from '../search/hits.ts';
+import { askedInSlices, inSlices } from '../slices.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { terms } from '../text/terms.ts';
+import { type Memory, saidBefore } from '../words.ts';
+import { isWishToForget } from './extract/rules.ts';
+import { isProcedure, PROCEDURAL } from './extract.ts';
+import { type Ground, isNear, nearEachOther, pairNear, repeatsOf, undisputed } from './repeats.ts';
 import type { Extracted, Recalled } from './values.ts';
 
 /** Finds for each fact the owner's nearest memories, those the index does not have yet included. */
@@ -83,4 +92,189 @@ async function isUndecided({ tools, settings }: EngineDeps, facts: readonly Fact
   if (candidates.length > 0 && facts.some(isWishToForget)) return true;
   if (candidates.some(({ recalledBy }) => recalledBy.some((scores) => isNear(scores, settings.near)))) return true;
   return inSlices(tools, nearEachOther(facts, near));
+}
+
+/** One memory near a fact, with the raw scores that found it. */
+interface Neighbour {
+  readonly memoryId: string;
+  readonly vector: number | null;
+  readonly keyword: number | null;
+}
+
+/**
+ * Each leg brings more than is kept: what is twelfth in both legs may well be among the nearest ten of both together.
+ * A memory to update is missed half as often as with equal limits; more than three times as many change nothing.
+ */
+const LEG_FACTOR = 3;
+
+interface Recalling {
+  readonly extracted: Extracted;
+  readonly vectorOf: (text: string) => Float32Array;
+  readonly cancel: Cancellation;
+}
+
+/** Per fact its nearest memories, nearest first, each once. */
+async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<ReadonlyMap<string, Neighbour[]>> {
+  const { extracted, vectorOf, cancel } = recalling;
+  const { tenant, lane, owner } = extracted.turn;
+  const limit = deps.settings.recallPerFact;
+  const queries: IndexQuery[] = [];
+  for (const fact of extracted.facts) {
+    queries.push({
+      tenant,
+      owner,
+      lane,
+      shelf: 'memories',
+      filter: appFilter(extracted.turn),
+      visibility: { kind: 'live_or_said_after', after: fact.saidAt },
+      vector: askedBy(vectorOf(fact.text)),
+      terms: terms(fact.text),
+      where: null,
+      wide: false,
+      limit: limit * LEG_FACTOR,
+    });
+    await deps.tools.breathe();
+  }
+  // Read before the index is asked: what is projected in between is then seen twice, never not at all.
+  const behind = await deps.ledger.memories.unprojected(lane);
+  const indexed = await askedInSlices(deps.tools, queries, deps.index.search);
+  const texts = behind.flatMap(textsOf);
+  const behindVector = behind.length === 0 ? vectorOf : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
+  const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
+  const overtaken = new Set(behind.map((memory) => memory.id));
+  const neighbours = new Map<string, Neighbour[]>();
+  for (const [i, fact] of extracted.facts.entries()) {
+    const found = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
+    const query = queries[i];
+    const fresh = query === undefined ? [] : scan(points, query);
+    neighbours.set(fact.id, nearest([...found, ...fresh], limit));
+    await deps.tools.breathe();
+  }
+  return neighbours;
+}
+
+/** A batch of a key for one app must neither show nor change what was said to other apps. */
+const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
+  settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
+
+/**
+ * Some text may be one on which the embedder fails every time, though it answers others: the last try of a batch goes by words
+ * alone. What somebody said is remembered, and nothing said before parks what is said now; the sweep finds the text at fault.
+ */
+async function vectorsFor(
+  deps: EngineDeps,
+  { turn, texts, passing = [] }: { turn: Turn; texts: readonly string[]; passing?: readonly string[] },
+  cancel: Cancellation,
+): Promise<(text: string) => Float32Array> {
+  try {
+    return await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
+  } catch (error) {
+    const { code, message, countsAsTry } = asEngineError(error);
+    const mayBeOfTexts = countsAsTry && !cancel.aborted && (await isLastTry(deps, turn));
+    if (!mayBeOfTexts || !(await embedderAnswers(deps, cancel))) throw error;
+    deps.log.warn(
+      { lane: turn.lane, code, error: message },
+      'no vectors for a batch; it is consolidated by words alone',
+    );
+    const none = new Float32Array(deps.embedder.dimensions);
+    return () => none;
+  }
+}
+
+function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
+  const best = new Map<string, Neighbour>();
+  for (const { hit } of fuse(hits, 'hybrid')) {
+    const memoryId = hit.point.memoryId;
+    if (!best.has(memoryId)) best.set(memoryId, { memoryId, vector: hit.vectorScore, keyword: hit.keywordScore });
+  }
+  return [...best.values()].slice(0, limit);
+}
+
+/** The memories behind what was found, as the ledger has them now, by id. */
+async function memoriesOf(
+  { ledger, tools }: EngineDeps,
+  { tenant, lane }: Turn,
+  neighbours: ReadonlyMap<string, readonly Neighbour[]>,
+): Promise<ReadonlyMap<string, Memory>> {
+  const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
+  const found = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
+  // The index is asked for this lane alone; what is shown of a memory is the ledger's word, and so is whose it is.
+  const own = found.filter((memory) => memory.lane === lane && isSaid(memory));
+  return new Map(own.map((memory) => [memory.id, memory]));
+}
+
+/** What is undone as a whole was never said, and what retention has emptied says nothing, also where the index does not know it yet. */
+function isSaid(memory: Memory): boolean {
+  const version = newestOrNull(memory);
+  return version !== null && !isRemoved(version);
+}
+
+/** The union of all neighbours as the ledger has them now, numbered for the model in the order of the facts. */
+function candidatesOf(
+  facts: readonly Fact[],
+  neighbours: ReadonlyMap<string, readonly Neighbour[]>,
+  memories: ReadonlyMap<string, Memory>,
+): readonly Candidate[] {
+  const candidates = new Map<string, Omit<Candidate, 'shortId'>>();
+  for (const fact of facts) {
+    for (const { memoryId, vector, keyword } of neighbours.get(fact.id) ?? []) {
+      const memory = memories.get(memoryId);
+      if (memory === undefined || isPast(memory, fact) || isOtherKind(memory, fact)) continue;
+      const known = candidates.get(memoryId) ?? candidateOf(memory);
+      candidates.set(memoryId, { ...known, recalledBy: [...known.recalledBy, { fact: fact.id, vector, keyword }] });
+    }
+  }
+  return [...candidates.values()].map((candidate, i) => ({ ...candidate, shortId: String(i) }));
+}
+
+/** Procedures are never merged with facts. */
+const isOtherKind = (memory: Memory, fact: Fact): boolean => isProcedure(memory) !== (fact.category === PROCEDURAL);
+
+/** Deleted before the fact was said: what is said anew is new. */
+function isPast(memory: Memory, fact: Fact): boolean {
+  const deleted = deletedAt(memory);
+  return deleted !== null && !saidBefore(fact.saidAt, deleted);
+}
+
+function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
+  const version = newest(memory);
+  return {
+    memoryId: memory.id,
+    version: version.number,
+    revision: memory.revision,
+    text: version.text,
+    // What was said once more since is not older than a fact said in between.
+    saidAt: lastSaidAt(memory),
+    ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
+    standing: deletedAt(memory) === null ? 'live' : 'deleted',
+    immutable: version.details.immutable,
+    recalledBy: [],
+  };
+}
+
+/** Later deletions of exactly what the facts say, by fact. */
+async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted): Promise<Map<string, Tombstone>> {
+  const hashes = new Map(extracted.facts.map((fact) => [fact.id, tools.hash(normaliseText(fact.text))]));
+  const { turn } = extracted;
+  const all = await ledger.memories.tombstones(turn.lane, [...new Set(hashes.values())]);
+  const stones = turn.settings.ownAppOnly === true ? await ofOwnApp(ledger, { turn, stones: all }) : all;
+  return new Map(
+    extracted.facts.flatMap((fact) => {
+      const later = stones.find(
+        (stone) => stone.textHash === hashes.get(fact.id) && saidBefore(fact.saidAt, stone.deletedAt),
+      );
+      return later === undefined ? [] : [[fact.id, later] as const];
+    }),
+  );
+}
+
+/** What another app deleted blocks nothing that this one says. */
+async function ofOwnApp(
+  ledger: EngineDeps['ledger'],
+  { turn, stones }: { turn: Turn; stones: readonly Tombstone[] },
+): Promise<readonly Tombstone[]> {
+  const ids = [...new Set(stones.map(({ memoryId }) => memoryId))];
+  const memories = ids.length === 0 ? [] : await ledger.memories.many(turn.tenant, ids);
+  const own = new Set(memories.filter(({ scope }) => scope.appId === turn.scope.appId).map(({ id }) => id));
+  return stones.filter(({ memoryId }) => own.has(memoryId));
 }

@@ -2,7 +2,7 @@ import { estimatingTokenizer } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import { assembleContext, queryOf } from './assemble.ts';
-import type { ContextAsk, ContextParts, KnownFact } from './parts.ts';
+import type { ContextAsk, ContextParts, KnownFact } from './items.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-03-01T09:00:00Z');

@@ -1,19 +1,6 @@
 import type { Tokenizer } from '../ports/models.ts';
 import { terms } from '../text/terms.ts';
 import { compareSaid } from '../words.ts';
-import { turnsOf } from './inert.ts';
-import {
-  factItems,
-  markedLine,
-  pendingItems,
-  type Room,
-  relationItems,
-  saySame,
-  summaryItems,
-  summaryLine,
-  TURN_TOKENS,
-  worthShowing,
-} from './items.ts';
 import {
   type AssembledContext,
   type ChatTurn,
@@ -22,10 +9,21 @@ import {
   type ContextItem,
   type ContextParts,
   type FactItem,
+  factItems,
+  markedLine,
   type PendingItem,
+  pendingItems,
+  type Room,
+  relationItems,
   SECTIONS,
   type SectionName,
-} from './parts.ts';
+  saySame,
+  summaryItems,
+  summaryLine,
+  TURN_TOKENS,
+  turnsOf,
+  worthShowing,
+} from './items.ts';
 
 /** Fewer terms ("yes, that one") say too little by themselves: what was said before helps. */
 const TERMS_ENOUGH = 6;

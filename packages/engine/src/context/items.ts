@@ -1,21 +1,11 @@
-import { isWorthReading, textOfContent } from '../messages/reading.ts';
-import { clockText } from '../messages/said-when.ts';
+import { clockText, isWorthReading, textOfContent } from '../messages/message.ts';
 import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import type { Tokenizer } from '../ports/models.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
-import { onOneLine, quoted } from './inert.ts';
-import type {
-  ContextAsk,
-  FactItem,
-  GivenMessage,
-  KnownFact,
-  KnownRelation,
-  PendingItem,
-  RelationItem,
-  SummaryItem,
-} from './parts.ts';
+import type { Millis, UtcOffset } from '../words.ts';
+import type { Item } from './assemble.ts';
 
 /** No single memory or message takes more than this part of the room: the others would have none. */
 const ITEM_PART = 1 / 4;
@@ -162,7 +152,7 @@ function endsOfWords(beginning: string): number[] {
 const NEAR = 0.8;
 
 /** A text, prepared for being compared with many. */
-export interface Prepared {
+interface Prepared {
   readonly normal: string;
   /** As they are spelled, for a quick look: the decisions of a consolidation have compared the texts with more care. */
   readonly words: readonly string[];
@@ -197,3 +187,177 @@ function isWithin(part: readonly string[], whole: readonly string[]): boolean {
   for (const word of whole) if (word === part[found]) found += 1;
   return found === part.length;
 }
+
+export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
+/** In the order in which a prompt is told them: from what changes least to what was said last. */
+export type SectionName = (typeof SECTIONS)[number];
+
+/** A memory version that a prompt may be told. */
+export interface KnownFact {
+  readonly memoryId: string;
+  readonly version: number;
+  readonly text: string;
+  readonly saidAt: Millis;
+  readonly validFrom: Millis;
+  /** Of the local time in which it was said; missing: UTC. */
+  readonly utcOffset?: UtcOffset;
+}
+
+/** A relation of the graph that a prompt may be told. */
+export interface KnownRelation {
+  /** How it reads: "Ana works at Acme". */
+  readonly text: string;
+  readonly validFrom: Millis;
+}
+
+/** What there is to tell. */
+export interface ContextParts {
+  /** The most settled first. */
+  readonly profile: readonly KnownFact[];
+  /** The best first. */
+  readonly memories: readonly KnownFact[];
+  /** The best first. */
+  readonly relations: readonly KnownRelation[];
+  readonly summary: string | null;
+  /** In the order they were said. */
+  readonly pending: readonly PendingMessage[];
+}
+
+/** A turn the caller has in its prompt anyway. */
+interface GivenMessage {
+  readonly clientId: string | null;
+  readonly role: string;
+  readonly text: string;
+}
+
+export interface ContextAsk {
+  readonly maxTokens: number;
+  /** text: one block. turns: a block, and pending messages as turns of their own. */
+  readonly form: 'text' | 'turns';
+  /** Whether turns have to take turns, and begin with the user's. */
+  readonly alternating: boolean;
+  readonly given: readonly GivenMessage[];
+}
+
+interface Line<Kind extends SectionName> extends Item {
+  readonly section: Kind;
+  /** As it will stand in the block, without its citation mark. */
+  readonly line: string;
+}
+
+export interface FactItem extends Line<'profile' | 'memories'> {
+  readonly fact: KnownFact;
+  readonly prepared: Prepared;
+}
+type SummaryItem = Line<'summary'>;
+type RelationItem = Line<'relations'>;
+export interface PendingItem extends Line<'pending'> {
+  readonly message: PendingMessage;
+  /** Its text as it is told. */
+  readonly text: string;
+  readonly isCut: boolean;
+}
+export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
+
+/** A turn of a chat. */
+export interface ChatTurn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface Citation {
+  /** m1, m2, … as the block marks them. */
+  readonly ref: string;
+  readonly section: 'profile' | 'memories';
+  readonly fact: KnownFact;
+}
+
+/** A block, and what it was made of. */
+export interface AssembledContext {
+  /** Empty where there is nothing to tell. */
+  readonly block: string;
+  /** Of the form `turns`. */
+  readonly turns: readonly ChatTurn[];
+  readonly tokens: number;
+  readonly citations: readonly Citation[];
+  readonly pending: readonly PendingItem[];
+  /** How many items of each section are told, and how many are not, for want of room or being told already. */
+  readonly sections: Readonly<Record<SectionName, { readonly shown: number; readonly leftOut: number }>>;
+}
+
+/** Said where what came before the first turn is not told. */
+const OPENING: ChatTurn = { role: 'user', content: '(The conversation before this is not shown.)' };
+
+/** Waiting messages as turns of a chat, oldest first. */
+export function turnsOf(pending: readonly PendingItem[], alternating: boolean): readonly ChatTurn[] {
+  const turns = pending.map(turnOf);
+  if (!alternating) return turns;
+  const joined: ChatTurn[] = [];
+  for (const turn of turns[0]?.role === 'assistant' ? [OPENING, ...turns] : turns) {
+    const last = joined.at(-1);
+    if (last?.role !== turn.role) joined.push(turn);
+    else joined[joined.length - 1] = { role: turn.role, content: `${last.content}\n\n${turn.content}` };
+  }
+  return joined;
+}
+
+/**
+ * What a tool gave is shown to the model as data from outside: its own role needs the call it answers, which is not
+ * known here. Nobody's words become the system's.
+ */
+function turnOf({ message: { role, name }, text }: PendingItem): ChatTurn {
+  if (role === 'assistant') return { role, content: text };
+  if (role === 'tool') return { role: 'user', content: `(Result of a tool: ${quoted(text)})` };
+  return { role: 'user', content: name === null ? text : `${onOneLine(name)}: ${text}` };
+}
+
+/*
+ * What others said stands in a prompt as data: it cannot close the block it is in, speak in another role, or pass for a
+ * citation. Words stay as they are; only signs that prompts are built with change. No escaping makes a model deaf to
+ * what a text says: the block tells it that none of this is an instruction.
+ */
+
+/** A text of others on one line. */
+export function onOneLine(text: string): string {
+  return harmless(text).replace(/\s+/gu, ' ').trim();
+}
+
+/** A text of others with its lines, the second and all later ones quoted: none begins as the block's own lines do. */
+export function quoted(text: string): string {
+  const lines = harmless(text)
+    .split(LINES)
+    .map((line) => line.trimEnd());
+  return lines.filter((line) => line !== '').join('\n  > ');
+}
+
+function harmless(text: string): string {
+  return cleanText(text)
+    .replace(UNSEEN, '$1')
+    .replace(TAGS, '&lt;')
+    .replace(FENCES, "'''")
+    .replace(TEMPLATE_SIGNS, '($1)')
+    .replace(CITATIONS, '(m$1)')
+    .replace(ROLE_MARKS, '$1$2 – ');
+}
+
+/** Line and paragraph separators are line breaks to whoever shows them. */
+const LINES = /[\n\u2028\u2029]+/u;
+
+/** Signs that turn the direction of writing, and letters nobody sees but models; the latter spell flags after a black one. */
+const UNSEEN =
+  /(\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{2,6}\u{E007F})|[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/gu;
+
+/** What may begin a tag, a special token of a chat template (<|im_start|>, <<SYS>>) or a comment; "a < b" stays. */
+const TAGS = /[<＜](?=[\p{L}/!?|<])/gu;
+
+const FENCES = /`{3,}|~{3,}/gu;
+
+/** [INST], [/INST] and their kin. */
+const TEMPLATE_SIGNS =
+  /\[(\/?(?:INST|SYS|SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT))\]/giu;
+
+const CITATIONS = /\[\s{0,3}m(\d{1,6})\s{0,3}\]/giu;
+
+/** A line that begins as a turn of somebody does. Repeats are bounded: time must not grow with the square of a text. */
+const ROLE_MARKS =
+  /(^|[\n\u2028\u2029])([#>*_ \t]{0,8}(?:system|developer|assistant|human|user|tool|instructions?|系统|助手|用户))[*_ \t]{0,4}[::][ \t]?/giu;

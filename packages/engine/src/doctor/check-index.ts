@@ -1,8 +1,16 @@
 import type { PointPage } from '../ports/search-index.ts';
-import { markerOf, sameMarker } from '../projection/own-index.ts';
+import { markerOf, sameMarker } from '../projection/project.ts';
 import type { LaneId, TenantId } from '../words.ts';
-import { expectedOf, graphPointsOf, nameOf } from './expected.ts';
-import { type Checked, type DoctorDeps, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';
+import {
+  type Checked,
+  type DoctorDeps,
+  EXAMPLES_MAX,
+  type Examining,
+  expectedOf,
+  type Finding,
+  graphPointsOf,
+  nameOf,
+} from './findings.ts';
 
 const SAMPLE = 1_000;
 const POINTS_PER_PAGE = 200;

@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { blockedHash, deletedAt, evolve } from '../memories/evolve.ts';
-import { inEffect } from '../memories/in-effect.ts';
+import { blockedHash, deletedAt, evolve, inEffect } from '../memories/evolve.ts';
 import type { Plan } from '../plan.ts';
 import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';

@@ -11,8 +11,7 @@ import {
   summaryBench,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { inquire, type Library } from '../inquiry/inquire.ts';
-import { modelReranker } from '../inquiry/rerank-by-model.ts';
+import { inquire, type Library, modelReranker } from '../inquiry/inquire.ts';
 import type { Readable } from '../inquiry/think.ts';
 import { DECIDE } from '../models/prompts/decide.ts';
 import { DESCRIBE_IMAGE } from '../models/prompts/describe-image.ts';

@@ -10,7 +10,7 @@ import {
 } from '@slowwave/engine-testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
-import { contextOf } from '../projection/found-by.ts';
+import { contextOf } from '../projection/make-points.ts';
 import { type SearchMode, scan } from '../search/hits.ts';
 import { FACTORS, type FactorName, rank, rankBy } from '../search/rank.ts';
 import { hashVector } from '../text/hash-vector.ts';

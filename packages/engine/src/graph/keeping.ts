@@ -1,4 +1,4 @@
-import { undosInEffect } from '../memories/undone.ts';
+import { undosInEffect } from '../memories/former.ts';
 import type { Undo } from '../ports/ledger/reviews.ts';
 import type { Millis } from '../words.ts';
 import { endsOf, type Following, renamed } from './fold.ts';

@@ -1,10 +1,16 @@
 import { asEngineError } from '../errors.ts';
-import type { TokenUse } from '../ports/models.ts';
+import { isObject, listUnder } from '../models/parse/listed.ts';
+import { RERANK, type RerankInput } from '../models/prompts/rerank.ts';
+import type { Relevance, Reranker, TokenUse } from '../ports/models.ts';
+import { cleanText, shorten } from '../text/normalise.ts';
+import type { Json } from '../words.ts';
 import {
+  askReading,
   type Note,
   type Notebook,
   notebook,
   type Readable,
+  type Reader,
   type Step,
   type Thinking,
   type Thought,
@@ -173,3 +179,37 @@ const ID_SHOWN = 20;
 
 /** Models like to write [0] for 0. */
 const bare = (id: string): string => id.replace(/^[[(\s]+|[\])\s]+$/gu, '');
+
+/** Of one memory; what it is about stands in its beginning. */
+const TEXT_TOKENS_MAX = 200;
+const QUERY_TOKENS_MAX = 1_000;
+
+/** A chat model as a reranker: one call for all memories. */
+export const modelReranker = (reader: Omit<Reader, 'cancel'>): Reranker => ({
+  rerank: async ({ query, documents }, cancel) => {
+    const input: RerankInput = {
+      query: shorten(cleanText(query).trim(), QUERY_TOKENS_MAX),
+      memories: documents.map((text, i) => ({ id: String(i), text: shorten(cleanText(text).trim(), TEXT_TOKENS_MAX) })),
+    };
+    const { value } = await askReading(
+      { ...reader, cancel },
+      { prompt: RERANK, ask: 'Judge the memories.', input, shape: rankingIn },
+    );
+    return value.filter(({ index }) => index < documents.length);
+  },
+});
+
+/** Each memory once, the first mention counts; null: no ranking at all. */
+function rankingIn(value: Json): readonly Relevance[] | null {
+  const items = listUnder(value, ['ranking', 'results', 'memories']);
+  if (items === null) return null;
+  const ranking = new Map<number, number>();
+  for (const { item } of items) {
+    const index = isObject(item) ? Number(item.id) : Number.NaN;
+    const score = isObject(item) ? Number(item.relevance) : Number.NaN;
+    if (Number.isInteger(index) && index >= 0 && Number.isFinite(score) && !ranking.has(index)) {
+      ranking.set(index, Math.min(1, Math.max(0, score)));
+    }
+  }
+  return [...ranking].map(([index, score]) => ({ index, score }));
+}

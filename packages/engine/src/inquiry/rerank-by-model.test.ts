@@ -2,7 +2,7 @@ import { engineBench, fakeChat, NEVER, type Reply, recordingMeter } from '@sloww
 import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { modelReranker } from './rerank-by-model.ts';
+import { modelReranker } from './inquire.ts';
 
 const QUESTION = { query: 'where does she live', documents: ['likes tea', 'lives in Rome', 'has a dog'] };
 

@@ -1,9 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { callOf, type Question, repairCall } from '../models/ask.ts';
+import { callModel, callOf, type Question, repairCall, unanswered } from '../models/ask.ts';
 import { accountOf, afford, type Purse } from '../models/budget.ts';
-import { callModel, unanswered } from '../models/call-model.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
@@ -12,9 +11,8 @@ import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
 import { millisOf } from '../text/dates.ts';
-import { cleanText } from '../text/normalise.ts';
-import { estimateTokens, shorten } from '../text/tokens.ts';
-import type { Json, JsonObject, Owner, TenantId } from '../words.ts';
+import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
+import type { Json, Owner, TenantId } from '../words.ts';
 
 /** A model that reads, and what it may use up. */
 export interface Thinking {
@@ -62,7 +60,7 @@ export async function think({ reader, tokensMax, now }: Thinking, asked: Asked):
   const { value: step, usage } = await askReading(reader, {
     prompt: RECALL_STEP,
     ask: last ? 'Answer the question.' : 'Answer the question, or look up more.',
-    input: input as unknown as JsonObject,
+    input,
     shape: stepIn,
   });
   return { step, usage, last };

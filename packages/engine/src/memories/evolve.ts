@@ -16,7 +16,6 @@ import {
   saidBefore,
   type TenantId,
 } from '../words.ts';
-import { inEffect, type Spoken } from './in-effect.ts';
 
 /** Where a memory lives: known before its first event. */
 export interface Home {
@@ -270,3 +269,22 @@ export function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
   const last = until.sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision).at(-1);
   return last?.kind === 'deleted';
 }
+
+/** A mark that says something of its memory. */
+type Spoken = Exclude<Mark, { kind: 'retracted' }>;
+
+/**
+ * What counts of a timeline, in the order of arrival. A mark counts unless a retraction that counts itself names it; so
+ * an undo that is undone leaves everything as it was. Retractions name earlier marks only.
+ */
+export function inEffect(timeline: readonly Mark[]): readonly Spoken[] {
+  if (timeline.every(isSpoken)) return timeline;
+  const retracted = new Set<number>();
+  for (const mark of timeline.toReversed()) {
+    if (mark.kind !== 'retracted' || retracted.has(mark.revision)) continue;
+    for (const one of mark.retracts) retracted.add(one);
+  }
+  return timeline.filter(isSpoken).filter(({ revision }) => !retracted.has(revision));
+}
+
+const isSpoken = (mark: Mark): mark is Spoken => mark.kind !== 'retracted';

@@ -5,8 +5,7 @@ import { REMOVED } from '../ports/ledger/erasures.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type { LaneId, Memory, MemoryEvent } from '../words.ts';
 import { deletedAt, evolve, inOrder, lastSaidAt, liveVersion, tombstoneOf } from './evolve.ts';
-import { formerSince, historyFrom, isHollow, isRemoved, withoutFormer } from './former.ts';
-import { foundVersions } from './standing.ts';
+import { formerSince, foundVersions, historyFrom, isHollow, isRemoved, withoutFormer } from './former.ts';
 
 const HOME = home('lane_1' as LaneId);
 const tools = fixedTools();

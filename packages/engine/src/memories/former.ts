@@ -1,9 +1,17 @@
 import { REMOVED } from '../ports/ledger/erasures.ts';
+import type { Undo } from '../ports/ledger/reviews.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
-import { compareSaid, type Mark, type Memory, type MemoryEvent, type Millis, type VersionDetails } from '../words.ts';
-import { blockedHash, evolve, holdingMarks, liveVersion } from './evolve.ts';
-import type { Life } from './undone.ts';
+import {
+  compareSaid,
+  type Mark,
+  type Memory,
+  type MemoryEvent,
+  type MemoryVersion,
+  type Millis,
+  type VersionDetails,
+} from '../words.ts';
+import { blockedHash, evolve, holdingMarks, inEffect, liveVersion } from './evolve.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
@@ -154,3 +162,44 @@ export function isHollow(memory: Memory): boolean {
   const live = liveVersion(memory);
   return live !== null && isRemoved(live);
 }
+
+/** Why a review is stale whose consolidation was undone; with the consolidation it comes back. */
+export const UNDONE_NOTE = 'its consolidation was undone';
+
+/** The consolidations of a lane that are undone, by all its undos, oldest first. An undo takes earlier ones back only. */
+export function undoneBy(undos: readonly Undo[]): ReadonlySet<string> {
+  return new Set(undosInEffect(undos).flatMap(({ consolidations }) => consolidations));
+}
+
+/** The undos that count. */
+export function undosInEffect(undos: readonly Undo[]): readonly Undo[] {
+  const takenBack = new Set<string>();
+  for (const { id, undos: earlier } of undos.toReversed()) {
+    if (!takenBack.has(id)) for (const one of earlier) takenBack.add(one);
+  }
+  return undos.filter(({ id }) => !takenBack.has(id));
+}
+
+/** A memory with all its events. */
+export interface Life {
+  readonly memory: Memory;
+  readonly events: readonly MemoryEvent[];
+}
+
+/** What is undone as a whole: a consolidation with all its events, or one explicit write. */
+export const unitOf = (event: MemoryEvent): string => event.consolidationId ?? event.id;
+
+/**
+ * Events that depend on these units: they count, and came after something of a unit that counts, to the same memory.
+ * What is said of a memory was decided on all that was said of it before.
+ */
+export function dependentsOf(units: ReadonlySet<string>, { memory, events }: Life): readonly MemoryEvent[] {
+  const counting = new Set(inEffect(memory.timeline).map(({ revision }) => revision));
+  const said = events.filter(({ revision }) => counting.has(revision));
+  const first = said.findIndex((event) => units.has(unitOf(event)));
+  return first === -1 ? [] : said.slice(first).filter((event) => !units.has(unitOf(event)));
+}
+
+/** The versions that an index holds. */
+export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
+  versions.filter((version) => !isRemoved(version));

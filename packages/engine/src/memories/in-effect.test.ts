@@ -13,10 +13,9 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
+import { withdrawalsOf } from '../projection/make-points.ts';
 import type { LaneId, Mark, Memory, MemoryEvent } from '../words.ts';
-import { deletedAt, evolve, liveVersion, newestOrNull } from './evolve.ts';
-import { inEffect } from './in-effect.ts';
-import { withdrawalsOf } from './standing.ts';
+import { deletedAt, evolve, inEffect, liveVersion, newestOrNull } from './evolve.ts';
 
 const HOME = home('lane_1' as LaneId);
 const TEXTS = ['Lives in Berlin', 'lives in  berlin.', 'Lives in Rome', 'Lives in Oslo'];

@@ -2,7 +2,7 @@ import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@s
 import { describe, expect, it } from 'vitest';
 import type { ReviewedKind } from '../plan.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import { undoer } from '../undo/undoer.ts';
+import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { reviewer } from './review.ts';
 import { memoryWriter } from './write.ts';

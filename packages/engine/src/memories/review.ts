@@ -9,12 +9,12 @@ import {
   deletedAt,
   evolve,
   holdsAt,
+  inEffect,
   liveVersion,
   newestOrNull,
   previousOf,
   tombstoneOf,
 } from './evolve.ts';
-import { inEffect } from './in-effect.ts';
 
 /** What a review works with: nothing that thinks. */
 type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;

@@ -4,9 +4,8 @@ import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, Wr
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from '../words.ts';
-import { evolve, type Home, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
+import { evolve, type Home, inEffect, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
-import { inEffect } from './in-effect.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;

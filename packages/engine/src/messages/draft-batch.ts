@@ -2,11 +2,10 @@ import { type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { Tools } from '../ports/tools.ts';
 import { millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
-import { canonical } from '../text/normalise.ts';
-import { estimateTokens } from '../text/tokens.ts';
+import { canonical, estimateTokens } from '../text/normalise.ts';
 import { scopeOf } from '../views/views.ts';
 import type { BatchSettings, JsonObject, Millis, TenantId } from '../words.ts';
-import { type SaidWhen, timeGiven } from './said-when.ts';
+import { type SaidWhen, timeGiven } from './message.ts';
 
 export interface Posted {
   readonly tenant: TenantId;

@@ -1,13 +1,15 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, FencedError, wasAsked } from '../errors.ts';
+import { EngineError, type EngineErrorCode, FencedError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
+import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { ModelCall } from '../ports/ledger/thoughts.ts';
+import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
-import type { Cancellation } from '../ports/tools.ts';
-import { cleanText } from '../text/normalise.ts';
-import type { JsonObject } from '../words.ts';
-import { callModel, unanswered } from './call-model.ts';
-import { isLastTry } from './doubt.ts';
+import type { Cancellation, Tools } from '../ports/tools.ts';
+import type { ModelPrice } from '../settings.ts';
+import { cleanText, estimateTokens } from '../text/normalise.ts';
+import { knownCost } from './budget.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
 
@@ -17,7 +19,7 @@ export interface Question<T> {
   readonly step: string;
   readonly prompt: Prompt;
   readonly ask: string;
-  readonly input: JsonObject;
+  readonly input: object;
   /** Addresses of images that go with the question. */
   readonly images?: readonly string[];
   readonly shape: Shape<T>;
@@ -95,7 +97,7 @@ const hashOf = ({ tools, chat }: EngineDeps, { prompt, input, images = [] }: Que
 
 const imagesOf = ({ images }: Question<unknown>): Pick<ChatCall, 'images'> => (images === undefined ? {} : { images });
 
-export const callOf = (prompt: Prompt, text: string, input: JsonObject): ChatCall => ({
+export const callOf = (prompt: Prompt, text: string, input: object): ChatCall => ({
   name: prompt.name,
   system: prompt.system,
   user: userMessage(text, input),
@@ -182,3 +184,156 @@ export async function inHalves<Part, Got>(
 /** Of a consolidation: before that its window is halved until a batch is alone. */
 export const isLastOfTurn = async (deps: EngineDeps, turn: Turn): Promise<boolean> =>
   turn.batchIds.length === 1 && (await isLastTry(deps, turn));
+
+/** Who calls a model. */
+interface Caller {
+  readonly deps: Pick<EngineDeps, 'chat' | 'meter' | 'tools'>;
+  /** null: outside of a consolidation. */
+  readonly turn: TurnIds | null;
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  readonly cancel: Cancellation;
+}
+
+/**
+ * Characters of one answer: twice what the longest outputs of models come to, 128,000 tokens of English. All of it is read at
+ * once, while others who share the process wait.
+ */
+const ANSWER_CHARS_MAX = 1_000_000;
+
+const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
+  new EngineError(
+    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; the answer was discarded. ` +
+      'If this persists, lower the output limit or use another model.',
+    { code: 'model_output_unusable', retryable: true },
+  );
+
+/** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
+export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
+  const { chat, meter, tools } = deps;
+  const startedAt = tools.now();
+  const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
+    meter.call(turn, {
+      ...ended,
+      kind: call.name,
+      model: chat.name, // as configured: a server may answer under any name
+      cost: knownCost([{ model, ...ended.usage }], prices),
+      startedAt,
+      endedAt: tools.now(),
+    });
+  try {
+    const answer = await chat.ask(call, cancel);
+    if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
+    record(answer.model, { failure: null, usage: answer.usage });
+    return answer;
+  } catch (error) {
+    const { usage } = unanswered(deps, call, error);
+    if (wasAsked(error, cancel)) record(chat.name, { failure: failureOf(error), usage });
+    throw error;
+  }
+}
+
+const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
+
+/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
+export function unanswered(
+  { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
+  { name, system, user }: ChatCall,
+  error: unknown,
+): ModelCall {
+  const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
+  const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
+  return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
+}
+
+/** Which prompt was used, as a plan tells it. */
+export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({
+  name: prompt.name,
+  version: prompt.version,
+  hash: tools.hash(prompt.system),
+});
+
+/** As well the fault of a provider that is down as of an input that it cannot bear. */
+const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
+
+/** As small as a question can be: any model that is there answers it. */
+const PROBE: ChatCall = {
+  name: 'are_you_there',
+  system: 'are_you_there\nAnswer with the JSON object {"there": true} and nothing else.',
+  user: 'Are you there?\n{}',
+  schema: {
+    type: 'object',
+    properties: { there: { type: 'boolean' } },
+    required: ['there'],
+    additionalProperties: false,
+  },
+};
+
+/**
+ * Whether a failure may say nothing of the batches, because the models are away. Asked only where the failure would
+ * cost batches their last try: then a question that anything can answer tells a provider that is down from an input it
+ * cannot bear. `there`: now it answers; whether it did before is not known.
+ */
+export async function doubt(
+  deps: EngineDeps,
+  { turn, failure }: { turn: Turn; failure: EngineError },
+  cancel: Cancellation,
+): Promise<'none' | 'there' | 'away'> {
+  if (!isDoubtful(failure) || !(await isLastTry(deps, turn))) return 'none';
+  return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
+}
+
+export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(code);
+
+/** Whether one of the models does not even answer what anything can. */
+export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
+  const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
+  for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
+  return embedderIsAway(deps, cancel);
+}
+
+/** Whether it does not even answer what any embedder can. */
+export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
+  isAway(() => embedder.embed([PROBE.user], cancel));
+
+/** Whether it embeds what any embedder can: then what it fails on is the fault of the texts. */
+export async function embedderAnswers(
+  { embedder }: Pick<EngineDeps, 'embedder'>,
+  cancel: Cancellation,
+): Promise<boolean> {
+  try {
+    const { vectors } = await embedder.embed([PROBE.user], cancel);
+    return (vectors[0] ?? null) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** As the ledger decides: a window has as many tries left as its least tried batch. */
+export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
+  const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));
+  return Math.min(...batches.map((batch) => batch?.attempts ?? 0)) + 1 >= settings.maxAttempts;
+}
+
+/** A model that refuses, or answers anything, is there; one that may not be asked just now may be away as well. */
+async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return false;
+  } catch (error) {
+    return error instanceof EngineError && (DOUBTFUL.includes(error.code) || !error.countsAsTry);
+  }
+}
+
+/** The question counts as any other: it is paid for. */
+async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
+  const { thoughts, settings } = deps.ledger;
+  const { prices } = await settings.get(turn.tenant);
+  try {
+    const answer = await callModel({ deps, turn, prices, cancel }, PROBE);
+    const kept = { step: `probe:${turn.epoch}`, inputHash: PROBE.name, ...answer, at: deps.tools.now() };
+    await thoughts.storeAnswer(turn, kept);
+  } catch (error) {
+    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, PROBE, error));
+    throw error;
+  }
+}

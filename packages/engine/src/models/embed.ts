@@ -4,7 +4,7 @@ import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { askedInSlices } from '../slices.ts';
 import type { LaneId } from '../words.ts';
-import { embedderAnswers } from './doubt.ts';
+import { embedderAnswers } from './ask.ts';
 
 interface Embedding {
   readonly lane: LaneId;

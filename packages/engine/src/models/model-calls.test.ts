@@ -10,7 +10,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../ports/ledger/batches.ts';
-import { estimateTokens } from '../text/tokens.ts';
+import { estimateTokens } from '../text/normalise.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 

@@ -4,7 +4,7 @@ import { NOT_KEPT } from '../ports/ledger/erasures.ts';
 import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import { millisOf } from '../text/dates.ts';
 import type { MemoryVersion, Message } from '../words.ts';
-import { contextOf, contextOfMessage } from './found-by.ts';
+import { contextOf, contextOfMessage } from './make-points.ts';
 
 const DAY = millisOf('2023-05-07T10:00:00Z') ?? 0;
 const HOUR = 3_600_000;

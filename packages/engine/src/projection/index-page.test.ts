@@ -1,6 +1,6 @@
 import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { memoryPage } from './index-page.ts';
+import { memoryPage } from './rebuild-index.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 

@@ -1,15 +1,25 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
-import { pointsOf, sourcesOf, textsOf, withdrawalsOf } from '../memories/standing.ts';
-import { isWorthReading, spokenOf } from '../messages/reading.ts';
+import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
+import { foundVersions, isRemoved } from '../memories/former.ts';
+import { isWorthReading, spokenOf } from '../messages/message.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
+import { saysAt } from '../search/hits.ts';
+import { dayText, dayTextHan } from '../text/dates.ts';
+import { cut } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
-import { cut } from '../text/tokens.ts';
-import type { LaneId, Memory, Message, TenantId } from '../words.ts';
-import { contextOfMessage, type SaidById, saysLess } from './found-by.ts';
+import {
+  isWithheld,
+  type LaneId,
+  type Memory,
+  type MemoryVersion,
+  type Message,
+  type Millis,
+  type TenantId,
+} from '../words.ts';
 
 export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
@@ -152,4 +162,180 @@ export async function heard(
   const ids = [...new Set(memories.flatMap(sourcesOf))];
   const { stands, said } = await ledger.speech.said(lane, ids);
   return { stands, said: new Map(said.map((one) => [one.message.id, one])) };
+}
+
+/** What points are made with beside their memory. */
+interface Making {
+  readonly vectorOf: (text: string) => Float32Array;
+  /** The messages that versions came from. */
+  readonly said: SaidById;
+}
+
+/** Every version of a memory as the index holds it: all but those of which retention has left nothing to find. */
+export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly IndexPoint[] {
+  const deleted = deletedAt(memory);
+  const sight = sightOf(memory, deleted !== null);
+  return foundVersions(memory).map((version) => ({
+    ...placeOfMemory(memory),
+    ...versionPart(version),
+    ...sight(version),
+    deletedAt: deleted,
+    vector: vectorOf(version.text),
+    terms: terms(version.text),
+    ...contextOf(version, said),
+  }));
+}
+
+/** What a memory that is not deleted says at a moment, as a search at that moment shows it. */
+export function shownVersion(memory: Memory, at: Millis): MemoryVersion {
+  const sight = sightOf(memory, false);
+  return (
+    foundVersions(memory).find((version) => saysAt({ ...sight(version), invalidAt: version.invalidAt }, at)) ??
+    newest(memory)
+  );
+}
+
+type Sight = Pick<IndexPoint, 'live'> & Partial<Pick<IndexPoint, 'shownFrom'>>;
+
+/**
+ * Who says today what begins on Monday changes what holds on Monday: until then the version before is shown. Where there was
+ * nothing before, what is to come is shown since it was said: it is all that is known.
+ */
+function sightOf(memory: Memory, isDeleted: boolean): (version: MemoryVersion) => Sight {
+  const ordered = inOrder(memory);
+  const isLater = ({ validFrom, saidAt }: MemoryVersion): boolean => validFrom > saidAt.at;
+  return (version) => {
+    const place = ordered.indexOf(version);
+    const endsLater = ordered.slice(place + 1).some((next) => next.validFrom === version.invalidAt && isLater(next));
+    const live = !isDeleted && (version.supersededBy === null || endsLater);
+    if (!isLater(version)) return { live };
+    const isChange = ordered.slice(0, place).some((before) => holdsAfter(before, version.saidAt.at));
+    return { live, shownFrom: isChange ? version.validFrom : version.saidAt.at };
+  };
+}
+
+const holdsAfter = ({ validFrom, invalidAt }: MemoryVersion, at: number): boolean =>
+  invalidAt === null || (invalidAt > at && invalidAt > validFrom);
+
+/**
+ * Versions an index may once have had and has no more: their numbers are those of marks, only what is undone takes a
+ * mark out of the versions, and retention leaves it there without a text.
+ */
+export function withdrawalsOf({
+  tenant,
+  owner,
+  lane,
+  id,
+  revision,
+  timeline,
+  versions,
+}: Memory): readonly Withdrawal[] {
+  const isWhole = !timeline.some(({ kind }) => kind === 'retracted') && !versions.some(isRemoved);
+  if (isWhole) return [];
+  const numbers = new Set(versions.filter((version) => !isRemoved(version)).map(({ number }) => number));
+  const gone = timeline.filter((mark) => mark.kind === 'said' && !numbers.has(mark.revision));
+  return gone.map((mark) => ({
+    shelf: 'memories',
+    tenant,
+    owner,
+    lane,
+    memoryId: id,
+    version: mark.revision,
+    revision,
+  }));
+}
+
+const placeOfMemory = (memory: Memory) => ({
+  shelf: 'memories' as const,
+  tenant: memory.tenant,
+  lane: memory.lane,
+  owner: memory.owner,
+  scope: memory.scope,
+  memoryId: memory.id,
+  revision: memory.revision,
+  confirmations: memory.confirmations,
+  createdAt: memory.createdAt,
+  updatedAt: memory.updatedAt,
+});
+
+const versionPart = (version: MemoryVersion) => ({
+  version: version.number,
+  text: version.text,
+  saidAt: version.saidAt,
+  validFrom: version.validFrom,
+  ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
+  invalidAt: version.invalidAt,
+  expiresAt: version.details.expiresAt,
+  category: version.details.category,
+  metadata: version.details.metadata,
+  immutable: version.details.immutable,
+  sourceIds: version.details.sourceIds,
+});
+
+/** The messages its versions came from. */
+const sourcesOf = (memory: Memory): string[] => foundVersions(memory).flatMap(({ details }) => details.sourceIds);
+
+/** Everything of a memory that an index needs a vector for. */
+export const textsOf = (memory: Memory): string[] => foundVersions(memory).map((version) => version.text);
+
+/** Messages by their ids, as far as the ledger has them. */
+type SaidById = ReadonlyMap<string, SaidMessage>;
+
+/** For points that are asked about their texts alone. */
+export const NOTHING_SAID: SaidById = new Map();
+
+/** Of a version that was said again and again the last messages count: the more there are, the less each of them tells. */
+const SOURCES_MAX = 6;
+/** A long turn of a chat. Of a text that was pasted in, the beginning tells what it is about, and the rest of other things. */
+const CHARACTERS_PER_MESSAGE = 2_000;
+const TERMS_PER_MESSAGE = 120;
+/** What a message answers was said in the same sitting; what was said before a longer pause is about something else. */
+const SITTING_MS = 24 * 3_600_000;
+const HAN = /\p{Script=Han}/u;
+
+/** What a version came from, to be found by: its messages, what was said before each of them, the days, and who said it. */
+export function contextOf(version: MemoryVersion, said: SaidById): { contextTerms: string[]; speaker: string | null } {
+  const sources = version.details.sourceIds.slice(-SOURCES_MAX).flatMap((id) => said.get(id) ?? []);
+  const texts = [...sources.map(({ message }) => message), ...sources.flatMap(priorOf)].map(readOf);
+  const days = [version.saidAt.at, version.validFrom, ...sources.map(({ message }) => message.saidAt.at)];
+  const speaker = speakerOf(version, sources);
+  const told = [...new Set(texts)].flatMap(termsOf).concat(dayTerms(days, [version.text, ...texts]));
+  return { contextTerms: [...told, ...terms(speaker ?? '')], speaker };
+}
+
+/** What a message stands in: what was said before it, the day, and who said it. */
+export function contextOfMessage(said: SaidMessage): string[] {
+  const prior = priorOf(said).map(readOf);
+  const days = dayTerms([said.message.saidAt.at], [readOf(said.message), ...prior]);
+  return [...prior.flatMap(termsOf), ...days, ...terms(said.message.name ?? '')];
+}
+
+/** Whether retention has removed in one what the other still has. */
+const saysLess = (one: SaidById, other: SaidById): boolean => wordsIn(one) < wordsIn(other);
+
+const wordsIn = (said: SaidById): number =>
+  [...said.values()]
+    .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
+    .filter(({ content }) => !isWithheld(content)).length;
+
+const priorOf = ({ message, before }: SaidMessage): Message[] =>
+  before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];
+
+/** What retention has removed tells nothing. */
+const readOf = (message: Message): string =>
+  isWorthReading(message) ? cut(spokenOf(message).text, CHARACTERS_PER_MESSAGE) : '';
+
+const termsOf = (text: string): string[] => terms(text).slice(0, TERMS_PER_MESSAGE);
+
+/** Days as they are named in the language of what was said. */
+function dayTerms(days: readonly Millis[], texts: readonly string[]): string[] {
+  const isHan = texts.some((text) => HAN.test(text));
+  return [...new Set(days.flatMap((at) => terms(`${dayText(at)} ${isHan ? dayTextHan(at) : ''}`)))];
+}
+
+/** Who said it, by name: a user what is about the user, an assistant what is about the agent, else whoever has a name. */
+function speakerOf({ details }: MemoryVersion, sources: readonly SaidMessage[]): string | null {
+  const named = sources.map(({ message }) => message).filter(({ name }) => name !== null);
+  const teller = named.find(({ role }) => role === (details.about === 'agent' ? 'assistant' : 'user'));
+  return (teller ?? named[0])?.name ?? null;
 }

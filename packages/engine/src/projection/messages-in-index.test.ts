@@ -21,7 +21,7 @@ import { sweepRetention } from '../retention/retain.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';
-import { undoer } from '../undo/undoer.ts';
+import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 import { project } from './project.ts';
 import { sweepOutbox } from './sweep-outbox.ts';

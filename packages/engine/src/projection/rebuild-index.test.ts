@@ -19,7 +19,7 @@ import { EngineError } from '../errors.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexBuild } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { markerOf } from './own-index.ts';
+import { markerOf } from './project.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 import { sweepOutbox } from './sweep-outbox.ts';
 

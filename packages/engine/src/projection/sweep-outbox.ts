@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, type EngineError } from '../errors.ts';
 import { laneOf, projectGraph } from '../graph/project.ts';
-import { embedderIsAway, isDoubtful } from '../models/doubt.ts';
+import { embedderIsAway, isDoubtful } from '../models/ask.ts';
 import { embedApart } from '../models/embed.ts';
 import { retryDelay } from '../models/pacing.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';

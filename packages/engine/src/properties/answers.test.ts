@@ -2,8 +2,7 @@ import { anyOperations } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../models/parse/answer.ts';
-import { factsIn } from '../models/parse/facts.ts';
-import { operationsIn } from '../models/parse/operations.ts';
+import { factsIn, operationsIn } from '../models/parse/listed.ts';
 import type { Json } from '../words.ts';
 
 const RUNS = 1_000;

@@ -1,7 +1,7 @@
 import { anyOperations, anyText, playGuard, type Scene } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { operationsIn } from '../models/parse/operations.ts';
+import { operationsIn } from '../models/parse/listed.ts';
 import { normaliseText } from '../text/normalise.ts';
 
 /** Enough to find every rule that was ever broken while this was written; some two seconds. */

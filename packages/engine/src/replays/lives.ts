@@ -6,8 +6,8 @@ import type { Batch } from '../ports/ledger/batches.ts';
 import { PAGE, pages } from '../ports/ledger/page.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { type LaneId, type MemoryEvent, type Message, type Millis, ownerOf, type TenantId } from '../words.ts';
+import { changedBatch, changesFrom } from './in-space.ts';
 import { copyId, saidBefore, spaceOf } from './space.ts';
-import { changedBatch, changesFrom } from './start.ts';
 
 /** Memories that are read at a time. */
 const LIVES = 100;

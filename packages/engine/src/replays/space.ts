@@ -4,7 +4,7 @@ import type { SaidAt, TenantId } from '../words.ts';
  * A shadow space is a tenant of its own: lanes, batches, memories and index points in it are nobody else's, and no caller
  * can name it. Its id tells whose it is, since the models it asks are paid for by that tenant.
  */
-export interface Space {
+interface Space {
   /** Whose it is. */
   readonly tenant: TenantId;
   readonly replay: string;

@@ -2,10 +2,11 @@ import { fakeChat, graphDecisions, graphScript, NEVER, sayGraph, studyBench } fr
 import { expect, test } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { DEFAULT_TENANT } from '../words.ts';
+import type { WhatIfChanges } from './in-space.ts';
 import type { RelationDifference } from './relations.ts';
 import type { WhatIfResult } from './result.ts';
 import { spaceOf } from './space.ts';
-import { startReplay, type WhatIfChanges } from './start.ts';
+import { startReplay } from './start.ts';
 import { discardSpace, sweepReplays } from './what-if.ts';
 
 const [DAY, ALL] = [24 * 60 * 60_000, { limit: 100, cursor: null }];

@@ -5,11 +5,10 @@ import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
-import { type PrepareDeps, prepareLane, prepareRules, RemovedError } from './prepare.ts';
 import { hasStudiesToMake } from './relations.ts';
 import { resultOf } from './result.ts';
 import { spaceOf } from './space.ts';
-import { LEASE_MS, WHAT_IF_MAX, workLive } from './start.ts';
+import { LEASE_MS, type PrepareDeps, prepareLane, prepareRules, RemovedError, WHAT_IF_MAX, workLive } from './start.ts';
 
 /**
  * Goes on with every replay that is due, one after the other; each belongs to one worker at a time. All of their work can

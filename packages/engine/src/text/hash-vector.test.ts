@@ -1,7 +1,7 @@
 import { assert as check, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cosine, lengthOf } from '../search/hits.ts';
 import { hashVector } from './hash-vector.ts';
-import { cosine, lengthOf } from './scoring.ts';
 
 const near = (a: string, b: string): number => cosine(hashVector(a), hashVector(b));
 

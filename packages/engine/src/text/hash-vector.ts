@@ -1,6 +1,5 @@
 import { normaliseText } from './normalise.ts';
-import { porterStem } from './porter.ts';
-import { charactersAndPairs, STOP_WORDS, type Word, wordsOf } from './terms.ts';
+import { charactersAndPairs, porterStem, STOP_WORDS, type Word, wordsOf } from './terms.ts';
 
 /** Goes up whenever the same text gives another vector: part of the fingerprint of a vector space. */
 export const HASH_VECTOR_VERSION = 1;

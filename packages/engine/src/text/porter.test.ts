@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { porterStem } from './porter.ts';
+import { porterStem } from './terms.ts';
 
 /** The examples of the paper, step by step, as the whole algorithm leaves them. */
 const VECTORS: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { estimateTokens, shorten, surelyFits } from './tokens.ts';
+import { estimateTokens, shorten, surelyFits } from './normalise.ts';
 
 describe('estimateTokens', () => {
   test.each([

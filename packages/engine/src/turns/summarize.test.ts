@@ -13,7 +13,7 @@ import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
 import { SUMMARIZE } from '../models/prompts/summarize.ts';
 import type { SummaryRefresh } from '../ports/schedule.ts';
-import { estimateTokens } from '../text/tokens.ts';
+import { estimateTokens } from '../text/normalise.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 import { refreshSummary } from './summarize.ts';
 

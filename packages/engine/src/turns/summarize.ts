@@ -1,11 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { isWorthReading, textOfContent } from '../messages/reading.ts';
-import { clockText } from '../messages/said-when.ts';
-import { callOf, repairCall } from '../models/ask.ts';
+import { clockText, isWorthReading, textOfContent } from '../messages/message.ts';
+import { callModel, callOf, repairCall, unanswered } from '../models/ask.ts';
 import { afford, type Purse } from '../models/budget.ts';
-import { callModel, unanswered } from '../models/call-model.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
@@ -15,9 +13,8 @@ import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import { cleanText } from '../text/normalise.ts';
-import { estimateTokens, shorten } from '../text/tokens.ts';
-import { hasFacts, type Json, type JsonObject, type Message } from '../words.ts';
+import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
+import { hasFacts, type Json, type Message } from '../words.ts';
 
 /** A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
 const REFRESH_EVERY = 20;
@@ -77,7 +74,7 @@ async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise
     step: SUMMARIZE.name,
     prompt: SUMMARIZE,
     ask: 'Refresh the summary.',
-    input: input as unknown as JsonObject,
+    input,
     shape: summaryIn,
   };
   const first = await call(refreshing, callOf(question.prompt, question.ask, question.input));

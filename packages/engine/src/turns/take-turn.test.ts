@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf } from '../projection/own-index.ts';
+import { markerOf } from '../projection/project.ts';
 import { spaceOf } from '../replays/space.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { takeTurn } from './take-turn.ts';

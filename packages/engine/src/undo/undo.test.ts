@@ -6,7 +6,7 @@ import { EngineError } from '../errors.ts';
 import type { UndoResult } from '../ports/writers.ts';
 import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { undoer } from './undoer.ts';
+import { undoer } from './undo.ts';
 
 const TENANT = DEFAULT_TENANT;
 const ONCE = { cascade: false, dryRun: false };

@@ -1,14 +1,12 @@
 import { maskOf, maskSecrets, secretIn } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/reading.ts';
-import { beginOf, lastSaid } from '../../messages/said-when.ts';
-import type { RawFact } from '../../models/parse/facts.ts';
+import { beginOf, lastSaid, type Spoken } from '../../messages/message.ts';
+import type { RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { termSet } from '../../text/terms.ts';
 import { compareSaid, type Message, type Role } from '../../words.ts';
-import { FACT_MAX, junkReason, secretReason, type Window } from './junk.ts';
-import { FORGET_CATEGORY, isOwnWish } from './own-wish.ts';
+import { FACT_MAX, FORGET_CATEGORY, isOwnWish, junkReason, secretReason, type Window } from './rules.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {

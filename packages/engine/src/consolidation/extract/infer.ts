@@ -1,22 +1,18 @@
 import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
-import { type Spoken, spokenOf } from '../../messages/reading.ts';
-import { clockText, lastSaid } from '../../messages/said-when.ts';
-import { type Asking, ask, inHalves, isLastOfTurn } from '../../models/ask.ts';
-import { promptUse } from '../../models/call-model.ts';
-import { factsIn } from '../../models/parse/facts.ts';
+import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/message.ts';
+import { type Asking, ask, inHalves, isLastOfTurn, promptUse } from '../../models/ask.ts';
+import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { inSlices } from '../../slices.ts';
+import { inSlices, type Sliced } from '../../slices.ts';
 import { isoOf } from '../../text/dates.ts';
-import { cleanText } from '../../text/normalise.ts';
-import { estimateTokens, shorten } from '../../text/tokens.ts';
-import type { BatchSettings, JsonObject, Message } from '../../words.ts';
+import { cleanText, estimateTokens, shorten, surelyFits } from '../../text/normalise.ts';
+import type { BatchSettings, Message } from '../../words.ts';
 import type { Extracted, GatheredTurn } from '../values.ts';
 import { admitting, type Found } from './admit.ts';
-import { cutIntoParts, halvingParts, type Part, partLimits } from './parts.ts';
 
 /** Finds the facts in what was said: one call, or one for each part of a window that is too long for one. */
 export async function infer(
@@ -69,13 +65,10 @@ interface Showing {
   readonly recentMessages: number;
 }
 
-function inputOf(gathered: GatheredTurn, { part, shown, recentMessages }: Showing): JsonObject {
-  const input: ExtractInput = {
-    context: contextOf(gathered, { spoken: part.messages, before: part.before, count: recentMessages }),
-    messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
-  };
-  return input as unknown as JsonObject;
-}
+const inputOf = (gathered: GatheredTurn, { part, shown, recentMessages }: Showing): ExtractInput => ({
+  context: contextOf(gathered, { spoken: part.messages, before: part.before, count: recentMessages }),
+  messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
+});
 
 /** A message as a call is shown it. */
 export const messageShown = (id: string, { message, text }: Spoken): ExtractInput['messages'][number] => ({
@@ -147,4 +140,167 @@ function instructionsOf(tenant: TenantSettings, batch: BatchSettings): string | 
     excludes === null ? null : `Never remember: ${excludes}`,
   ].filter((line) => line !== null);
   return lines.length === 0 ? null : cleanText(lines.join('\n'));
+}
+
+/** What a part repeats of the one before it, in tokens: the last exchange. */
+const OVERLAP_TOKENS = 500;
+/** A model that finds no end in so few tokens finds none in fewer. */
+const HALVED_TOKENS_MIN = 500;
+
+/** How long the parts are that a model is shown of a window, each in one call. */
+export const partLimits = ({ settings, tokenizer }: EngineDeps, tokens = settings.partTokens): PartLimits => ({
+  tokens,
+  overlap: OVERLAP_TOKENS,
+  count: tokenizer.count,
+});
+
+/** Cuts a part in two; null: it is too short. */
+export const halvingParts =
+  (deps: EngineDeps) =>
+  async ({ before, messages }: Part): Promise<readonly Part[] | null> => {
+    const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
+    if (tokens < HALVED_TOKENS_MIN) return null;
+    const halves = await inSlices(deps.tools, cutIntoParts(messages, partLimits(deps, Math.ceil(tokens / 2))));
+    return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
+  };
+
+/** What one call reads: new messages, and the end of the part before, to be understood and not read again. */
+export interface Part {
+  readonly before: readonly Spoken[];
+  readonly messages: readonly Spoken[];
+}
+
+interface PartLimits {
+  /** New messages of one part, in tokens. */
+  readonly tokens: number;
+  /** What is repeated of the part before, in tokens; at most a tenth of a part, so that small parts still move on. */
+  readonly overlap: number;
+  readonly count: (text: string) => number;
+}
+
+/** What JSON puts around a message: id, role, time and name, in tokens. */
+const AROUND_MESSAGE = 40;
+const OVERLAP_SHARE_MAX = 0.1;
+
+/**
+ * A window in parts that fit one call each, cut between messages. A message that is longer than a part is cut into
+ * slices at the ends of sentences, each beginning with the last sentences of the one before. Counting the tokens of a large
+ * window takes a second: it rests after each message.
+ */
+export function* cutIntoParts(window: readonly Spoken[], given: PartLimits): Sliced<readonly Part[]> {
+  const texts = window.map(({ text }) => text);
+  if (window.length > 0 && surelyFits(texts, { ...given, around: AROUND_MESSAGE })) {
+    return [{ before: [], messages: window }];
+  }
+  const limits = { ...given, overlap: Math.min(given.overlap, Math.floor(given.tokens * OVERLAP_SHARE_MAX)) };
+  const parts: Spoken[][] = [];
+  let room = 0;
+  for (const message of window) {
+    for (const { spoken, cost } of sliced(message, limits)) {
+      if (cost > room || parts.length === 0) {
+        parts.push([]);
+        room = limits.tokens;
+      }
+      parts.at(-1)?.push(spoken);
+      room -= cost;
+    }
+    yield;
+  }
+  return parts.map((messages, i) => ({ before: endOf(parts[i - 1] ?? [], messages[0], limits), messages }));
+}
+
+interface Costed {
+  readonly spoken: Spoken;
+  readonly cost: number;
+}
+
+function sliced(spoken: Spoken, { tokens, overlap, count }: PartLimits): Costed[] {
+  const cost = count(spoken.text) + AROUND_MESSAGE;
+  if (cost <= tokens) return [{ spoken, cost }];
+  const pieces = piecesOf(spoken.text).map((text) => ({ text, cost: count(text) }));
+  const slices: Costed[] = [];
+  for (let from = 0, end = 0; end < pieces.length; ) {
+    end = Math.max(end + 1, endWithin(pieces, from, tokens - AROUND_MESSAGE));
+    const slice = pieces.slice(from, end);
+    slices.push({ spoken: { ...spoken, text: textOf(slice) }, cost: costOf(slice) + AROUND_MESSAGE });
+    from = startWithin(pieces, end, overlap);
+  }
+  return slices;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly cost: number;
+}
+
+const textOf = (pieces: readonly Piece[]): string =>
+  pieces
+    .map(({ text }) => text)
+    .join('')
+    .trim();
+const costOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { cost }) => sum + cost, 0);
+
+/** The first piece there is no room for any more. */
+function endWithin(pieces: readonly Piece[], from: number, tokens: number): number {
+  let room = tokens;
+  const over = pieces.findIndex((piece, i) => {
+    if (i >= from) room -= piece.cost;
+    return room < 0;
+  });
+  return over === -1 ? pieces.length : over;
+}
+
+/** The first of the last pieces before `end` that fit together. */
+function startWithin(pieces: readonly Piece[], end: number, tokens: number): number {
+  let room = tokens;
+  let start = end;
+  while (start > 0 && room >= (pieces[start - 1]?.cost ?? 0)) {
+    start -= 1;
+    room -= pieces[start]?.cost ?? 0;
+  }
+  return start;
+}
+
+/** The last messages of a part that fit, the first of them by its end; none of a message that goes on in the next part. */
+function endOf(part: readonly Spoken[], next: Spoken | undefined, { overlap, count }: PartLimits): Spoken[] {
+  const end: Spoken[] = [];
+  let room = overlap;
+  for (const spoken of part.filter(({ message }) => message !== next?.message).toReversed()) {
+    const pieces = piecesOf(spoken.text).map((text) => ({ text, cost: count(text) }));
+    const start = startWithin(pieces, pieces.length, room);
+    const text = textOf(pieces.slice(start));
+    if (text !== '') end.unshift({ ...spoken, text });
+    room -= costOf(pieces.slice(start));
+    if (start > 0) break;
+  }
+  return end;
+}
+
+/** Longest piece, in UTF-16 units: a page without a full stop is cut at a space, or anywhere. */
+const PIECE_MAX = 1_000;
+
+/** A text in sentences and lines, in order, nothing left out. Takes linear time. */
+export function piecesOf(text: string): string[] {
+  const sentences = text.match(/[^.!?。！？\n]*[.!?。！？\n]+[”"'’」』)\]]*\s*|[^.!?。！？\n]+$/gu) ?? [];
+  return sentences.flatMap(cutLong);
+}
+
+function cutLong(sentence: string): string[] {
+  const cuts: string[] = [];
+  let from = 0;
+  while (sentence.length - from > PIECE_MAX) {
+    const end = borderBefore(sentence, from);
+    cuts.push(sentence.slice(from, end));
+    from = end;
+  }
+  return [...cuts, sentence.slice(from)];
+}
+
+/** Behind the last space that fits; where there is none, not through the middle of a character. */
+function borderBefore(sentence: string, from: number): number {
+  const space = sentence.lastIndexOf(' ', from + PIECE_MAX - 1);
+  if (space > from) return space + 1;
+  const end = from + PIECE_MAX;
+  const half = /[\uDC00-\uDFFF]/u.test(sentence.charAt(end));
+  return half ? end - 1 : end;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { echoesSystem, isChatter, isGreeting, isQuestion } from './junk.ts';
+import { echoesSystem, isChatter, isGreeting, isQuestion } from './rules.ts';
 
 it.each([
   'User said hello',

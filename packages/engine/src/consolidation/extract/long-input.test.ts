@@ -10,7 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
 import type { NewMessage } from '../../ports/ledger/batches.ts';
-import { estimateTokens } from '../../text/tokens.ts';
+import { estimateTokens } from '../../text/normalise.ts';
 import { DEFAULT_TENANT, type Json, type JsonObject } from '../../words.ts';
 
 const PART_TOKENS = 24_000;

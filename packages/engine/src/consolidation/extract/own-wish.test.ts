@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { spokenOf } from '../../messages/reading.ts';
+import { spokenOf } from '../../messages/message.ts';
 import type { Message } from '../../words.ts';
-import { asksToForget, isOwnWish } from './own-wish.ts';
+import { asksToForget, isOwnWish } from './rules.ts';
 
 describe('asks to have something forgotten', () => {
   it.each([

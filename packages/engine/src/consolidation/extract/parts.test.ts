@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { type Spoken, spokenOf } from '../../messages/reading.ts';
+import { type Spoken, spokenOf } from '../../messages/message.ts';
 import { atOnce } from '../../slices.ts';
 import type { Message } from '../../words.ts';
-import { cutIntoParts, piecesOf } from './parts.ts';
+import { cutIntoParts, piecesOf } from './infer.ts';
 
 const say = (content: string, seq = 0): Spoken =>
   spokenOf({

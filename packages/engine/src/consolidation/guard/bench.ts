@@ -1,10 +1,9 @@
-import { evolve, type Home, holdsAt, newest, previousOf } from '../../memories/evolve.ts';
-import type { Candidate, Fact, FactOutcome, Operation, Remark, ReviewedKind } from '../../plan.ts';
+import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
+import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
-import { Held } from './held.ts';
-import { Shown, World } from './world.ts';
+import { candidatesByFact } from '../repeats.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {
@@ -26,7 +25,7 @@ export interface GuardInput {
 }
 
 /** What an operation asks to be written: the one way in which the guard changes anything. */
-export interface Change {
+interface Change {
   readonly kind: EventKind;
   /** null makes a new memory. */
   readonly memoryId: string | null;
@@ -53,7 +52,7 @@ export class Bench {
   readonly remarks: Remark[] = [];
   readonly events: MemoryEvent[] = [];
   readonly held = new Held();
-  readonly shown: Shown;
+  readonly shown: ReturnType<typeof shownOf>;
   /** Which memory an earlier fact ended up in. */
   readonly memoryOfFact = new Map<string, string>();
   deletes = 0;
@@ -64,7 +63,7 @@ export class Bench {
 
   constructor(input: GuardInput) {
     this.input = input;
-    this.shown = new Shown(input.candidates);
+    this.shown = shownOf(input.candidates);
     this.#world = new World(input.memories.values());
     this.#made = new Map(input.memories);
     this.#now = input.tools.now();
@@ -77,7 +76,7 @@ export class Bench {
   /** The memory a model's id means: a shown memory, or the one an earlier fact ended up in. */
   resolve(id: string | null): Memory | undefined {
     if (id === null) return undefined;
-    return this.memory(this.shown.named(id)?.memoryId ?? this.memoryOfFact.get(id) ?? '');
+    return this.memory(this.shown.byShortId.get(id)?.memoryId ?? this.memoryOfFact.get(id) ?? '');
   }
 
   /** The first live memory this consolidation knows of that says exactly this. */
@@ -210,3 +209,84 @@ export class Bench {
 }
 
 const changeKey = (fact: string, memoryId: string): string => `${fact} ${memoryId}`;
+
+/** What waits for a person, and the facts that only repeat it. */
+class Held {
+  readonly operations: HeldOperation[] = [];
+  readonly #ofFact = new Map<string, HeldOperation[]>();
+  readonly #repeating = new Set<string>();
+
+  hasOf(fact: Fact): boolean {
+    return this.#ofFact.has(fact.id);
+  }
+
+  add(operation: HeldOperation): void {
+    this.operations.push(operation);
+    this.#ofFact.set(operation.fact, [...(this.#ofFact.get(operation.fact) ?? []), operation]);
+  }
+
+  /** What only repeats something that waits confirms it once it is there: the last that says so, else the last of its memory. */
+  repeat({ id: fact }: Fact, reason: string, event: MemoryEvent): void {
+    const { memoryId, text: after, saidAt, validFrom, details, sourceIds } = event;
+    this.#repeating.add(fact);
+    const words = normaliseText(after ?? '');
+    const isSaid = (held: HeldOperation): boolean =>
+      held.memoryId === memoryId && held.after !== null && normaliseText(held.after) === words;
+    const said = this.operations.findLastIndex(isSaid);
+    const at = said === -1 ? this.operations.findLastIndex((held) => held.memoryId === memoryId) : said;
+    const held = this.operations[at];
+    if (held === undefined) return;
+    const repeat = { fact, after, reason, saidAt, validFrom, details, sourceIds };
+    this.operations[at] = { ...held, repeats: [...(held.repeats ?? []), repeat] };
+  }
+
+  /** What of a fact waits, in words; null: nothing. */
+  noteOf(fact: string): string | null {
+    const kinds = (this.#ofFact.get(fact) ?? []).map(({ kind }) => kind);
+    if (kinds.length > 0) return `its ${[...new Set(kinds)].join(' and ')} is waiting for review`;
+    return this.#repeating.has(fact) ? 'the fact it repeats is waiting for review' : null;
+  }
+}
+
+/** Memories as they are after what was decided so far, in the order in which they came; found by id and by what they say. */
+class World {
+  readonly #memories = new Map<string, Memory>();
+  /** What each of them says, normalised; null: nothing. */
+  readonly #words = new Map<string, string | null>();
+  readonly #saying = new Map<string, Set<string>>();
+
+  constructor(memories: Iterable<Memory>) {
+    for (const memory of memories) this.put(memory);
+  }
+
+  memory(id: string): Memory | undefined {
+    return this.#memories.get(id);
+  }
+
+  /** The first live memory that says exactly this. */
+  saying(text: string): Memory | undefined {
+    const ids = this.#saying.get(normaliseText(text)) ?? new Set();
+    if (ids.size === 0) return undefined;
+    return [...this.#memories.values()].find(({ id }) => ids.has(id));
+  }
+
+  /** A memory as it is from now on, in the place of what it was. */
+  put(memory: Memory): void {
+    const live = liveVersion(memory);
+    const [was = null, is] = [this.#words.get(memory.id), live === null ? null : normaliseText(live.text)];
+    if (was !== null) this.#saying.get(was)?.delete(memory.id);
+    if (is !== null) this.#saying.set(is, (this.#saying.get(is) ?? new Set()).add(memory.id));
+    this.#words.set(memory.id, is);
+    this.#memories.set(memory.id, memory);
+  }
+}
+
+/** What the model was shown: by the short id that it was given for it, by memory, and for each fact in the order of showing. */
+function shownOf(candidates: readonly Candidate[]) {
+  const reversed = candidates.toReversed(); // of two alike the first counts
+  return {
+    byShortId: new Map(reversed.map((candidate) => [candidate.shortId, candidate])),
+    byMemory: new Map(reversed.map((candidate) => [candidate.memoryId, candidate])),
+    byFact: candidatesByFact(candidates),
+  };
+}

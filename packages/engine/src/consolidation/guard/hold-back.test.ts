@@ -1,9 +1,9 @@
 import { added, details, fixedTools, home } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import type { RawOperation } from '../../models/parse/operations.ts';
+import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Candidate, Fact, ReviewedKind } from '../../plan.ts';
 import type { LaneId, Memory } from '../../words.ts';
-import { guard } from './guard.ts';
+import { guard } from '../judge.ts';
 
 const AT = home('lane_1' as LaneId);
 

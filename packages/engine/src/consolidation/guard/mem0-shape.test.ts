@@ -1,6 +1,6 @@
 import { type Case, expectCase } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import type { RawOperation } from '../../models/parse/operations.ts';
+import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Candidate, Fact } from '../../plan.ts';
 import { atOnce } from '../../slices.ts';
 import { attribute } from './mem0-shape.ts';

@@ -1,4 +1,4 @@
-import type { RawOperation } from '../../models/parse/operations.ts';
+import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Candidate, Fact } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';
 import { normaliseText } from '../../text/normalise.ts';

@@ -1,5 +1,5 @@
 import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
-import type { RawOperation } from '../../models/parse/operations.ts';
+import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, overlap } from '../../text/terms.ts';
@@ -97,7 +97,7 @@ function textOf(bench: Bench, fact: Fact, wish: RawOperation): string {
 
 /** Words of the fact that stand in the memory already, or an index that found the one for the other. */
 function isKnownBy(bench: Bench, fact: Fact, memory: Memory): boolean {
-  const shown = bench.shown.as(memory.id);
+  const shown = bench.shown.byMemory.get(memory.id);
   const isRecalled = shown === undefined || shown.recalledBy.some((recalled) => recalled.fact === fact.id);
   return isRecalled || overlap(fact.text, newest(memory).text) >= LEAST_OVERLAP;
 }
@@ -126,7 +126,8 @@ function unknownTarget(
 
 /** A memory recalled for the fact in which every word of it stands. */
 function sayingAllOf(bench: Bench, fact: Fact): Memory | undefined {
-  const memories = bench.shown.recalledFor(fact).flatMap((candidate) => bench.memory(candidate.memoryId) ?? []);
+  const recalled = bench.shown.byFact.get(fact.id) ?? [];
+  const memories = recalled.flatMap((candidate) => bench.memory(candidate.memoryId) ?? []);
   return memories.find((memory) => {
     const live = liveVersion(memory);
     return live !== null && containment(fact.text, live.text) === 1;

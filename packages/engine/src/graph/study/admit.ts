@@ -1,6 +1,5 @@
 import { maskSecrets } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/reading.ts';
-import { beginOf, lastSaid } from '../../messages/said-when.ts';
+import { beginOf, lastSaid, type Spoken } from '../../messages/message.ts';
 import type { RawEntity, RawGraph, RawRelation } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Sliced } from '../../slices.ts';

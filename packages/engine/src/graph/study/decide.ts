@@ -1,10 +1,10 @@
 import type { EngineDeps } from '../../deps.ts';
-import { lastSaid } from '../../messages/said-when.ts';
+import { lastSaid } from '../../messages/message.ts';
 import { type Asking, ask, inHalves } from '../../models/ask.ts';
 import { decisionsIn, type RawDecisions } from '../../models/parse/graph.ts';
 import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../models/prompts/decide-graph.ts';
 import { localIsoOf, shownIsoOf } from '../../text/dates.ts';
-import type { JsonObject, UtcOffset } from '../../words.ts';
+import type { UtcOffset } from '../../words.ts';
 import { areRelated, arityOf, isMutual, oppositeOf } from '../relationships.ts';
 import type { Entity, KeptRelation } from '../words.ts';
 import { type Claim, isLastOfStudy, type Linked, type Pair, STEP } from './values.ts';
@@ -84,7 +84,7 @@ const decisionsOf = (asking: Asking, { compared, shown, doubtful, step }: Decidi
   ask(asking, {
     ...{ step, prompt: DECIDE_GRAPH, shape: decisionsIn },
     ask: 'Decide which relations end, and which pairs are the same.',
-    input: inputOf(compared, shownOf(shown, doubtful)) as unknown as JsonObject,
+    input: inputOf(compared, shownOf(shown, doubtful)),
   });
 
 /** What is shown of all, under the same ids. */

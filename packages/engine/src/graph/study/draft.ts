@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
+import { promptUse } from '../../models/ask.ts';
 import { usesOf } from '../../models/budget.ts';
-import { promptUse } from '../../models/call-model.ts';
 import { DECIDE_GRAPH } from '../../models/prompts/decide-graph.ts';
 import { EXTRACT_GRAPH } from '../../models/prompts/extract-graph.ts';
 import type { PromptUse } from '../../plan.ts';

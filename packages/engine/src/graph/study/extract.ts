@@ -1,11 +1,17 @@
-import { hear } from '../../consolidation/extract/hear.ts';
-import { contextOf, messageShown } from '../../consolidation/extract/infer.ts';
-import { idleReason } from '../../consolidation/extract/junk.ts';
-import { cutIntoParts, halvingParts, type Part, partLimits } from '../../consolidation/extract/parts.ts';
-import { gather } from '../../consolidation/gather.ts';
+import { gather } from '../../consolidation/consolidate.ts';
+import {
+  contextOf,
+  cutIntoParts,
+  halvingParts,
+  messageShown,
+  type Part,
+  partLimits,
+} from '../../consolidation/extract/infer.ts';
+import { idleReason } from '../../consolidation/extract/rules.ts';
+import { hear } from '../../consolidation/extract.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
-import { isWorthReading } from '../../messages/reading.ts';
+import { isWorthReading } from '../../messages/message.ts';
 import { type Asking, ask, inHalves } from '../../models/ask.ts';
 import { graphIn } from '../../models/parse/graph.ts';
 import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../models/prompts/extract-graph.ts';
@@ -14,7 +20,7 @@ import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { Consolidation } from '../../ports/ledger/thoughts.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { inSlices } from '../../slices.ts';
-import type { BatchSettings, JsonObject } from '../../words.ts';
+import type { BatchSettings } from '../../words.ts';
 import { isNamedIn, nameKey } from '../names.ts';
 import type { Entity } from '../words.ts';
 import { admitGraph, type FoundGraph } from './admit.ts';
@@ -53,7 +59,7 @@ async function readPart(asking: Asking, { read, known, part, step }: Reading): P
   const raw = await ask(asking, {
     ...{ step, prompt: EXTRACT_GRAPH, shape: graphIn },
     ask: 'Find the entities and relations.',
-    input: inputOf(read, { part, known, recentMessages }) as unknown as JsonObject,
+    input: inputOf(read, { part, known, recentMessages }),
   });
   return { raw, shown: new Map(part.messages.map((message, n) => [`m${n}`, message])) };
 }

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { embedTexts } from '../../models/embed.ts';
 import type { Cancellation } from '../../ports/tools.ts';
-import { cosine } from '../../text/scoring.ts';
+import { cosine } from '../../search/hits.ts';
 import { aliasKey, likenessOf, MERGE_FROM, nameKey, PROPOSE_FROM, spelledAlike } from '../names.ts';
 import { mayBeOneKind } from '../relationships.ts';
 import type { Entity } from '../words.ts';

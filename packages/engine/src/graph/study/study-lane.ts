@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError } from '../../errors.ts';
+import { isDoubtful, modelsAway } from '../../models/ask.ts';
 import { afford } from '../../models/budget.ts';
-import { isDoubtful, modelsAway } from '../../models/doubt.ts';
 import { retryDelay } from '../../models/pacing.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';

@@ -1,6 +1,6 @@
 import type { GatheredTurn } from '../../consolidation/values.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { Spoken } from '../../messages/reading.ts';
+import type { Spoken } from '../../messages/message.ts';
 import type { Plan, Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from './answer.ts';
-import { FACTS_MAX, factsIn } from './facts.ts';
-import { OPERATIONS_MAX, operationsIn } from './operations.ts';
+import { FACTS_MAX, factsIn, OPERATIONS_MAX, operationsIn } from './listed.ts';
 
 const facts = (text: string) => readAnswer(text, factsIn);
 const texts = (text: string) => facts(text)?.value.items.map((fact) => fact.text) ?? null;

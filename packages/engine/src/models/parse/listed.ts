@@ -1,7 +1,204 @@
+import { FACT_MAX, TOO_LONG } from '../../consolidation/extract/rules.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import type { Discard } from '../../plan.ts';
-import { cleanText } from '../../text/normalise.ts';
-import type { Json, JsonObject } from '../../words.ts';
+import { cleanText, normaliseText } from '../../text/normalise.ts';
+import type { EventKind, Json, JsonObject } from '../../words.ts';
+
+/** A fact as the model wrote it; nothing in it is believed yet. */
+export interface RawFact {
+  readonly text: string;
+  readonly sourceIds: readonly string[];
+  readonly quote: string | null;
+  readonly category: string | null;
+  readonly language: string | null;
+  readonly validFrom: string | null;
+  readonly about: string | null;
+}
+
+/**
+ * Facts of one answer; what comes after them is put aside. A part of a conversation is 24,000 tokens, if nobody says
+ * otherwise: one fact for each 24 of them.
+ */
+export const FACTS_MAX = 1_000;
+/** Messages that one fact names: more say that it comes from everywhere, which is no source. */
+const SOURCES_MAX = 100;
+/** Longer than any category or name of a language. In characters. */
+const WORD_MAX = 100;
+
+const LIST_KEYS = ['facts', 'memory', 'memories', 'fact', 'results', 'extracted_facts'];
+const TEXT_KEYS = ['text', 'fact', 'memory', 'content', 'data', 'statement', 'sentence', 'description'];
+/** Of an answer that is one fact, and no list: "text" and the like may tell of anything there. */
+const SOLE_TEXT_KEYS = ['fact', 'memory', 'statement', 'facts'];
+const LABEL_KEYS = ['name', 'key', 'attribute', 'property', 'field'];
+
+/**
+ * The facts of answers to an extract call; null when they hold no list of them. The same words from the same
+ * messages count once; said in another message they may mean a return to what held before.
+ */
+export function factsIn(...values: readonly Json[]): Listed<RawFact> | null {
+  const lists = values.flatMap((value) => {
+    const items = factItemsIn(value);
+    return items === null ? [] : [items];
+  });
+  if (lists.length === 0) return null;
+  const read = listed(lists, { what: ['a fact', 'facts'], max: FACTS_MAX, read: ({ item }) => factOf(item) });
+  return { ...read, items: eachOnce(read.items) };
+}
+
+function factItemsIn(value: Json): readonly Item[] | null {
+  if (isObject(value) && SOLE_TEXT_KEYS.some((key) => textOfString(value[key]) !== null)) {
+    const { facts, ...sole } = value;
+    return [{ key: null, item: textOfString(facts) === null ? sole : (facts ?? null) }];
+  }
+  const lists = listsUnder(value, LIST_KEYS);
+  if (lists.length === 0) return null;
+  return lists.flatMap((items) => (isOneFact(items) ? [{ key: null, item: asObject(items) }] : withoutGroups(items)));
+}
+
+/** One fact where a list of them belongs: its keys are those of a fact. */
+function isOneFact(items: readonly Item[]): boolean {
+  const texts = items.filter(({ key, item }) => key !== null && typeof item === 'string').map(({ key }) => key ?? '');
+  const isLabelled = texts.includes('value') && texts.some((key) => LABEL_KEYS.includes(key));
+  return isLabelled || texts.some((key) => TEXT_KEYS.includes(key));
+}
+
+const asObject = (items: readonly Item[]): JsonObject =>
+  Object.fromEntries(items.map(({ key, item }) => [key ?? '', item]));
+
+/** Some models put facts in groups: {"topic": "home", "facts": […]}. */
+const withoutGroups = (items: readonly Item[]): readonly Item[] =>
+  items.some(isGroup)
+    ? items.flatMap((item) => (isGroup(item) ? (listUnder(item.item, ['facts']) ?? []) : [item]))
+    : items;
+
+const isGroup = ({ item }: Item): boolean =>
+  isObject(item) && Array.isArray(item.facts) && textUnder(item, TEXT_KEYS) === null;
+
+function eachOnce(facts: readonly RawFact[]): readonly RawFact[] {
+  const seen = new Set<string>();
+  return facts.filter(({ text, sourceIds }) => {
+    const before = seen.size;
+    return seen.add(`${normaliseText(text)}\n${sourceIds.join('\n')}`).size > before;
+  });
+}
+
+function factOf(item: Json): RawFact | null | { readonly refused: string } {
+  const text =
+    textOfString(item) ?? (isObject(item) ? (textUnder(item, TEXT_KEYS) ?? labelled(item) ?? triple(item)) : null);
+  if (text === null) return null;
+  if (text.length > FACT_MAX) return { refused: TOO_LONG };
+  if (!isObject(item)) return { ...UNATTRIBUTED, text };
+  return {
+    text,
+    sourceIds: wordsUnder(item, 'source_ids').slice(0, SOURCES_MAX),
+    quote: wordUpTo(FACT_MAX, item, 'quote'),
+    category: wordUpTo(WORD_MAX, item, 'category'),
+    language: wordUpTo(WORD_MAX, item, 'language'),
+    validFrom: wordUnder(item, 'valid_from'),
+    about: wordUnder(item, 'about'),
+  };
+}
+
+function wordUpTo(most: number, item: JsonObject, key: string): string | null {
+  const word = wordUnder(item, key);
+  return word === null || word.length <= most ? word : word.slice(0, most).toWellFormed();
+}
+
+/** {"name": "hobby", "value": "hiking"} */
+function labelled(item: JsonObject): string | null {
+  const label = textUnder(item, LABEL_KEYS);
+  const value = wordUnder(item, 'value') ?? (wordsUnder(item, 'value').join(', ') || null);
+  return label === null || value === null ? null : `${label}: ${value}`;
+}
+
+/** {"subject": "User", "predicate": "likes", "object": "hiking"} */
+function triple(item: JsonObject): string | null {
+  const words = ['subject', 'predicate', 'object'].map((key) => wordUnder(item, key));
+  return words.includes(null) ? null : words.join(' ');
+}
+
+const UNATTRIBUTED: Omit<RawFact, 'text'> = {
+  sourceIds: [],
+  quote: null,
+  category: null,
+  language: null,
+  validFrom: null,
+  about: null,
+};
+
+/** An operation as the model wrote it; nothing in it is believed yet. */
+export interface RawOperation {
+  /** null in mem0's older shape, which does not say which fact an entry stands for. */
+  readonly fact: string | null;
+  /** null when the model named none, or one that does not exist. */
+  readonly event: EventKind | null;
+  readonly id: string | null;
+  readonly text: string | null;
+  readonly reason: string | null;
+  /** false: a wish to forget. */
+  readonly keep: boolean;
+}
+
+const OPERATION_TEXT_KEYS = ['text', 'memory', 'content', 'new_memory', 'data'];
+const EVENTS: Readonly<Record<string, EventKind>> = {
+  ADD: 'ADD',
+  CREATE: 'ADD',
+  INSERT: 'ADD',
+  UPDATE: 'UPDATE',
+  REPLACE: 'UPDATE',
+  MODIFY: 'UPDATE',
+  DELETE: 'DELETE',
+  REMOVE: 'DELETE',
+  NONE: 'NONE',
+  NOOP: 'NONE',
+  NO_CHANGE: 'NONE',
+};
+
+/**
+ * Operations of one answer; what comes after them is put aside. A decide call shows at most some 2,000 facts and memories,
+ * and mem0's older shape repeats every memory.
+ */
+export const OPERATIONS_MAX = 3_000;
+
+/** The operations of answers to a decide call; null when they hold no list of them. What is there twice counts once. */
+export function operationsIn(...values: readonly Json[]): Listed<RawOperation> | null {
+  const lists = values.flatMap((value) => {
+    const items = itemsIn(value);
+    return items === null ? [] : [items];
+  });
+  if (lists.length === 0) return null;
+  const read = ({ key, item }: Item): RawOperation | null => (isObject(item) ? operationOf(item, key) : null);
+  const all = listed(lists, { what: ['an operation', 'operations'], max: OPERATIONS_MAX, read });
+  if (lists.length === 1) return all;
+  return { ...all, items: [...new Map(all.items.map((one) => [JSON.stringify(one), one])).values()] };
+}
+
+/** Also where there is one operation in the place of a list. */
+function itemsIn(value: Json): readonly Item[] | null {
+  if (isObject(value) && eventOf(value) !== null) return [{ key: null, item: value }];
+  const list = isObject(value)
+    ? OPERATION_LIST_KEYS.map((key) => value[key]).find((one) => isObject(one) && eventOf(one) !== null)
+    : undefined;
+  return list === undefined ? listUnder(value, OPERATION_LIST_KEYS) : [{ key: null, item: list }];
+}
+
+const OPERATION_LIST_KEYS = ['operations', 'memory', 'memories', 'results'];
+
+const eventOf = (item: JsonObject): string | null =>
+  wordUnder(item, 'event') ?? wordUnder(item, 'operation') ?? wordUnder(item, 'action');
+
+function operationOf(item: JsonObject, key: string | null): RawOperation {
+  const event = eventOf(item);
+  const isKeyedByFact = key !== null && /^f\d+$/u.test(key);
+  return {
+    fact: wordUnder(item, 'fact') ?? (isKeyedByFact ? key : null),
+    event: event === null ? null : (EVENTS[event.toUpperCase().replaceAll(/[\s-]/gu, '_')] ?? null),
+    id: wordUnder(item, 'id') ?? wordUnder(item, 'memory_id') ?? (isKeyedByFact ? null : key),
+    text: textUnder(item, OPERATION_TEXT_KEYS),
+    reason: wordUnder(item, 'reason'),
+    keep: item.keep !== false && item.keep !== 'false',
+  };
+}
 
 /** The items of a list as a model wrote it, and what could not be made items, with the reason. */
 export interface Listed<T> {
@@ -99,7 +296,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One entry of a list, or of an object used as one. */
-export interface Item {
+interface Item {
   readonly key: string | null;
   readonly item: Json;
 }
@@ -117,7 +314,7 @@ export const listUnder = (value: Json, keys: readonly string[]): readonly Item[]
   listsUnder(value, keys)[0] ?? null;
 
 /** The lists under all of these keys. */
-export function listsUnder(value: Json, keys: readonly string[]): readonly (readonly Item[])[] {
+function listsUnder(value: Json, keys: readonly string[]): readonly (readonly Item[])[] {
   const places = isObject(value) ? keys.map((key) => value[key]) : Array.isArray(value) ? [value] : [];
   return places.flatMap((place) => {
     const items = itemsOf(place);

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
 /** A relation as it is shown. */
@@ -53,7 +52,7 @@ Answer with one JSON object {"ends":[…],"pairs":[…]} and nothing else.`,
         relation: { type: 'string' },
         by: NULLABLE_TEXT,
         reason: NULLABLE_TEXT,
-      } satisfies JsonObject),
+      }),
     },
     pairs: {
       type: 'array',
@@ -61,7 +60,7 @@ Answer with one JSON object {"ends":[…],"pairs":[…]} and nothing else.`,
         pair: { type: 'string' },
         same: { type: 'boolean' },
         reason: NULLABLE_TEXT,
-      } satisfies JsonObject),
+      }),
     },
   }),
 };

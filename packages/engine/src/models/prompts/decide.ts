@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
 /** What a decide call is given. Ids are short ones of this call. */
@@ -44,7 +43,7 @@ Answer with one JSON object {"operations":[…]} and nothing else.`,
         text: NULLABLE_TEXT,
         reason: NULLABLE_TEXT,
         keep: { type: ['boolean', 'null'] },
-      } satisfies JsonObject),
+      }),
     },
   }),
 };

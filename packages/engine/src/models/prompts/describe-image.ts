@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { objectSchema, type Prompt } from './prompt.ts';
 
 /** What an image call is given beside the images. */
@@ -24,5 +23,5 @@ The user message holds the images and ends with one JSON object {"message":{"rol
 - At most 150 words for an image, in the language of the message, else in English.
 
 Answer with one JSON object {"description":"…"} and nothing else.`,
-  schema: objectSchema({ description: { type: 'string' } } satisfies JsonObject),
+  schema: objectSchema({ description: { type: 'string' } }),
 };

@@ -1,5 +1,4 @@
 import { ENTITY_KINDS } from '../../graph/words.ts';
-import type { JsonObject } from '../../words.ts';
 import type { ExtractInput } from './extract.ts';
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
@@ -55,7 +54,7 @@ Answer with one JSON object {"entities":[…],"relations":[…]} and nothing els
         kind: { type: 'string', enum: [...ENTITY_KINDS] },
         known: NULLABLE_TEXT,
         aliases: { type: 'array', items: { type: 'string' } },
-      } satisfies JsonObject),
+      }),
     },
     relations: {
       type: 'array',
@@ -69,7 +68,7 @@ Answer with one JSON object {"entities":[…],"relations":[…]} and nothing els
         single: { type: 'boolean' },
         source_ids: { type: 'array', items: { type: 'string' } },
         quote: NULLABLE_TEXT,
-      } satisfies JsonObject),
+      }),
     },
   }),
 };

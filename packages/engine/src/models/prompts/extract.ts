@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
 /** What facts are sorted into when a tenant names no categories of its own. */
@@ -86,7 +85,7 @@ Answer with one JSON object {"facts":[…]} and nothing else. Nothing worth reme
         language: NULLABLE_TEXT,
         valid_from: NULLABLE_TEXT,
         about: { type: ['string', 'null'], enum: ['user', 'agent', null] },
-      } satisfies JsonObject),
+      }),
     },
   }),
 };

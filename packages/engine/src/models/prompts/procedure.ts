@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { objectSchema, type Prompt } from './prompt.ts';
 
 /** What a procedure call is given. */
@@ -31,5 +30,5 @@ Write one summary, complete and in order:
 - Only what the messages say; nothing of your own.
 
 Answer with one JSON object {"summary":"…"} and nothing else.`,
-  schema: objectSchema({ summary: { type: 'string' } } satisfies JsonObject),
+  schema: objectSchema({ summary: { type: 'string' } }),
 };

@@ -22,14 +22,14 @@ export const objectSchema = (properties: JsonObject): JsonObject => ({
 export const NULLABLE_TEXT: JsonObject = { type: ['string', 'null'] };
 
 /** The user message: a fixed sentence, then the input as one JSON object on its own line. */
-export const userMessage = (ask: string, input: JsonObject): string => `${ask}\n${asData(input)}`;
+export const userMessage = (ask: string, input: object): string => `${ask}\n${asData(input)}`;
 
 /**
  * An input on one line, as data: it parses back to exactly what it was, and holds nothing a server could take for the end
  * of it. Some servers cut a prompt into tokens after they have filled it in, and then a message that spells a special
  * token (<|im_start|>, [INST]) speaks in another role. Written as escapes these are letters like any others.
  */
-export const asData = (input: JsonObject): string => JSON.stringify(input).replace(SIGNS, escapeOf);
+export const asData = (input: object): string => JSON.stringify(input).replace(SIGNS, escapeOf);
 
 /** Outside of its strings JSON has none of these. The latter two are line breaks to some readers, and none to JSON. */
 const SIGNS =
@@ -75,7 +75,7 @@ export type RepairInput = {
   /** That answer, cut to a useful length. */
   readonly broken: string;
   /** The input of that call, unchanged. */
-  readonly input: JsonObject;
+  readonly input: object;
 };
 
 /** The same question once more, with what was wrong with the first answer. Its answer has the first call's form. */

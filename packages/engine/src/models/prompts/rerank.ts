@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { objectSchema, type Prompt } from './prompt.ts';
 
 /** What a rerank call is given. */
@@ -7,7 +6,7 @@ export type RerankInput = {
   readonly memories: readonly { readonly id: string; readonly text: string }[];
 };
 
-const RELEVANCE = objectSchema({ id: { type: 'string' }, relevance: { type: 'number' } } satisfies JsonObject);
+const RELEVANCE = objectSchema({ id: { type: 'string' }, relevance: { type: 'number' } });
 
 export const RERANK: Prompt = {
   name: 'rerank_memories',
@@ -21,5 +20,5 @@ The user message ends with one JSON object {"query","memories":[{"id","text"}]}.
 Give each memory that helps to answer the query a relevance from 0 to 1: 1 answers it, 0.5 is about the same matter, what is beside the point is left out. Judge by meaning, whatever the language. Best first.
 
 Answer with one JSON object {"ranking":[{"id","relevance"}]} and nothing else. Nothing helps: {"ranking":[]}.`,
-  schema: objectSchema({ ranking: { type: 'array', items: RELEVANCE } } satisfies JsonObject),
+  schema: objectSchema({ ranking: { type: 'array', items: RELEVANCE } }),
 };

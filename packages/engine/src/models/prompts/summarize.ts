@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../words.ts';
 import { objectSchema, type Prompt } from './prompt.ts';
 
 /** What a summary call is given. */
@@ -27,5 +26,5 @@ Write the summary anew, from both:
 - Leave out greetings and small talk, passwords, keys and card numbers, and all that the user wants forgotten, with the wish itself.
 
 Answer with one JSON object {"summary":"…"} and nothing else. Nothing to tell: {"summary":""}.`,
-  schema: objectSchema({ summary: { type: 'string' } } satisfies JsonObject),
+  schema: objectSchema({ summary: { type: 'string' } }),
 };

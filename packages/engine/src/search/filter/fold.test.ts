@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fold, sameFolded } from './fold.ts';
+import { fold, sameFolded } from './filter.ts';
 
 /** Beyond are no letters. */
 const LAST = 0x1ffff;

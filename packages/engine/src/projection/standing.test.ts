@@ -1,11 +1,10 @@
 import { added, deleted, fixedTools, home, MORNING, updated } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
+import { liveVersion } from '../memories/evolve.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { NOTHING_SAID } from '../projection/found-by.ts';
 import { visible } from '../search/hits.ts';
 import type { LaneId, Memory } from '../words.ts';
-import { liveVersion } from './evolve.ts';
-import { pointsOf, shownVersion } from './standing.ts';
+import { NOTHING_SAID, pointsOf, shownVersion } from './make-points.ts';
 
 const DAY = 86_400_000;
 const tools = fixedTools();

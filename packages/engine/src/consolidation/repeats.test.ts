@@ -1,9 +1,9 @@
 import { added, deleted, details, fixedTools, home, updated } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { deletedAt, newest } from '../../memories/evolve.ts';
-import type { Fact } from '../../plan.ts';
-import { atOnce } from '../../slices.ts';
-import type { LaneId, Memory } from '../../words.ts';
+import { deletedAt, newest } from '../memories/evolve.ts';
+import type { Fact } from '../plan.ts';
+import { atOnce } from '../slices.ts';
+import type { LaneId, Memory } from '../words.ts';
 import { isNear, nearEachOther, pairNear, repeatsOf, undisputed } from './repeats.ts';
 
 const AT = home('lane_1' as LaneId);

@@ -1,14 +1,12 @@
-import type { NearThresholds } from '../../deps.ts';
-import { lastSaidAt, liveVersion } from '../../memories/evolve.ts';
-import { reads } from '../../memories/former.ts';
-import { inEffect } from '../../memories/in-effect.ts';
-import type { Candidate, Fact } from '../../plan.ts';
-import type { Sliced } from '../../slices.ts';
-import { normaliseText } from '../../text/normalise.ts';
-import { cosine } from '../../text/scoring.ts';
-import { overlap, termSet } from '../../text/terms.ts';
-import { type Memory, saidBefore } from '../../words.ts';
-import { candidatesByFact } from './candidates.ts';
+import type { NearThresholds } from '../deps.ts';
+import { inEffect, lastSaidAt, liveVersion } from '../memories/evolve.ts';
+import { reads } from '../memories/former.ts';
+import type { Candidate, Fact } from '../plan.ts';
+import { cosine } from '../search/hits.ts';
+import type { Sliced } from '../slices.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { overlap, termSet } from '../text/terms.ts';
+import { type Memory, saidBefore } from '../words.ts';
 
 /** What a fact repeats word for word: a memory, or an earlier fact. */
 export type Repeat =
@@ -36,6 +34,15 @@ export function* repeatsOf(
     yield;
   }
   return repeats;
+}
+
+/** What was recalled for each fact, in the order in which it is shown. */
+export function candidatesByFact(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
+  const byFact = new Map<string, Candidate[]>();
+  for (const candidate of candidates) {
+    for (const { fact } of candidate.recalledBy) byFact.set(fact, [...(byFact.get(fact) ?? []), candidate]);
+  }
+  return byFact;
 }
 
 export interface Ground {

@@ -1,6 +1,6 @@
 import { array, assert as check, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { best, bm25, cosine, dot, keywordTable, type Scored } from './scoring.ts';
+import { best, bm25, cosine, dot, keywordTable, type Scored } from './hits.ts';
 
 const all = (): boolean => true;
 const table = keywordTable([['tea', 'green'], ['tea', 'tea', 'black', 'cup'], ['coffee'], []]);

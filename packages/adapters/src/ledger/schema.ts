@@ -1,12 +1,18 @@
 /**
- * Schema 100: every table of the ledger, with its indexes under it. The same tables as SQLite's, in the same order. Never
- * edited once released: a change is a migration (migrations.ts).
+ * Schema 100: every table of the ledger, with its indexes under it, written once for both dialects. Never edited once
+ * released: a change is a migration (migrations.ts of each dialect, which also hold what only one of them has).
  *
  * Times are milliseconds since 1970. Every table carries the tenant, or a lane or id which does. What is jsonb is read as a
  * whole, but for what an index or a condition below names. Ids compare byte by byte ("C"), so that lists have one order on
- * every server.
+ * every server. SQLite uses a partial index only for statements that write its condition as it stands here: `NOT paused`,
+ * `live`.
+ *
+ * It is written as PostgreSQL reads it, with these words for one dialect:
+ *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
+ *   WITHOUT ROWID   SQLite keeps the rows in the order of their key
+ *   AUTOINCREMENT   SQLite never gives a number again
  */
-export const SCHEMA_100 = `
+const SCHEMA_100 = `
 CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
 
 -- Lanes, and what is said in them
@@ -15,7 +21,7 @@ CREATE TABLE lanes (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   owner_kind text NOT NULL CHECK (owner_kind IN ('user', 'agent', 'run')),
-  owner_id text COLLATE "C" NOT NULL,
+  owner_id text COLLATE "C" UNNOTED NOT NULL,
   erasure text COLLATE "C",
   state text NOT NULL CHECK (state IN ('idle', 'waiting', 'consolidating')),
   generation bigint NOT NULL,
@@ -43,31 +49,29 @@ CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle' AND NOT paused;
 CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle' AND NOT paused;
 CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting' AND NOT paused;
 CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
-${unnoted('lanes', 'owner_id')}
 
 CREATE TABLE scopes (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  key text COLLATE "C" NOT NULL,
-  user_id text,
-  agent_id text,
-  run_id text,
-  app_id text,
+  key text COLLATE "C" UNNOTED NOT NULL,
+  user_id text UNNOTED,
+  agent_id text UNNOTED,
+  run_id text UNNOTED,
+  app_id text UNNOTED,
   -- The rolling summary, up to which message it covers, and a number that goes up with its every change.
-  summary text,
+  summary text UNNOTED,
   summary_upto bigint NOT NULL DEFAULT 0,
   summary_revision bigint NOT NULL DEFAULT 0,
   UNIQUE (lane, key)
 );
-${unnoted('scopes', 'key', 'user_id', 'agent_id', 'run_id', 'app_id', 'summary')}
 
 CREATE TABLE batches (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   scope bigint NOT NULL REFERENCES scopes (id),
-  settings jsonb NOT NULL,
-  metadata jsonb NOT NULL,
+  settings jsonb UNNOTED NOT NULL,
+  metadata jsonb UNNOTED NOT NULL,
   position bigint NOT NULL,
   tokens bigint NOT NULL,
   backfill boolean NOT NULL,
@@ -75,9 +79,9 @@ CREATE TABLE batches (
   stage text NOT NULL CHECK (stage IN ('waiting', 'extract', 'decide', 'apply', 'project', 'done')),
   outcome text CHECK (outcome IN ('consolidated', 'empty')),
   attempts bigint NOT NULL,
-  failure jsonb,
+  failure jsonb UNNOTED,
   -- The last failed tries, oldest first.
-  failures jsonb NOT NULL DEFAULT '[]',
+  failures jsonb UNNOTED NOT NULL DEFAULT '[]',
   consolidation_id text COLLATE "C",
   message_count bigint NOT NULL,
   accepted_at bigint NOT NULL,
@@ -93,7 +97,6 @@ CREATE TABLE batches (
   points bigint NOT NULL DEFAULT 0,
   UNIQUE (lane, position)
 );
-CREATE INDEX batches_pending ON batches (lane, position) WHERE state = 'pending';
 CREATE INDEX batches_consolidating ON batches (lane, position) WHERE state = 'consolidating';
 -- How much is still to do is counted from an index that holds nothing else.
 CREATE INDEX batches_open ON batches (tenant) WHERE state IN ('pending', 'consolidating');
@@ -106,7 +109,6 @@ CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
   WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
 CREATE INDEX batches_unprojected ON batches (projected_revision, id) WHERE outcome IS NOT NULL AND projected_revision < speech_revision;
 CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
-${unnoted('batches', 'settings', 'metadata', 'failure', 'failures')}
 
 CREATE TABLE messages (
   id text COLLATE "C" PRIMARY KEY,
@@ -116,10 +118,10 @@ CREATE TABLE messages (
   scope bigint NOT NULL,
   batch_id text COLLATE "C" NOT NULL REFERENCES batches (id),
   seq bigint NOT NULL,
-  client_id text COLLATE "C",
+  client_id text COLLATE "C" UNNOTED,
   role text NOT NULL,
-  content jsonb NOT NULL,
-  name text,
+  content jsonb UNNOTED NOT NULL,
+  name text UNNOTED,
   said_at bigint NOT NULL,
   -- What the speaker's own clock showed, and how many minutes it was ahead of UTC: both, or none where that is not known.
   clock_at bigint,
@@ -130,18 +132,16 @@ CREATE TABLE messages (
 CREATE INDEX messages_of_batch ON messages (batch_id);
 CREATE INDEX messages_of_scope ON messages (scope, seq);
 CREATE INDEX messages_by_client_id ON messages (scope, client_id) WHERE client_id IS NOT NULL;
-${unnoted('messages', 'client_id', 'content', 'name')}
 
 CREATE TABLE idempotency_keys (
   tenant text COLLATE "C" NOT NULL,
-  key text COLLATE "C" NOT NULL,
+  key text COLLATE "C" UNNOTED NOT NULL,
   body_hash text NOT NULL,
   -- Taken before its batch is stored: of two posts with one key the second waits here.
   batch_id text COLLATE "C" NOT NULL REFERENCES batches (id) DEFERRABLE INITIALLY DEFERRED,
   PRIMARY KEY (tenant, key)
-);
+) WITHOUT ROWID;
 CREATE INDEX keys_of_batch ON idempotency_keys (batch_id);
-${unnoted('idempotency_keys', 'key')}
 
 -- What is thought of it
 
@@ -154,10 +154,10 @@ CREATE TABLE consolidations (
     CHECK (state IN ('thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone')),
   batch_ids jsonb NOT NULL,
   attempts bigint NOT NULL,
-  failure jsonb,
+  failure jsonb UNNOTED,
   timings jsonb,
   -- The summary it began with.
-  summary text,
+  summary text UNNOTED,
   created_at bigint NOT NULL,
   applied_at bigint,
   stripped_at bigint
@@ -168,14 +168,13 @@ CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
 CREATE INDEX consolidations_of_scope ON consolidations (scope);
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
   WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
-${unnoted('consolidations', 'failure', 'summary')}
 
 CREATE TABLE answers (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   step text NOT NULL,
   input_hash text NOT NULL,
-  text text NOT NULL,
+  text text UNNOTED NOT NULL,
   truncated boolean NOT NULL,
   model text NOT NULL,
   prompt_tokens bigint NOT NULL,
@@ -183,15 +182,13 @@ CREATE TABLE answers (
   at bigint NOT NULL,
   UNIQUE (consolidation_id, step, input_hash)
 );
-${unnoted('answers', 'text')}
 
 CREATE TABLE plans (
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   round bigint NOT NULL,
-  plan jsonb NOT NULL,
+  plan jsonb UNNOTED NOT NULL,
   PRIMARY KEY (consolidation_id, round)
 );
-${unnoted('plans', 'plan')}
 
 CREATE TABLE reviews (
   id text COLLATE "C" PRIMARY KEY,
@@ -200,9 +197,9 @@ CREATE TABLE reviews (
   scope bigint NOT NULL REFERENCES scopes (id),
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   memory_id text COLLATE "C" NOT NULL,
-  operation jsonb NOT NULL,
+  operation jsonb UNNOTED NOT NULL,
   state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'stale')),
-  note text,
+  note text UNNOTED,
   created_at bigint NOT NULL,
   settled_at bigint
 );
@@ -212,7 +209,6 @@ CREATE INDEX reviews_of_lane ON reviews (lane, created_at, id);
 CREATE INDEX reviews_of_scope ON reviews (scope);
 CREATE INDEX reviews_of_consolidation ON reviews (consolidation_id);
 CREATE INDEX reviews_of_memory ON reviews (memory_id, created_at, id);
-${unnoted('reviews', 'operation', 'note')}
 
 -- Memories
 
@@ -244,17 +240,16 @@ CREATE INDEX memories_with_history ON memories (tenant, history_from, id) WHERE 
 CREATE TABLE versions (
   memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
   number bigint NOT NULL,
-  text text NOT NULL,
+  text text UNNOTED NOT NULL,
   said_at bigint NOT NULL,
   said_seq bigint NOT NULL,
   valid_from bigint NOT NULL,
   invalid_at bigint,
   superseded_by bigint,
-  details jsonb NOT NULL,
+  details jsonb UNNOTED NOT NULL,
   recorded_at bigint NOT NULL,
   PRIMARY KEY (memory_id, number)
 );
-${unnoted('versions', 'text', 'details')}
 
 CREATE TABLE tombstones (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
@@ -278,28 +273,27 @@ CREATE TABLE events (
   undo_id text COLLATE "C",
   retracts jsonb,
   fact_id text,
-  reason text NOT NULL,
-  previous text,
+  reason text UNNOTED NOT NULL,
+  previous text UNNOTED,
   -- By what a deletion blocks whose text is removed.
   previous_hash text,
   said_at bigint NOT NULL,
   said_seq bigint NOT NULL,
   valid_from bigint NOT NULL,
   recorded_at bigint NOT NULL,
-  text text,
-  details jsonb,
+  text text UNNOTED,
+  details jsonb UNNOTED,
   source_ids jsonb NOT NULL,
   UNIQUE (memory_id, revision)
 );
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX events_of_undo ON events (undo_id) WHERE undo_id IS NOT NULL;
-${unnoted('events', 'reason', 'previous', 'text', 'details')}
 
 CREATE TABLE event_sources (
   message_id text COLLATE "C" NOT NULL,
   event_seq bigint NOT NULL REFERENCES events (seq),
   PRIMARY KEY (message_id, event_seq)
-);
+) WITHOUT ROWID;
 CREATE INDEX sources_of_event ON event_sources (event_seq);
 
 CREATE TABLE undos (
@@ -320,7 +314,7 @@ CREATE INDEX undos_of_tenant ON undos (tenant, at, id);
 -- What the index is told
 
 CREATE TABLE outbox (
-  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY AUTOINCREMENT,
   memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
@@ -332,26 +326,24 @@ CREATE INDEX outbox_of_consolidation ON outbox (consolidation_id) WHERE consolid
 
 -- Lanes whose changes could not be projected, with when each is tried again.
 CREATE TABLE unprojected_lanes (
-  lane text COLLATE "C" PRIMARY KEY,
+  lane text COLLATE "C" PRIMARY KEY NOT NULL,
   failures bigint NOT NULL,
   not_before bigint NOT NULL,
   code text COLLATE "C" NOT NULL,
-  message text COLLATE "C" NOT NULL,
+  message text COLLATE "C" UNNOTED NOT NULL,
   at bigint NOT NULL
 );
 CREATE INDEX unprojected_lanes_due ON unprojected_lanes (not_before, lane);
-${unnoted('unprojected_lanes', 'message')}
 
 CREATE TABLE vectors (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   fingerprint text COLLATE "C" NOT NULL,
   text_hash text COLLATE "C" NOT NULL,
-  vector bytea NOT NULL,
+  vector bytea UNNOTED NOT NULL,
   PRIMARY KEY (lane, fingerprint, text_hash)
 );
 -- Texts that an embedding model refuses for good have no bytes: they are counted without reading the others.
 CREATE INDEX vectors_refused ON vectors (fingerprint) WHERE length(vector) = 0;
-${unnoted('vectors', 'vector')}
 
 -- Replays
 
@@ -360,13 +352,13 @@ CREATE TABLE replays (
   tenant text COLLATE "C" NOT NULL,
   kind text NOT NULL CHECK (kind IN ('live', 'what_if')),
   state text NOT NULL CHECK (state IN ('preparing', 'running', 'done', 'failed', 'discarding', 'discarded')),
-  filter jsonb NOT NULL,
+  filter jsonb UNNOTED NOT NULL,
   changes jsonb NOT NULL,
   matched bigint NOT NULL,
   key text COLLATE "C",
   body_hash text,
-  failure jsonb,
-  result jsonb,
+  failure jsonb UNNOTED,
+  result jsonb UNNOTED,
   after_at bigint NOT NULL,
   after_id text COLLATE "C" NOT NULL,
   -- Null once nobody needs to look at it again.
@@ -378,13 +370,12 @@ CREATE TABLE replays (
 );
 CREATE INDEX replays_of_tenant ON replays (tenant, created_at, id);
 CREATE INDEX replays_due ON replays (due_at) WHERE due_at IS NOT NULL;
-${unnoted('replays', 'filter', 'result', 'failure')}
 
 CREATE TABLE replay_batches (
   replay_id text COLLATE "C" NOT NULL REFERENCES replays (id),
   batch_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (replay_id, batch_id)
-);
+) WITHOUT ROWID;
 CREATE INDEX replays_of_batch ON replay_batches (batch_id);
 
 -- What was asked of models
@@ -405,7 +396,7 @@ CREATE INDEX usage_of_consolidation ON usage (consolidation_id);
 CREATE INDEX usage_of_lane ON usage (lane, at);
 
 -- A lane's own calls are few; a tenant's are added up by day. The use of a day is the sum over its slots, as the value of a
--- counter is: writers of one tenant seldom wait for each other.
+-- counter is: on PostgreSQL writers of one tenant seldom wait for each other. SQLite has one writer and one slot.
 CREATE TABLE usage_days (
   tenant text COLLATE "C" NOT NULL,
   day int NOT NULL,
@@ -416,7 +407,7 @@ CREATE TABLE usage_days (
   prompt_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
   PRIMARY KEY (tenant, day, model, slot)
-) WITH (fillfactor = 50);
+) WITHOUT ROWID WITH (fillfactor = 50);
 
 CREATE TABLE counters (
   tenant text COLLATE "C" NOT NULL,
@@ -424,7 +415,7 @@ CREATE TABLE counters (
   slot int NOT NULL,
   value bigint NOT NULL,
   PRIMARY KEY (tenant, name, slot)
-) WITH (fillfactor = 50);
+) WITHOUT ROWID WITH (fillfactor = 50);
 
 -- Tenants, and who may do what
 
@@ -432,7 +423,7 @@ CREATE TABLE settings (tenant text COLLATE "C" PRIMARY KEY, settings jsonb NOT N
 
 -- What a day of a tenant may use at most, as the operator says.
 CREATE TABLE ceilings (
-  tenant text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" PRIMARY KEY NOT NULL,
   tokens_per_day double precision,
   cost_per_day double precision
 );
@@ -441,13 +432,13 @@ CREATE TABLE ceilings (
 CREATE TABLE api_keys (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  name text NOT NULL,
+  name text UNNOTED NOT NULL,
   hash text NOT NULL,
   previous_hash text,
   previous_until bigint,
   scopes text NOT NULL,
-  user_id text,
-  app_id text,
+  user_id text UNNOTED,
+  app_id text UNNOTED,
   created_at bigint NOT NULL,
   expires_at bigint,
   revoked_at bigint,
@@ -455,9 +446,8 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_of_tenant ON api_keys (tenant, created_at, id);
 CREATE INDEX api_keys_of_user ON api_keys (tenant, user_id) WHERE user_id IS NOT NULL;
-${unnoted('api_keys', 'name', 'user_id', 'app_id')}
 
--- Who did what. An erasure alone changes entries, and of them only whom they are about.
+-- Who did what. On SQLite rows lie as they are listed. An erasure alone changes entries, and of them only whom they are about.
 CREATE TABLE trail (
   tenant text COLLATE "C" NOT NULL,
   at bigint NOT NULL,
@@ -466,34 +456,24 @@ CREATE TABLE trail (
   session bigint NOT NULL,
   action text COLLATE "C" NOT NULL,
   subject_kind text,
-  subject_id text COLLATE "C",
+  subject_id text COLLATE "C" UNNOTED,
   status bigint NOT NULL,
   code text,
-  request_id text COLLATE "C",
+  request_id text COLLATE "C" UNNOTED,
   PRIMARY KEY (tenant, at, id)
-);
+) WITHOUT ROWID;
 CREATE INDEX trail_by_actor ON trail (tenant, actor, at, id);
 CREATE INDEX trail_by_subject ON trail (tenant, subject_id, at, id) WHERE subject_id IS NOT NULL;
 -- Posts are nearly all there is: whoever asks for them reads the table.
 CREATE INDEX trail_by_action ON trail (tenant, action, at, id) WHERE action <> 'POST /v1/batches';
 CREATE INDEX trail_failed ON trail (tenant, at, id) WHERE status >= 400;
-${unnoted('trail', 'subject_id', 'request_id')}
-CREATE FUNCTION refuse_change_of_trail() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'entries of the trail are not changed';
-END $$;
-CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail FOR EACH ROW
-WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
-  OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
-    IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
-EXECUTE FUNCTION refuse_change_of_trail();
 
 -- Which lanes are cut off, and what became of them. The owner's id stays only until the rows are gone.
 CREATE TABLE erasures (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   owner_kind text,
-  owner_id text,
+  owner_id text UNNOTED,
   owner_hash text NOT NULL,
   lane text COLLATE "C",
   state text NOT NULL CHECK (state IN ('requested', 'erasing', 'compacting', 'erased')),
@@ -504,35 +484,33 @@ CREATE TABLE erasures (
 );
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
-${unnoted('erasures', 'owner_id')}
 
 -- Who wants to be told of what happens, and what they are told
 
 CREATE TABLE webhooks (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  name text NOT NULL,
-  url text NOT NULL,
+  name text UNNOTED NOT NULL,
+  url text UNNOTED NOT NULL,
   events text NOT NULL,
-  user_id text,
-  app_id text,
+  user_id text UNNOTED,
+  app_id text UNNOTED,
   active bigint NOT NULL,
-  secret text NOT NULL,
-  previous_secret text,
+  secret text UNNOTED NOT NULL,
+  previous_secret text UNNOTED,
   previous_until bigint,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   failures bigint NOT NULL DEFAULT 0,
   failing_since bigint,
   held_until bigint NOT NULL DEFAULT 0,
-  last_error text,
+  last_error text UNNOTED,
   paused_at bigint
 );
 CREATE INDEX webhooks_of_tenant ON webhooks (tenant, created_at, id);
-${unnoted('webhooks', 'name', 'url', 'user_id', 'app_id', 'secret', 'previous_secret', 'last_error')}
 
 CREATE TABLE webhook_deliveries (
-  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY AUTOINCREMENT,
   id text COLLATE "C" NOT NULL UNIQUE,
   webhook text COLLATE "C" NOT NULL REFERENCES webhooks (id),
   tenant text COLLATE "C" NOT NULL,
@@ -540,7 +518,7 @@ CREATE TABLE webhook_deliveries (
   subject text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
   type text NOT NULL,
-  body text NOT NULL,
+  body text UNNOTED NOT NULL,
   state text NOT NULL,
   attempts bigint NOT NULL DEFAULT 0,
   attempts_before bigint NOT NULL DEFAULT 0,
@@ -548,7 +526,7 @@ CREATE TABLE webhook_deliveries (
   created_at bigint NOT NULL,
   ended_at bigint,
   status bigint,
-  error text
+  error text UNNOTED
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at, seq) WHERE state = 'waiting';
 -- What is due for one webhook, without looking at what is due for others.
@@ -558,7 +536,6 @@ CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (state) WHERE state
 CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook, created_at, id);
 CREATE INDEX webhook_deliveries_of_lane ON webhook_deliveries (lane, id);
 CREATE INDEX webhook_deliveries_age ON webhook_deliveries (created_at);
-${unnoted('webhook_deliveries', 'body', 'error')}
 
 -- The graph: what was said of it, and what follows; who studies which consolidation
 
@@ -566,11 +543,11 @@ CREATE TABLE graph_entities (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  name text COLLATE "C" NOT NULL,
-  name_key text COLLATE "C" NOT NULL,
+  name text COLLATE "C" UNNOTED NOT NULL,
+  name_key text COLLATE "C" UNNOTED NOT NULL,
   kind text COLLATE "C" NOT NULL,
   self bigint NOT NULL,
-  aliases text COLLATE "C" NOT NULL,
+  aliases text COLLATE "C" UNNOTED NOT NULL,
   merged_into text COLLATE "C",
   counts bigint NOT NULL,
   revision bigint NOT NULL,
@@ -584,16 +561,14 @@ CREATE INDEX graph_entities_of_lane ON graph_entities (lane, id);
 CREATE INDEX graph_entities_merged ON graph_entities (lane, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX graph_entities_unprojected ON graph_entities (unprojected_at, id) WHERE unprojected_at IS NOT NULL;
 CREATE INDEX graph_entities_unprojected_of_lane ON graph_entities (lane, unprojected_at, id) WHERE unprojected_at IS NOT NULL;
-${unnoted('graph_entities', 'name', 'name_key', 'aliases')}
 
 CREATE TABLE graph_names (
   entity text COLLATE "C" NOT NULL REFERENCES graph_entities (id),
   lane text COLLATE "C" NOT NULL,
-  name text COLLATE "C" NOT NULL,
+  name text COLLATE "C" UNNOTED NOT NULL,
   PRIMARY KEY (entity, name)
-);
+) WITHOUT ROWID;
 CREATE INDEX graph_names_of_lane ON graph_names (lane, name);
-${unnoted('graph_names', 'name')}
 
 CREATE TABLE graph_statements (
   id text COLLATE "C" PRIMARY KEY,
@@ -601,14 +576,14 @@ CREATE TABLE graph_statements (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   kind text COLLATE "C" NOT NULL,
   source text COLLATE "C" NOT NULL,
-  relationship text COLLATE "C",
+  relationship text COLLATE "C" UNNOTED,
   destination text COLLATE "C",
   single bigint NOT NULL,
   recorded_at bigint NOT NULL,
   consolidation_id text COLLATE "C",
   undos_before bigint NOT NULL,
   counts bigint NOT NULL,
-  statement text COLLATE "C" NOT NULL
+  statement text COLLATE "C" UNNOTED NOT NULL
 );
 CREATE INDEX graph_statements_of_lane ON graph_statements (lane, id);
 CREATE INDEX graph_statements_of_source ON graph_statements (lane, source, relationship, destination);
@@ -616,14 +591,13 @@ CREATE INDEX graph_statements_of_destination ON graph_statements (lane, destinat
 CREATE INDEX graph_statements_single ON graph_statements (lane, source, relationship) WHERE single = 1;
 CREATE INDEX graph_statements_merging ON graph_statements (lane) WHERE kind IN ('same', 'apart');
 CREATE INDEX graph_statements_of_consolidation ON graph_statements (lane, consolidation_id, recorded_at);
-${unnoted('graph_statements', 'statement', 'relationship')}
 
 CREATE TABLE graph_relations (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   source text COLLATE "C" NOT NULL,
-  relationship text COLLATE "C" NOT NULL,
+  relationship text COLLATE "C" UNNOTED NOT NULL,
   destination text COLLATE "C" NOT NULL,
   valid_from bigint NOT NULL,
   invalid_at bigint,
@@ -633,7 +607,7 @@ CREATE TABLE graph_relations (
   confirmations bigint NOT NULL,
   message_ids text COLLATE "C" NOT NULL,
   memory_ids text COLLATE "C" NOT NULL,
-  quote text COLLATE "C",
+  quote text COLLATE "C" UNNOTED,
   revision bigint NOT NULL,
   counts bigint NOT NULL,
   recorded_at bigint NOT NULL,
@@ -649,17 +623,16 @@ CREATE INDEX graph_relations_of_destination ON graph_relations
 CREATE INDEX graph_relations_in_time ON graph_relations (lane, valid_from, id) WHERE counts = 1;
 CREATE INDEX graph_relations_unprojected ON graph_relations (unprojected_at, id) WHERE unprojected_at IS NOT NULL;
 CREATE INDEX graph_relations_unprojected_of_lane ON graph_relations (lane, unprojected_at, id) WHERE unprojected_at IS NOT NULL;
-${unnoted('graph_relations', 'quote', 'relationship')}
 
 CREATE TABLE graph_studies (
-  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY AUTOINCREMENT,
   consolidation_id text COLLATE "C" NOT NULL UNIQUE,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   state text COLLATE "C" NOT NULL CHECK (state IN ('pending', 'applied', 'parked')),
   attempts bigint NOT NULL,
-  failure text COLLATE "C",
-  plan text COLLATE "C",
+  failure text COLLATE "C" UNNOTED,
+  plan text COLLATE "C" UNNOTED,
   not_before bigint NOT NULL,
   requested_at bigint NOT NULL,
   applied_at bigint
@@ -669,7 +642,6 @@ CREATE INDEX graph_studies_pending ON graph_studies (lane, seq) WHERE state = 'p
 CREATE INDEX graph_studies_parked ON graph_studies (seq) WHERE state = 'parked';
 -- An erasure takes the lane's row last: what refers to it is looked for by an index.
 CREATE INDEX graph_studies_of_lane ON graph_studies (lane, seq);
-${unnoted('graph_studies', 'failure', 'plan')}
 
 CREATE TABLE graph_turns (
   lane text COLLATE "C" PRIMARY KEY REFERENCES lanes (id),
@@ -690,7 +662,24 @@ CREATE TABLE graph_proposals (
 CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 `;
 
-/** The server's own notes on a column quote values of it, and no erasure gets there. No plan needs notes on these. */
-function unnoted(table: string, ...columns: readonly string[]): string {
-  return `ALTER TABLE ${table} ${columns.map((column) => `ALTER ${column} SET STATISTICS 0`).join(', ')};`;
-}
+/** Comments may hold anything. */
+const STATEMENTS = SCHEMA_100.replace(/--.*$/gm, '');
+
+export const POSTGRES_SCHEMA_100 = [
+  STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, ''),
+  ...[...STATEMENTS.matchAll(/CREATE TABLE (\w+) \(([^;]*)/g)].flatMap(([, table, columns = '']) =>
+    [...columns.matchAll(/^ +(\w+) .* UNNOTED/gm)].map(
+      ([, column]) => `ALTER TABLE ${table} ALTER ${column} SET STATISTICS 0;\n`,
+    ),
+  ),
+].join('');
+
+export const SQLITE_SCHEMA_100 = STATEMENTS.replace(/ UNNOTED| COLLATE "C"| DEFERRABLE INITIALLY DEFERRED/g, '')
+  .replace(/bigint GENERATED ALWAYS AS IDENTITY/g, 'INTEGER')
+  .replace(/\b(?:bigint|int|boolean)\b/g, 'INTEGER')
+  .replace(/\bdouble precision\b/g, 'REAL')
+  .replace(/\bbytea\b/g, 'BLOB')
+  .replace(/\bjsonb\b/g, 'TEXT')
+  .replace(/ WITH \(fillfactor = \d+\)/g, '')
+  .replace(/(CREATE TABLE [^;]*\)) WITHOUT ROWID;/g, '$1, WITHOUT ROWID;')
+  .replace(/(CREATE TABLE [^;]*\))(, WITHOUT ROWID)?;/g, '$1 STRICT$2;');

@@ -3,7 +3,7 @@ import { FORGET, FORGET_IN_CHINESE } from './decide/decide.ts';
 /** Goes up whenever the same text is expanded otherwise: part of the fingerprint of the vector space. */
 export const EXPANSION_VERSION = 1;
 
-/** Words by which questions ask for an attribute and facts tell it, in English and Chinese. */
+/** Words by which questions ask for an attribute and facts state it, in English and Chinese. */
 const TOPICS: readonly (readonly [topic: string, words: RegExp])[] = [
   [
     'residence',

@@ -11,7 +11,7 @@ export type Unit = 'day' | 'week' | 'month' | 'year';
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})/u;
 
-/** The day on which a time stands where it was told, whatever day it is in UTC. Times travel as ISO text or as milliseconds. */
+/** The day on which a time stands where it was said, whatever day it is in UTC. Times travel as ISO text or as milliseconds. */
 export function dayTold(time: Json | undefined): Day | null {
   const [, year, month, day] = typeof time === 'string' ? (DATE.exec(time) ?? []) : [];
   if (day !== undefined) return dayAt(Number(year), Number(month) - 1, Number(day));

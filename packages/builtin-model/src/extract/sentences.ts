@@ -2,7 +2,7 @@
 export interface Found {
   readonly text: string;
   readonly category: string;
-  /** The resolved day it tells of, YYYY-MM-DD; null when it names none. */
+  /** The resolved day it is about, YYYY-MM-DD; null when it names none. */
   readonly validFrom: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { CHINESE_RELATION } from '../extract/chinese/rules.ts';
 import type { KnownAs } from './english.ts';
-import { kinshipOf, type Named, type Predicated, type Telling, type Triple, USER } from './relatives.ts';
+import { kinshipOf, type Named, type Predicated, type Sayings, type Triple, USER } from './relatives.ts';
 
 type Tell = readonly [pattern: RegExp, relationship: string, kind: Named['kind']];
 
@@ -29,7 +29,7 @@ const RULES: readonly Tell[] = [
 const ENDED = /^(?:不再|再也不|已经不|不)/u;
 const NAME_MAX = 20;
 
-/** What a Chinese statement tells of somebody. */
+/** What a Chinese statement says of somebody. */
 export function predicatedInChinese(text: string): readonly Predicated[] {
   const disliked = /^不喜欢/u.test(text);
   const over = ENDED.test(text) && !disliked;
@@ -47,8 +47,8 @@ export function predicatedInChinese(text: string): readonly Predicated[] {
 
 const RELATIVE = new RegExp(`^(?<kin>${CHINESE_RELATION})(?<rest>.+)$`, 'u');
 
-/** What a fact in Chinese tells: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
-export function tellingInChinese(fact: string, knownAs: KnownAs): Telling {
+/** What a fact in Chinese says: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
+export function sayingsOfChinese(fact: string, knownAs: KnownAs): Sayings {
   const own = /^名字(?:是|叫)(?<name>.+)$/u.exec(fact)?.groups?.name;
   if (own !== undefined) return { triples: [], userNames: [own] };
   const { kin = '', rest = '' } = RELATIVE.exec(fact)?.groups ?? {};

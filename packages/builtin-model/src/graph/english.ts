@@ -1,5 +1,5 @@
 import { RELATION } from '../extract/english/grammar.ts';
-import { isPet, kinshipOf, type Named, type Predicated, type Telling, type Triple, USER } from './relatives.ts';
+import { isPet, kinshipOf, type Named, type Predicated, type Sayings, type Triple, USER } from './relatives.ts';
 
 /** What is related to the user as the only one of its kind, if it is known: the sister behind "my sister". */
 export type KnownAs = (relationship: string) => string | null;
@@ -8,7 +8,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 interface Rule {
   readonly pattern: RegExp;
-  readonly tell: (groups: Groups) => readonly Predicated[];
+  readonly says: (groups: Groups) => readonly Predicated[];
 }
 
 /** What a subject does or is, in the present tense of the third person: how facts are written. */
@@ -77,11 +77,11 @@ const RULES: readonly Rule[] = [
   rule(/^is part of (?<what>.+)$/iu, ({ what }) => holds('part_of', what, 'organisation')),
 ];
 
-function rule(pattern: RegExp, tell: Rule['tell']): Rule {
-  return { pattern, tell };
+function rule(pattern: RegExp, says: Rule['says']): Rule {
+  return { pattern, says };
 }
 
-const told = (
+const relating = (
   relationship: string,
   name: string | undefined,
   how: Omit<Predicated, 'relationship' | 'destination'> & { kind: Named['kind'] },
@@ -91,11 +91,11 @@ const told = (
   return plain === null ? [] : [{ relationship, destination: { name: plain, kind }, ...rest }];
 };
 const holds = (relationship: string, name: string | undefined, kind: Named['kind']) =>
-  told(relationship, name, { kind, said: 'holds' });
+  relating(relationship, name, { kind, said: 'holds' });
 const ended = (relationship: string, name: string | undefined, kind: Named['kind']) =>
-  told(relationship, name, { kind, said: 'ended' });
+  relating(relationship, name, { kind, said: 'ended' });
 const past = (relationship: string, name: string | undefined, kind: Named['kind']) =>
-  told(relationship, name, { kind, said: 'holds', past: true });
+  relating(relationship, name, { kind, said: 'holds', past: true });
 
 /** Longer ones are clauses. In words. */
 const WORDS_MAX = 5;
@@ -124,14 +124,14 @@ function held({ what = '', name }: Groups): readonly Predicated[] {
 const OWNED =
   /\b(?:car|bike|bicycle|motorcycle|boat|house|flat|apartment|cabin|garden|guitar|piano|violin|camera|laptop|phone)$/iu;
 
-/** What a predicate of the third person tells. One that is denied tells of an end. */
+/** What a predicate of the third person says. One that is denied says that it ended. */
 function predicated(predicate: string): readonly Predicated[] {
   const plain = predicate.trim().replace(/^(?:also|still|now|just|recently|currently) /iu, '');
   const denied = DENIED.exec(plain);
   const text = denied === null ? plain : inThird(plain, denied[0]);
-  for (const { pattern, tell } of RULES) {
+  for (const { pattern, says } of RULES) {
     const match = pattern.exec(text);
-    const found = match === null ? [] : tell(match.groups ?? {});
+    const found = match === null ? [] : says(match.groups ?? {});
     if (found.length > 0) return denied === null ? found : found.map((one) => ({ ...one, said: 'ended' as const }));
   }
   return [];
@@ -157,8 +157,8 @@ const RELATIVE = new RegExp(
 );
 const SUBJECT = new RegExp(`^(?<name>${NAME}) (?<rest>[a-z].+)$`, 'u');
 
-/** What one statement in the third person tells: "User works at Acme", "User's sister Eva lives in Rome", "Eva's husband is Tom". */
-export function tellingOf(statement: string, knownAs: KnownAs): Telling {
+/** What one statement in the third person says: "User works at Acme", "User's sister Eva lives in Rome", "Eva's husband is Tom". */
+export function sayingsOf(statement: string, knownAs: KnownAs): Sayings {
   const own = /^User's name is (?<name>.+)$/u.exec(statement)?.groups?.name;
   if (own !== undefined) return { triples: [], userNames: [own] };
   const relative = RELATIVE.exec(statement)?.groups;
@@ -172,7 +172,7 @@ export function tellingOf(statement: string, knownAs: KnownAs): Telling {
   };
 }
 
-/** Who makes things is no person, as far as a sentence tells. */
+/** Who makes things is no person, as far as a sentence shows. */
 const subjectOf = (name: string, rest: string): Named => ({
   name,
   kind: /^(?:makes|produces|builds|manufactures|is (?:located|based|headquartered|part))\b/u.test(rest)

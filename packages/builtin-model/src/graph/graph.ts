@@ -4,9 +4,9 @@ import { datedEnglish } from '../extract/english/dates.ts';
 import { extractFacts } from '../extract/extract.ts';
 import { type Sentence, sentencesOf } from '../extract/sentences.ts';
 import { listOf, objectOf, textOf } from '../input.ts';
-import { predicatedInChinese, tellingInChinese, withSource } from './chinese.ts';
-import { type KnownAs, tellingOf } from './english.ts';
-import { type Named, type Telling, type Triple, USER } from './relatives.ts';
+import { predicatedInChinese, sayingsOfChinese, withSource } from './chinese.ts';
+import { type KnownAs, sayingsOf } from './english.ts';
+import { type Named, type Sayings, type Triple, USER } from './relatives.ts';
 
 /** A relation with where it was said. */
 interface Said extends Triple {
@@ -29,14 +29,14 @@ export function extractGraph(input: JsonObject): JsonObject {
   );
   const said: Said[] = [];
   const names: string[] = [];
-  const keep = (telling: Telling, where: Pick<Said, 'message' | 'quote' | 'day'>): void => {
-    names.push(...telling.userNames);
-    said.push(...telling.triples.map((triple) => ({ ...triple, ...where, at: timestamps.get(where.message) ?? '' })));
+  const keep = (sayings: Sayings, where: Pick<Said, 'message' | 'quote' | 'day'>): void => {
+    names.push(...sayings.userNames);
+    said.push(...sayings.triples.map((triple) => ({ ...triple, ...where, at: timestamps.get(where.message) ?? '' })));
   };
   for (const fact of listOf(extractFacts(input).facts).map(objectOf)) {
     const text = textOf(fact.text);
     const [message] = listOf(fact.source_ids);
-    keep(isHan(text) ? tellingInChinese(text, knownAs) : tellingOf(withoutDay(text), knownAs), {
+    keep(isHan(text) ? sayingsOfChinese(text, knownAs) : sayingsOf(withoutDay(text), knownAs), {
       message: textOf(message),
       quote: textOf(fact.quote),
       day: typeof fact.valid_from === 'string' ? fact.valid_from : null,
@@ -50,7 +50,7 @@ export function extractGraph(input: JsonObject): JsonObject {
 
 const isHan = (text: string): boolean => /\p{Script=Han}/u.test(text);
 
-/** Facts tell their day in words at the end, which is no part of a name. */
+/** Facts name their day in words at the end, which is no part of a name. */
 const withoutDay = (text: string): string =>
   text.replace(/ (?:in|on|around|since)(?: \d{1,2})?(?: [A-Z][a-z]+)? \d{4}$/u, '');
 
@@ -70,7 +70,7 @@ const namesIn = (input: JsonObject): readonly string[] =>
     .map(objectOf)
     .flatMap(({ name, aliases }) => [textOf(name), ...listOf(aliases).map(textOf)]);
 
-interface DatedTelling extends Telling {
+interface DatedSayings extends Sayings {
   readonly day: string | null;
 }
 
@@ -78,7 +78,7 @@ interface Reading {
   readonly knownAs: KnownAs;
   readonly known: readonly string[];
   readonly said: readonly Said[];
-  readonly keep: (telling: Telling, where: Pick<Said, 'message' | 'quote' | 'day'>) => void;
+  readonly keep: (sayings: Sayings, where: Pick<Said, 'message' | 'quote' | 'day'>) => void;
 }
 
 /** Sentences about others: "Eva works at Hydro. She lives in Oslo." */
@@ -91,11 +91,11 @@ function readOthers(message: JsonObject, { known, said, keep, knownAs }: Reading
     const mine = said.findLast(
       (one) => one.message === id && one.quote === sentence.text && one.destination.kind === 'person',
     );
-    const telling: DatedTelling = isHan(sentence.text)
+    const sayings: DatedSayings = isHan(sentence.text)
       ? ofKnown(sentence.text, people)
       : ofOther(sentence, { last, knownAs, at: textOf(message.timestamp) });
-    keep(telling, { message: id, quote: sentence.text, day: telling.day });
-    last = telling.triples[0]?.source ?? mine?.destination ?? last;
+    keep(sayings, { message: id, quote: sentence.text, day: sayings.day });
+    last = sayings.triples[0]?.source ?? mine?.destination ?? last;
   }
 }
 
@@ -105,16 +105,16 @@ const OF_SELF = /^(?:I|I'm|I've|My|We|Our|You|Your|The|This|That|There|It|Yes|No
 function ofOther(
   { text }: Sentence,
   { last, knownAs, at }: { last: Named | null; knownAs: KnownAs; at: string },
-): DatedTelling {
+): DatedSayings {
   const named = last === null || last === USER ? text : text.replace(PRONOUN, `${last.name} `);
   if (OF_SELF.test(named)) return { triples: [], userNames: [], day: null };
   const { without, validFrom } = datedEnglish(named, dayTold(at) ?? dayOf(new Date(0)));
   const first = without.replace(/,? (?:and|but|because|who|which|so)\b.*$/u, '');
-  return { ...tellingOf(first, knownAs), day: validFrom };
+  return { ...sayingsOf(first, knownAs), day: validFrom };
 }
 
 /** A Chinese sentence has no capitals to know a name by: only those that are known already are. */
-function ofKnown(text: string, people: readonly string[]): DatedTelling {
+function ofKnown(text: string, people: readonly string[]): DatedSayings {
   const name = people.filter((one) => one !== '' && text.startsWith(one)).sort((a, b) => b.length - a.length)[0];
   if (name === undefined) return { triples: [], userNames: [], day: null };
   return {
@@ -159,7 +159,7 @@ const written = ({ source, relationship, destination, said, past, message, quote
 const USUALLY_ONE = new Set(['works_at', 'works_as', 'studies_at', 'dating', 'partner_of']);
 const COUPLES = new Set(['married_to', 'engaged_to', 'dating', 'partner_of']);
 
-/** Of what somebody usually has one of, the last said holds; what is said to be over is. Whether two names are of one it cannot tell. */
+/** Of what somebody usually has one of, the last said holds; what is said to be over is. It cannot know whether two names are of one. */
 export function decideGraph(input: JsonObject): JsonObject {
   const fresh = listOf(input.new).map(objectOf);
   const known = listOf(input.known).map(objectOf);

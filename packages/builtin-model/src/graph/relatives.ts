@@ -21,8 +21,8 @@ export interface Triple extends Predicated {
   readonly source: Named;
 }
 
-/** What a sentence tells: relations, and a name of the user. */
-export interface Telling {
+/** What a sentence says: relations, and a name of the user. */
+export interface Sayings {
   readonly triples: readonly Triple[];
   readonly userNames: readonly string[];
 }

@@ -99,7 +99,7 @@ function ofSelf(dated: Dated, options: { readonly plain: boolean }): readonly Fo
   return denied(no, rest, { predicate, ended });
 }
 
-/** "不是学生了" denies what one is; "没去" tells of nothing. */
+/** "不是学生了" denies what one is; "没去" says nothing. */
 function denyIdentity(no: string, rest: string, ended: boolean): readonly Found[] {
   if (no !== '不是') return [];
   return firstInChinese(alone(`是${rest}`), { plain: true }).map(({ text, category }) =>

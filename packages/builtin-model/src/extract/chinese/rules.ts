@@ -7,33 +7,33 @@ interface ChineseRule {
   readonly reads: 'state' | 'event' | 'raw';
   /** It says so plainly that no 我 is needed before it. */
   readonly plain: boolean;
-  readonly tell: (groups: Groups) => string | readonly string[] | null;
+  readonly says: (groups: Groups) => string | readonly string[] | null;
 }
 
 const KIND = '(?:其实|现在|目前|一直|也|都|还|真的|特别|非常|很|超级?|最近|已经|就|比较|挺|最)*';
-const state = (pattern: RegExp, category: string, tell: ChineseRule['tell']): ChineseRule => ({
+const state = (pattern: RegExp, category: string, says: ChineseRule['says']): ChineseRule => ({
   pattern,
   category,
   reads: 'state',
   plain: true,
-  tell,
+  says,
 });
 
-/** What is told of the user when 我 is followed by it. */
+/** What is said of the user where it follows 我. */
 const CHINESE: readonly ChineseRule[] = [
   {
     pattern: /^(?:今年|刚|刚满|已经|快|马上|都)*(?<age>\d{1,3}|[一二三四五六七八九十百]{1,4})(?:周)?岁了?$/u,
     category: 'personal_details',
     reads: 'raw',
     plain: true,
-    tell: ({ age }) => `今年${age}岁`,
+    says: ({ age }) => `今年${age}岁`,
   },
   {
     pattern: /^(?:出生于|生于)(?<when>.*\d.*)$|^(?<born>\d.*[年日号])出?生(?:的)?$/u,
     category: 'personal_details',
     reads: 'raw',
     plain: true,
-    tell: ({ when, born }) => `出生于${(when ?? born ?? '').replace(/^在/u, '')}`,
+    says: ({ when, born }) => `出生于${(when ?? born ?? '').replace(/^在/u, '')}`,
   },
   state(/^(?:的?名字?(?:是|叫做?)|叫做?|姓名是|大名叫?)(?<name>[\p{L}·. ]{1,20})$/u, 'personal_details', ({ name }) =>
     value(name, (text) => `名字是${text}`),
@@ -145,7 +145,7 @@ const CHINESE: readonly ChineseRule[] = [
     category: 'milestones',
     reads: 'event',
     plain: false,
-    tell: ({ verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${verb}${text}`)),
+    says: ({ verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${verb}${text}`)),
   },
   {
     pattern:
@@ -153,7 +153,7 @@ const CHINESE: readonly ChineseRule[] = [
     category: 'milestones',
     reads: 'event',
     plain: false,
-    tell: ({ when = '', verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${when}${verb}${text}`)),
+    says: ({ when = '', verb, what = '' }) => (TALK.test(what) ? null : value(what, (text) => `${when}${verb}${text}`)),
   },
   {
     pattern:
@@ -161,19 +161,19 @@ const CHINESE: readonly ChineseRule[] = [
     category: 'misc',
     reads: 'event',
     plain: true,
-    tell: ({ verb, what = '' }) =>
+    says: ({ verb, what = '' }) =>
       /问题|想法|疑问|请求|建议|事|主意|办法/u.test(what) ? null : value(what, (text) => `${verb}${text}`),
   },
-  { pattern: /^(?<what>.+)$/u, category: 'misc', reads: 'event', plain: false, tell: ({ what = '' }) => doing(what) },
+  { pattern: /^(?<what>.+)$/u, category: 'misc', reads: 'event', plain: false, says: ({ what = '' }) => doing(what) },
 ];
 
-/** What the first rule that has something to say tells. */
+/** What the first rule that has something to say says. */
 export function firstInChinese(predicate: Dated, options: { readonly plain: boolean }): readonly Found[] {
-  for (const { pattern, category, reads, plain, tell } of CHINESE) {
+  for (const { pattern, category, reads, plain, says } of CHINESE) {
     if (options.plain && !plain) continue;
     const text = { raw: predicate.raw, state: predicate.without, event: predicate.labelled }[reads];
     const match = pattern.exec(text);
-    const texts = match === null ? null : tell(match.groups ?? {});
+    const texts = match === null ? null : says(match.groups ?? {});
     const found = typeof texts === 'string' ? [texts] : (texts ?? []);
     const validFrom = reads === 'raw' ? null : predicate.validFrom;
     if (found.length > 0) return found.map((said) => ({ text: said, category, validFrom }));
@@ -187,26 +187,26 @@ export function tidyChinese(text: string | undefined): string | null {
   return tidied === '' || POINTING.test(tidied) || tidied.length > 60 ? null : tidied;
 }
 
-function value(text: string | undefined, told: (text: string) => string | null): string | null {
+function value(text: string | undefined, say: (text: string) => string | null): string | null {
   const tidied = tidyChinese(text);
-  return tidied === null ? null : told(tidied);
+  return tidied === null ? null : say(tidied);
 }
 
-function place(text: string | undefined, told: (name: string) => string): string | null {
+function place(text: string | undefined, say: (name: string) => string): string | null {
   return value(text, (name) =>
     /^(?:一起|这里|那里|这儿|那儿|外面|家里|酒店|学校|宿舍)$/u.test(name)
       ? null
-      : told(name.replace(/(?:居住|生活|工作|住)$/u, '')),
+      : say(name.replace(/(?:居住|生活|工作|住)$/u, '')),
   );
 }
 
-function list(text: string | undefined, told: (item: string) => string): readonly string[] {
+function list(text: string | undefined, say: (item: string) => string): readonly string[] {
   const tidied = tidyChinese(text);
   if (tidied === null) return [];
   return tidied
     .split(/[、和跟及与]|以及/u)
     .flatMap((item) => tidyChinese(item) ?? [])
-    .map(told);
+    .map(say);
 }
 
 function doing(what: string): string | null {
@@ -231,7 +231,7 @@ const isOccupation = (text: string): boolean => OCCUPATION.test(text);
 /** Words that only point at something said elsewhere. */
 const POINTING = /^(?:你|您|他|她|它|这|那|什么|谁|哪|怎么|一下|点什么|东西|说|听|看到|知道|问|吗|的$)/u;
 
-/** Verbs that tell something when 我 does them. */
+/** Verbs that says something when 我 does them. */
 const DOES =
   /^(?:(?:每天|每周|每个?月|每年|每晚|每个周末|周末|经常|常常|常|通常|一般|平时|有时候?|总是|习惯|偶尔|从不|从来不)(?:都|会|要|喜欢)?.{1,}|(?:养|买|去|到|学|玩|打|练|开|骑|参加|毕业|考上|考|生|换|卖|做|写|画|弹|拉|跑|游|爬|踢|看完|读完|获得|得|失去|丢|搬|结识|认识|收养|领养|加入|创办|开始|完成|摔|骨折|受伤|住院|做手术|动手术|戒|辞|升|订)(?:过|了|着|完).+|(?:辞职|失业|升职|退休|毕业|怀孕|结婚|离婚|骨折|戒烟|戒酒)|从.+毕业.*|(?:参加|加入|毕业于|创办|负责|管理|收藏|收集|练习|练|弹|拉|踢|骑|抽烟|喝酒|信|用).{1,}|(?:开(?:着|一辆)|正在学|在学|学习?|打(?:篮球|网球|羽毛球|乒乓球|高尔夫|太极|鼓)|跑步|健身|游泳|爬山|骑车).*)$/u;
 /** Objects of those verbs that belong to the talk at hand. */

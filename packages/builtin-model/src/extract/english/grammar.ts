@@ -1,22 +1,28 @@
 import type { Dated, Found } from '../sentences.ts';
 import { isThird, lemmaOf } from './verbs.ts';
 
-/** What follows "I" or "my", and what is told of the user when it is said. */
+/** What follows "I" or "my", and what that says of the user. */
 export interface Rule {
   readonly pattern: RegExp;
   readonly category: string;
   /** A state leaves the date out of its text; an event keeps it; where the date is the fact itself, it is read raw. */
   readonly reads: 'state' | 'event' | 'raw';
-  /** What is told, after "User"; null when the match says nothing worth keeping. */
-  readonly tell: (groups: Groups) => string | readonly string[] | null;
+  /** Follows "User"; null when the match says nothing worth keeping. */
+  readonly says: (groups: Groups) => string | readonly string[] | null;
 }
 export type Groups = Readonly<Record<string, string>>;
 
-/** What the first rule that has something to say about a predicate tells. */
-export function firstTold(rules: readonly Rule[], predicate: Dated): readonly Found[] {
-  for (const { pattern, category, reads, tell } of rules) {
+/** Rules that are read in the usual way, unless one says otherwise. */
+export const rules = (
+  usual: Pick<Rule, 'category' | 'reads'>,
+  list: readonly (Pick<Rule, 'pattern' | 'says'> & Partial<Rule>)[],
+): readonly Rule[] => list.map((rule) => ({ ...usual, ...rule }));
+
+/** What the first rule that has something to say about a predicate says. */
+export function firstSaid(list: readonly Rule[], predicate: Dated): readonly Found[] {
+  for (const { pattern, category, reads, says } of list) {
     const match = pattern.exec(textFor(reads, predicate));
-    const texts = match === null ? null : tell(Object.fromEntries(present(match.groups ?? {})));
+    const texts = match === null ? null : says(Object.fromEntries(present(match.groups ?? {})));
     const list = typeof texts === 'string' ? [texts] : (texts ?? []);
     const validFrom = reads === 'raw' ? null : predicate.validFrom;
     if (list.length > 0) return list.map((text) => ({ text: ofUser(text), category, validFrom }));
@@ -69,8 +75,8 @@ const PERSONS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:me|us)\b/gu, 'them'],
 ];
 
-/** What the user says of themselves, as it is told of them. */
-export const told = (text: string): string => PERSONS.reduce((said, [from, to]) => said.replace(from, to), text);
+/** What the user says of themselves, as others say it of them. */
+export const reported = (text: string): string => PERSONS.reduce((said, [from, to]) => said.replace(from, to), text);
 
 /** A clause goes on with a side remark from here. */
 const ASIDE =
@@ -87,7 +93,7 @@ export function tidy(value: string): string | null {
     before = text;
     text = text.replace(TRAILING, '').replace(/[\s,.]+$/u, '');
   }
-  return text === '' || POINTING.test(text) || text.length > VALUE_CHARS_MAX ? null : told(text);
+  return text === '' || POINTING.test(text) || text.length > VALUE_CHARS_MAX ? null : reported(text);
 }
 /** Longer objects are stories, not facts. */
 const VALUE_CHARS_MAX = 120;

@@ -1,7 +1,7 @@
 import type { Day } from '../calendar.ts';
 import type { Dated, Found, Sentence } from '../sentences.ts';
 import { datedEnglish, isOnlyDate } from './dates.ts';
-import { type Denial, denied, firstTold, isOccupation, type Rule, tidy, writtenOut } from './grammar.ts';
+import { type Denial, denied, firstSaid, isOccupation, type Rule, tidy, writtenOut } from './grammar.ts';
 import { DOING } from './rules-doing.ts';
 import { PERSON, WORK } from './rules-person.ts';
 import { MINE, TASTE } from './rules-taste.ts';
@@ -18,14 +18,14 @@ function readClause({ text, subject }: Clause, today: Day): readonly Found[] {
   if (subject === 'other') return favourite(text);
   const dated = datedEnglish(text, today);
   if (subject === 'mine')
-    return firstTold(
+    return firstSaid(
       MINE,
       each(dated, (said) => said.replace(/^my /iu, '')),
     );
   const predicate = each(dated, predicateOf);
   const denial = denialIn(predicate.raw);
-  if (denial === null) return firstTold(SELF, predicate);
-  return firstTold(SELF, each(predicate, affirmed)).flatMap((found) => {
+  if (denial === null) return firstSaid(SELF, predicate);
+  return firstSaid(SELF, each(predicate, affirmed)).flatMap((found) => {
     const said = UNDENIABLE.test(found.text) ? null : denied(found.text, denial);
     return said === null ? [] : [{ ...found, text: said }];
   });

@@ -1,61 +1,50 @@
-import { type Groups, NOT_HELD, REQUEST, type Rule, tidy } from './grammar.ts';
+import { type Groups, NOT_HELD, REQUEST, rules, tidy } from './grammar.ts';
 import { isGerund, isLemma, isParticiple, isPast, standsAlone, third } from './verbs.ts';
 
 const OFTEN =
   '(?:(?<often>always|usually|often|sometimes|rarely|mostly|generally|normally|mainly|regularly|occasionally|never) )?';
 
 /** What the user plans, has, and does: read last, with the date left in its place. */
-export const DOING: readonly Rule[] = [
+export const DOING = rules({ category: 'misc', reads: 'event' }, [
   {
     pattern:
       /^(?:am |have been )?(?:really |seriously )?(?<verb>plan|intend|hop(?=ing)|hope|want|aim|aspire)(?:n?ing)?(?<to> to| on)? (?<what>.+)$/iu,
     category: 'milestones',
-    reads: 'event',
-    tell: ({ verb = '', to = '', what = '' }) => planned(what, planning(verb, to)),
+    says: ({ verb = '', to = '', what = '' }) => planned(what, planning(verb, to)),
   },
   {
     pattern: /^(?:am going to|will|am about to) (?<what>[a-z].+)$/u,
     category: 'milestones',
-    reads: 'event',
-    tell: ({ what = '' }) => (isLemma(first(what)) || /^be /u.test(what) ? planned(what, 'plans to') : null),
+    says: ({ what = '' }) => (isLemma(first(what)) || /^be /u.test(what) ? planned(what, 'plans to') : null),
   },
   {
     pattern:
       /^(?:would (?:really )?(?:like|love)|dream of|am dreaming of|am thinking (?:of|about)|am considering) (?<what>.+)$/iu,
     category: 'milestones',
-    reads: 'event',
-    tell: ({ what = '' }) => (/^to |^\w+ing\b/u.test(what) ? wished(what) : null),
+    says: ({ what = '' }) => (/^to |^\w+ing\b/u.test(what) ? wished(what) : null),
   },
   {
     pattern:
       /^(?:have|have got|own|got) (?<what>(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|no|my own|some|many|several|\d+|type|high|low|chronic) .+|(?:diabetes|asthma|arthritis|migraines?|insomnia|anxiety|depression|adhd|autism|epilepsy|eczema|hay fever|celiac disease|coeliac disease|cancer|allergies|kids|children|siblings|pets|twins)\b.*)$/iu,
-    category: 'misc',
-    reads: 'event',
-    tell: ({ what = '' }) => held(what),
+    says: ({ what = '' }) => held(what),
   },
   {
     pattern: /^can (?<not>not )?(?<what>\w+ .+|\w+)$/iu,
     category: 'hobbies',
-    reads: 'event',
-    tell: ({ not, what = '' }) => (lemmaWithObject(what) ? object(what, not === undefined ? 'can' : 'cannot') : null),
+    says: ({ not, what = '' }) => (lemmaWithObject(what) ? object(what, not === undefined ? 'can' : 'cannot') : null),
   },
   {
     pattern: /^(?:was|were) in (?<where>\p{Lu}.+)$/u,
     category: 'travel',
-    reads: 'event',
-    tell: ({ where = '' }) => object(`in ${where}`, 'was'),
+    says: ({ where = '' }) => object(`in ${where}`, 'was'),
   },
   {
     pattern: /^used to (?<what>.+)$/iu,
-    category: 'misc',
-    reads: 'event',
-    tell: ({ what = '' }) => (isLemma(first(what)) || /^(?:be|have) /u.test(what) ? object(what, 'used to') : null),
+    says: ({ what = '' }) => (isLemma(first(what)) || /^(?:be|have) /u.test(what) ? object(what, 'used to') : null),
   },
   {
     pattern: /^(?<how>am|was|have been) (?<often>always |usually )?(?<what>\w+ing .+)$/iu,
-    category: 'misc',
-    reads: 'event',
-    tell: ({ how = '', what = '' }) =>
+    says: ({ how = '', what = '' }) =>
       isGerund(first(what)) &&
       !/^(?:having (?!surgery|a baby|an operation)|getting (?!married|divorced|a )|making|taking|doing|using)/u.test(
         what,
@@ -65,15 +54,13 @@ export const DOING: readonly Rule[] = [
   },
   {
     pattern: /^have (?<ever>never )?(?<what>(?:been|\w+) .+)$/iu,
-    category: 'misc',
-    reads: 'event',
-    tell: ({ ever = '', what = '' }) =>
+    says: ({ ever = '', what = '' }) =>
       isParticiple(first(what)) && !/^been (?:busy|trying|thinking|wondering|good|fine|ok|well|feeling)/u.test(what)
         ? object(what, `has ${ever.trim()}`.trim())
         : null,
   },
-  { pattern: new RegExp(`^${OFTEN}(?<what>.+)$`, 'iu'), category: 'misc', reads: 'event', tell: done },
-];
+  { pattern: new RegExp(`^${OFTEN}(?<what>.+)$`, 'iu'), says: done },
+]);
 
 const first = (text: string): string => text.split(' ')[0] ?? '';
 

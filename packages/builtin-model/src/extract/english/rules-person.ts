@@ -1,104 +1,80 @@
-import { FEELINGS, type Groups, isOccupation, NOT_NAMES, place, type Rule, tidy } from './grammar.ts';
+import { FEELINGS, type Groups, isOccupation, NOT_NAMES, place, rules, tidy } from './grammar.ts';
 
 /** Who the user is, and where. */
-export const PERSON: readonly Rule[] = [
+export const PERSON = rules({ category: 'personal_details', reads: 'state' }, [
   {
     pattern:
       /^(?:am|turned|just turned|have turned) (?<age>\d{1,3})(?: years? old| years?)?(?: today| now| already| this \w+| last \w+| yesterday)?$/iu,
-    category: 'personal_details',
     reads: 'raw',
-    tell: ({ age }) => `is ${age} years old`,
+    says: ({ age }) => `is ${age} years old`,
   },
   {
     pattern:
       /^was born (?:on|in) (?<when>(?:the )?(?:\d.*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b.*\d.*))$/iu,
-    category: 'personal_details',
     reads: 'raw',
-    tell: ({ when = '' }) => `was born ${/^(?:19|20)\d\d$|^[a-z]+ (?:19|20)\d\d$/iu.test(when) ? 'in' : 'on'} ${when}`,
+    says: ({ when = '' }) => `was born ${/^(?:19|20)\d\d$|^[a-z]+ (?:19|20)\d\d$/iu.test(when) ? 'in' : 'on'} ${when}`,
   },
   {
     pattern:
       /^(?:am(?: called| named)? |go by |am known as )(?<name>\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}.'-]*){0,3})(?: (?:and|the|here|by the way)\b.*|,.*)?$/u,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ name = '' }) => (NOT_NAMES.test(name) ? null : `'s name is ${name}`),
+    says: ({ name = '' }) => (NOT_NAMES.test(name) ? null : `'s name is ${name}`),
   },
   {
     pattern:
       /^(?:live|am living|reside|am residing|am based|am staying|have lived|have been living|have been based|settled(?: down)?|settled) (?<at>in|near|on|at|outside) (?<where>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ at, where = '' }) => (/\band\b/iu.test(where) ? null : withPlace(where, (name) => `lives ${at} ${name}`)),
+    says: ({ at, where = '' }) => (/\band\b/iu.test(where) ? null : withPlace(where, (name) => `lives ${at} ${name}`)),
   },
   {
     pattern:
       /^(?:have |had )?(?:moved|relocated|emigrated|immigrated)(?: back| over| house)?(?: from (?<from>.+?))? (?:in)?to (?<to>.+?)(?: from (?<origin>.+))?$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: movedTo,
+    says: movedTo,
   },
   {
     pattern: /^(?:used to live|lived|was living) (?<at>in|near|on) (?<where>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ at, where = '' }) => withPlace(where, (name) => `used to live ${at} ${name}`),
+    says: ({ at, where = '' }) => withPlace(where, (name) => `used to live ${at} ${name}`),
   },
   {
     pattern: /^moved out of (?<where>.+)$|^moved away from (?<away>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ where, away }) => withPlace(where ?? away ?? '', (name) => `no longer lives in ${name}`),
+    says: ({ where, away }) => withPlace(where ?? away ?? '', (name) => `no longer lives in ${name}`),
   },
   {
     pattern: /^(?:am|come|am coming|am originally|originally come) (?:originally )?from (?<where>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ where = '' }) => withPlace(where.replace(/ originally$/iu, ''), (name) => `is from ${name}`),
+    says: ({ where = '' }) => withPlace(where.replace(/ originally$/iu, ''), (name) => `is from ${name}`),
   },
   {
     pattern: /^(?:was born(?: and raised)?|am born) in (?<where>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ where = '' }) => withPlace(where, (name) => `was born in ${name}`),
+    says: ({ where = '' }) => withPlace(where, (name) => `was born in ${name}`),
   },
   {
     pattern: /^(?:grew up|was raised) in (?<where>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ where = '' }) => withPlace(where, (name) => `grew up in ${name}`),
+    says: ({ where = '' }) => withPlace(where, (name) => `grew up in ${name}`),
   },
   {
     pattern:
       /^(?:am (?:now |happily |recently )?(?<state>married|engaged)|got (?<got>married|engaged)|married)(?: to| with)?(?: (?<whom>.+))?$/iu,
     category: 'family',
-    reads: 'state',
-    tell: ({ state, got, whom }) => `is ${state ?? got ?? 'married'}${partner(whom)}`,
+    says: ({ state, got, whom }) => `is ${state ?? got ?? 'married'}${partner(whom)}`,
   },
   {
     pattern:
       /^(?:am|got|have been) (?:now |recently )?(?<state>single|divorced|widowed|separated|in a relationship)\b.*$/iu,
     category: 'family',
-    reads: 'state',
-    tell: ({ state }) => `is ${state}`,
+    says: ({ state }) => `is ${state}`,
   },
   {
     pattern:
       /^am (?<size>[\d.,]+ ?(?:cm|m|feet|ft|foot|inches|centimet\w+|met\w+)(?: \d+)?)(?: tall)$|^weigh (?<weight>.+)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: ({ size, weight }) => (size === undefined ? `weighs ${weight}` : `is ${size} tall`),
+    says: ({ size, weight }) => (size === undefined ? `weighs ${weight}` : `is ${size} tall`),
   },
   {
     pattern: /^am (?<what>(?:an? )?(?!(?:bit|little|lot|few|tad|mess)\b)[\p{L}'-].*)$/iu,
-    category: 'personal_details',
-    reads: 'state',
-    tell: trait,
+    says: trait,
   },
-];
+]);
 
-function withPlace(where: string, told: (name: string) => string): string | null {
+function withPlace(where: string, say: (name: string) => string): string | null {
   const name = place(where);
-  return name === null ? null : told(name);
+  return name === null ? null : say(name);
 }
 
 /** Where somebody moved is where they live; a new job or team is no place. */
@@ -125,64 +101,48 @@ const LASTING =
   /^(?:also )?(?:(?:half|originally|native) )?(?:left-handed|right-handed|pregnant|diabetic|colou?r-?blind|deaf|blind|asthmatic|autistic|dyslexic|bilingual|retired|unemployed|self-employed|jewish|muslim|christian|catholic|hindu|buddhist|atheist|agnostic|gay|lesbian|bisexual|straight|transgender|non-binary|male|female|tall|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|coeliac|celiac|afraid of .+|scared of .+|good at .+|bad at .+|responsible for .+|part of .+|member of .+|the (?:father|mother|parent|owner|founder|ceo|cto|head|manager|director|captain|oldest|youngest|eldest) .+|\p{Lu}\p{L}+(?:an|ese|ish|ch|ic|ek|i|ss)(?: citizen)?)$/iu;
 
 /** What the user does for a living, and what they study. */
-export const WORK: readonly Rule[] = [
+export const WORK = rules({ category: 'professional_details', reads: 'state' }, [
   {
     pattern:
       /^(?:work|am working|am employed|have worked|have been working|started working|started work|started(?= (?:at|as) )|got a(?: new)? job|got hired|have a(?: new)? job|started a(?: new)? job|took a(?: new)? job|found a(?: new)? job)(?: (?:part[- ]time|full[- ]time|remotely|mostly))? (?<rest>(?:as|at|for|in|with) .+)$/iu,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ rest = '' }) => employment(rest),
+    says: ({ rest = '' }) => employment(rest),
   },
   {
     pattern: /^(?:have |just )?joined (?<rest>\p{Lu}.*)$/u,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ rest = '' }) => employment(`at ${rest}`),
+    says: ({ rest = '' }) => employment(`at ${rest}`),
   },
   {
     pattern: /^(?:used to work|worked|was working) (?<rest>(?:as|at|for|in) .+)$/iu,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ rest = '' }) => employment(rest)?.replace(/^works/u, 'used to work') ?? null,
+    says: ({ rest = '' }) => employment(rest)?.replace(/^works/u, 'used to work') ?? null,
   },
   {
     pattern:
       /^(?:(?:quit|left|lost) my (?:job|position|role) (?:at|with)|(?:quit|resigned from|got fired from|was fired from|was laid off from|retired from)(?: my (?:job|position|role) (?:at|with))?) (?<where>\p{Lu}.*)$/u,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ where = '' }) => (tidy(where) === null ? null : `no longer works at ${tidy(where)}`),
+    says: ({ where = '' }) => (tidy(where) === null ? null : `no longer works at ${tidy(where)}`),
   },
   {
     pattern: /^am (?:an? |the |now an? |currently an? )(?<what>.+)$/iu,
-    category: 'professional_details',
-    reads: 'state',
-    tell: occupation,
+    says: occupation,
   },
   {
     pattern:
       /^(?:study|am studying|have been studying|started studying|major in|am majoring in|am doing a degree in) (?<what>.+)$/iu,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ what = '' }) => withTidy(what, (text) => `studies ${text}`),
+    says: ({ what = '' }) => withTidy(what, (text) => `studies ${text}`),
   },
   {
     pattern:
       /^(?:am (?:an? |the )?(?<kind>(?:[\w-]+ ){0,3}(?:student|phd candidate|undergraduate|freshman|sophomore)))(?<rest> .+)?$/iu,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ kind = '', rest = '' }) => withTidy(`${kind}${rest}`, (text) => `is a ${text}`),
+    says: ({ kind = '', rest = '' }) => withTidy(`${kind}${rest}`, (text) => `is a ${text}`),
   },
   {
     pattern: /^(?:go to|attend|am attending) (?<where>(?:\p{Lu}.*|.*(?:university|college|high school|school)\b.*))$/u,
-    category: 'professional_details',
-    reads: 'state',
-    tell: ({ where = '' }) => withTidy(where, (text) => `attends ${text}`),
+    says: ({ where = '' }) => withTidy(where, (text) => `attends ${text}`),
   },
-];
+]);
 
-function withTidy(value: string, told: (text: string) => string): string | null {
+function withTidy(value: string, say: (text: string) => string): string | null {
   const text = tidy(value);
-  return text === null ? null : told(text);
+  return text === null ? null : say(text);
 }
 
 /** "at Acme as a nurse", in any order, as one sentence: where, as what, in which field. */

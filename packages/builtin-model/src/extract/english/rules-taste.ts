@@ -1,70 +1,59 @@
-import { ATTRIBUTE, type Groups, items, RELATION, type Rule, told as spoken, tidy } from './grammar.ts';
+import { ATTRIBUTE, type Groups, items, RELATION, reported, rules, tidy } from './grammar.ts';
 import { isLemma, isPast, isThird, third } from './verbs.ts';
 
 const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
 
 /** What the user likes, does not like, and cannot have. */
-export const TASTE: readonly Rule[] = [
+export const TASTE = rules({ category: 'health', reads: 'state' }, [
   {
     pattern:
       /^(?:am|have been) (?:[a-z]+ly |very |highly |also )?allergic to (?<what>.+)$|^have (?:an? )?(?:[a-z]+ly |bad |mild |severe )?allerg(?:y|ies) to (?<to>.+)$/iu,
-    category: 'health',
-    reads: 'state',
-    tell: ({ what, to }) => each(what ?? to, (item) => `is allergic to ${item}`),
+    says: ({ what, to }) => each(what ?? to, (item) => `is allergic to ${item}`),
   },
   {
     pattern: /^have an? (?:severe |bad |mild |serious )?(?<what>[\p{L} -]+?) allergy$/iu,
-    category: 'health',
-    reads: 'state',
-    tell: ({ what }) => `is allergic to ${what}`,
+    says: ({ what }) => `is allergic to ${what}`,
   },
   {
     pattern: new RegExp(`^(?:am|became|have been|went|turned) (?<what>(?:an? )?(?:strict )?(?:${DIET}))\\b.*$`, 'iu'),
     category: 'food',
-    reads: 'state',
-    tell: ({ what }) => `is ${what}`,
+    says: ({ what }) => `is ${what}`,
   },
   {
     pattern:
       /^am (?<how>(?:an? (?:\w+ )?(?:fan|lover) of|into|fond of|crazy about|mad about|keen on|passionate about|interested in|obsessed with|addicted to)) (?<what>.+)$/iu,
     category: 'user_preferences',
-    reads: 'state',
-    tell: ({ how, what }) => each(what, (item) => `is ${how} ${item}`),
+    says: ({ how, what }) => each(what, (item) => `is ${how} ${item}`),
   },
   {
     pattern: /^can not (?:stand|bear) (?<what>.+)$/iu,
     category: 'user_preferences',
-    reads: 'state',
-    tell: ({ what }) => each(what, (item) => `hates ${item}`),
+    says: ({ what }) => each(what, (item) => `hates ${item}`),
   },
   {
     pattern: /^(?<verb>like|love|enjoy|adore|hate|dislike|detest|prefer) (?<what>.+)$/iu,
     category: 'user_preferences',
-    reads: 'state',
-    tell: liking,
+    says: liking,
   },
   {
     pattern: /^(?:can )?(?:speak|am fluent in) (?<what>(?:\w+ ){0,2}\p{Lu}.*)$/u,
     category: 'personal_details',
-    reads: 'state',
-    tell: ({ what }) => each(what, (item) => `speaks ${item}`),
+    says: ({ what }) => each(what, (item) => `speaks ${item}`),
   },
   {
     pattern: /^(?:have been|was|am|got) diagnosed with (?<what>.+)$|^suffer from (?<from>.+)$/iu,
-    category: 'health',
-    reads: 'state',
-    tell: ({ what, from }) =>
+    says: ({ what, from }) =>
       each(what ?? from, (item) => (what === undefined ? `suffers from ${item}` : `was diagnosed with ${item}`)),
   },
-];
+]);
 
-function each(list: string | undefined, told: (item: string) => string): readonly string[] {
+function each(list: string | undefined, say: (item: string) => string): readonly string[] {
   const text = tidy(list ?? '');
   return text === null
     ? []
     : items(text)
         .flatMap((item) => tidy(item) ?? [])
-        .map(told);
+        .map(say);
 }
 
 function liking({ verb = '', what = '' }: Groups): readonly string[] {
@@ -75,12 +64,12 @@ function liking({ verb = '', what = '' }: Groups): readonly string[] {
 const NAMED = "(?<name>\\p{Lu}[\\p{L}'-]*)";
 
 /** What follows "my": the user's own attributes, and the people and animals near them. */
-export const MINE: readonly Rule[] = [
+export const MINE = rules({ category: 'family', reads: 'state' }, [
   {
     pattern: /^(?:full |first |real |given )?name is (?<name>[\p{L}'.-]+(?: [\p{L}'.-]+){0,3})(?:,.*)?$/iu,
     category: 'personal_details',
     reads: 'raw',
-    tell: ({ name = '' }) =>
+    says: ({ name = '' }) =>
       /^(?:not|important|irrelevant|hard|spelled|a|the)\b/iu.test(name)
         ? null
         : `'s name is ${name.replace(/ (?:by the way|btw|and|but).*$/iu, '')}`,
@@ -92,49 +81,43 @@ export const MINE: readonly Rule[] = [
     ),
     category: 'personal_details',
     reads: 'raw',
-    tell: attribute,
+    says: attribute,
   },
   {
     pattern: /^(?:all-time |absolute )?(?<what>favou?rite(?: [\p{L}-]+){0,4}?) (?<is>is|are) (?<value>.+)$/iu,
     category: 'user_preferences',
-    reads: 'state',
-    tell: attribute,
+    says: attribute,
   },
   {
     pattern: new RegExp(
       `^(?<whose>(?:older |younger |elder |little |big |oldest |youngest |eldest |late |ex-)?${RELATION})(?:'s| s) name is (?<name>.+)$`,
       'iu',
     ),
-    category: 'family',
-    reads: 'state',
-    tell: ({ whose, name = '' }) => (tidy(name) === null ? null : `'s ${whose} is named ${tidy(name)}`),
+    says: ({ whose, name = '' }) => (tidy(name) === null ? null : `'s ${whose} is named ${tidy(name)}`),
   },
   {
     pattern: new RegExp(
       `^(?<whose>(?:older |younger |elder |little |big |oldest |youngest |eldest |late |ex-)?${RELATION})(?:(?:'s name)? is (?:called |named )?|,? )${NAMED}$`,
       'u',
     ),
-    category: 'family',
-    reads: 'state',
-    tell: ({ whose, name }) => `'s ${whose} is named ${name}`,
+    says: ({ whose, name }) => `'s ${whose} is named ${name}`,
   },
   {
     pattern: new RegExp(
       `^(?<whose>(?:(?:older|younger|elder|little|big|oldest|youngest|eldest|late|\\w+-year-old) )?${RELATION}(?: \\p{Lu}[\\p{L}'-]*)?) (?:just |also |already |recently |currently |really )?(?<doing>[a-z]+)(?<what> .+)?$`,
       'u',
     ),
-    category: 'family',
     reads: 'event',
-    tell: relative,
+    says: relative,
   },
-];
+]);
 
 function attribute({ what = '', is = 'is', value = '' }: Groups): string | null {
   const text = tidy(value.replace(/^(?:probably |definitely |currently |now |actually |on (?=\d|the|[A-Z]))/iu, ''));
   if (text === null || UNSAID.test(text)) return null;
   const plain = what.replace(/^(?:current|new) /iu, '');
   const one = plain.charAt(0).toLowerCase() + plain.slice(1);
-  return `'s ${one} ${one.endsWith('s') ? is.replace('is', one === 'hobbies' || one === 'allergies' ? 'are' : is) : 'is'} ${spoken(text)}`;
+  return `'s ${one} ${one.endsWith('s') ? is.replace('is', one === 'hobbies' || one === 'allergies' ? 'are' : is) : 'is'} ${reported(text)}`;
 }
 const UNSAID =
   /^(?:not|a mess|broken|dead|slow|fine|good|bad|great|killing|full|ready|irrelevant|private|none of|running|too|very|so|really|going|boring|hard|tough|stressful)\b/iu;

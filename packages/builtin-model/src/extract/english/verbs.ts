@@ -1,4 +1,4 @@
-/** Verbs that tell something about the person who says "I <verb> …"; talk, thought and transient states are left out. */
+/** Verbs that say something about the person who says "I <verb> …"; talk, thought and transient states are left out. */
 const REGULAR =
   `live work play cook bake paint enjoy love like hate dislike prefer adore own collect practice practise learn
 study travel visit start finish graduate adopt marry move stay volunteer train coach climb hike ski surf dance sail fish knit sew
@@ -31,7 +31,7 @@ const BY_GERUND = new Map([
   ...[...LEMMAS].map((lemma): [string, string] => [gerund(lemma), lemma]),
 ] as [string, string][]);
 const BY_THIRD = new Map([...LEMMAS].map((lemma) => [third(lemma), lemma]));
-/** Verbs that tell something without an object. */
+/** Verbs that say something without an object. */
 const WHOLE = new Set(
   'smoke swim dance paint sing cook climb surf ski hike meditate garden jog snore drive retire'.split(' '),
 );

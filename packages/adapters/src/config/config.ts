@@ -1,74 +1,8 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
-import type { Ceilings } from '@slowwave/engine';
 import type { z } from 'zod';
 import { contradictions, type Given, withoutIndex, withoutQueue } from './contradictions.ts';
 import { databaseConnectionsOf, ENVIRONMENT, type Environment } from './environment.ts';
-
-/** Everything a process can be told, checked. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly dataDir: string;
-  readonly apiKey: string | null;
-  /** Requests a second of each given key, in each process; null: no limit. */
-  readonly keyRate: number | null;
-  /** From a SIGTERM to the end of listening, while /readyz says 503. */
-  readonly drainMs: number;
-  /** What URLs that callers give may lead to beyond the public internet. */
-  readonly allowedPrivateUrls: readonly string[];
-  /** How long deliveries of webhooks are kept. */
-  readonly webhookDays: number;
-  /** What the audit log records, and for how long. */
-  readonly audit: 'changes' | 'all' | 'off';
-  readonly auditDays: number;
-  /** The server that the command line talks to. */
-  readonly serverUrl: string;
-  readonly redisUrl: string | null;
-  /** null: the ledger is a SQLite file. */
-  readonly databaseUrl: string | null;
-  /** Of this process, whatever for. */
-  readonly databaseConnections: number;
-  /** null: the index is a SQLite file. */
-  readonly qdrant: {
-    readonly url: string;
-    readonly apiKey: string | null;
-    readonly index: string;
-    readonly quantized: boolean;
-    readonly onDisk: boolean;
-  } | null;
-  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null; readonly timeoutMs: number };
-  /** null: builtin. */
-  readonly chatModel: string | null;
-  /** Chat models that tenants may name beside it. */
-  readonly tenantModels: readonly string[];
-  /** null: none; images are refused. */
-  readonly imageModel: string | null;
-  readonly embeddingModel: string | null;
-  /** null: none. */
-  readonly reranker: { readonly url: string; readonly model: string | null; readonly apiKey: string | null } | null;
-  readonly embeddingDimensions: number | null;
-  readonly due: { readonly tokens: number; readonly idleMs: number; readonly maxAgeMs: number };
-  readonly recallPerFact: number;
-  readonly messagesInIndex: 'hybrid' | 'keyword' | 'off';
-  readonly partTokens: number;
-  readonly decideTokens: number;
-  /** What the provider allows of each chat model, for all processes together; null: no limit known. */
-  readonly limits: { readonly requestsPerMinute: number | null; readonly tokensPerMinute: number | null };
-  /** What a day of a tenant may use at most; null: no limit. */
-  readonly ceilings: Ceilings;
-  /** More waiting batches than this, and new ones are refused for a while. */
-  readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
-  /** Calls of chat models at a time. */
-  readonly concurrency: number;
-  /** A worker that was silent this long is considered dead. */
-  readonly takeOverMs: number;
-  readonly maxAttempts: number;
-  readonly retryDelayMs: number;
-  /** Where traces go; null: nowhere. */
-  readonly traces: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> } | null;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-}
 
 /** What differs between the programs. */
 interface Program {
@@ -151,7 +85,10 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
 const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
 
-const configOf = (env: Environment, program: Program): Config => ({
+/** Everything a process can be told, checked. */
+export type Config = Readonly<ReturnType<typeof configOf>>;
+
+const configOf = (env: Environment, program: Program) => ({
   ...serverOf(env, program),
   ...storesOf(env, program),
   ...modelsOf(env),
@@ -164,19 +101,27 @@ const serverOf = (env: Environment, program: Program) => ({
   host: env.SLOWWAVE_HOST,
   port: env.SLOWWAVE_PORT ?? program.port,
   apiKey: env.SLOWWAVE_API_KEY ?? null,
+  /** Requests a second of each given key, in each process; null: no limit. */
   keyRate: env.SLOWWAVE_KEY_RATE === 0 ? null : env.SLOWWAVE_KEY_RATE,
+  /** From a SIGTERM to the end of listening, while /readyz says 503. */
   drainMs: drainMsOf(env),
+  /** What URLs that callers give may lead to beyond the public internet. */
   allowedPrivateUrls: listOf(env.SLOWWAVE_ALLOW_PRIVATE_URLS),
+  /** How long deliveries of webhooks are kept. */
   webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
+  /** What the audit log records, and for how long. */
   audit: env.SLOWWAVE_AUDIT,
   auditDays: env.SLOWWAVE_AUDIT_DAYS,
+  /** The server that the command line talks to. */
   serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
 });
 
 const storesOf = (env: Environment, program: Program) => ({
   dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
   redisUrl: env.REDIS_URL ?? null,
+  /** null: the ledger is a SQLite file. */
   databaseUrl: env.DATABASE_URL ?? null,
+  /** Of this process, whatever for. */
   databaseConnections: databaseConnectionsOf(env),
   qdrant: qdrantOf(env),
 });
@@ -187,13 +132,20 @@ function modelsOf(env: Environment) {
   return {
     openai: { apiKey, baseUrl, timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS },
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, server),
+    /** Chat models that tenants may name beside it. */
     tenantModels: listOf(env.SLOWWAVE_TENANT_MODELS),
+    /** null: none; images are refused. */
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
     reranker: rerankerOf(env),
+    /** What the provider allows of each chat model, for all processes together; null: no limit known. */
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
-    ceilings: ceilingsOf(env),
+    /** What a day of a tenant may use at most; null: no limit. */
+    ceilings: {
+      tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,
+      costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
+    },
   };
 }
 
@@ -207,35 +159,35 @@ const workOf = (env: Environment, program: Program) => ({
   decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
   recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
   messagesInIndex: env.SLOWWAVE_INDEX_MESSAGES,
+  /** More waiting batches than this, and new ones are refused for a while. */
   maxPending: {
     perTenant: env.SLOWWAVE_MAX_PENDING,
     total: env.SLOWWAVE_MAX_PENDING_TOTAL,
     lateMs: env.SLOWWAVE_MAX_LATE_MS,
   },
+  /** Calls of chat models at a time. */
   concurrency: env.SLOWWAVE_CONCURRENCY,
+  /** A worker that was silent this long is considered dead. */
   takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
   maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
   retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
 });
 
-const ceilingsOf = (env: Environment): Ceilings => ({
-  tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,
-  costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
-});
-
 const listOf = (given: readonly string[] | undefined): readonly string[] => given ?? [];
 
-function rerankerOf(env: Environment): Config['reranker'] {
+function rerankerOf(env: Environment) {
   const { SLOWWAVE_RERANK_URL: url, SLOWWAVE_RERANK_MODEL: model, SLOWWAVE_RERANK_API_KEY: apiKey } = env;
   return url === undefined ? null : { url, model: model ?? null, apiKey: apiKey ?? null };
 }
 
-function tracesOf(env: Environment): Config['traces'] {
+/** Where traces go; null: nowhere. */
+function tracesOf(env: Environment) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = env;
   return endpoint === undefined ? null : { endpoint, headers: headers ?? {} };
 }
 
-function qdrantOf(env: Environment): Config['qdrant'] {
+/** null: the index is a SQLite file. */
+function qdrantOf(env: Environment) {
   if (env.QDRANT_URL === undefined) return null;
   return {
     url: env.QDRANT_URL,

@@ -71,4 +71,47 @@ function registered<One extends Named<never, unknown>>(one: One): One {
   return one;
 }
 
+/** A method of a store: a script of its parameters, and how it is run. */
+type Method<Given extends readonly unknown[], Result> = (
+  | Pick<Read<Given, Result>, 'kind' | 'atOnce' | 'reach'>
+  | Pick<Write<Given, Result>, 'kind' | 'isStatement'>
+) & { readonly script: (...given: Given) => Script<Result> };
+
+type Methods<Store> = {
+  readonly [Name in keyof Store]: Store[Name] extends (...given: infer Given) => Promise<infer Result>
+    ? Method<Given, Result>
+    : never;
+};
+
+type MethodOf = <Given extends readonly unknown[], Result>(
+  script: (...given: Given) => Script<Result>,
+) => Method<Given, Result>;
+
+/** Finds a row or two by their keys, and is asked often. */
+export const lookup: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'lookup', script });
+/** One statement, or several that need not see the same moment. */
+export const read: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'rows', script });
+/** All its statements see the same moment. */
+export const snapshot: MethodOf = (script) => ({ kind: 'read', atOnce: true, reach: 'rows', script });
+/** Looks through whole tables, as they are at one moment. */
+export const audit: MethodOf = (script) => ({ kind: 'read', atOnce: true, reach: 'audit', script });
+export const write: MethodOf = (script) => ({ kind: 'write', isStatement: false, script });
+/** Changes something with one statement. */
+export const statement: MethodOf = (script) => ({ kind: 'write', isStatement: true, script });
+
+/** A store of these methods. Its scripts are known to every thread by the names of the store and the method. */
+export function storeOf<Store>(name: string, methods: Methods<Store>): (access: Access) => Store {
+  const known = Object.entries<Method<never, unknown>>(methods).map(([method, { script, ...how }]) => {
+    const named = { ...how, name: `${name}.${method}`, script: (given: never) => script(...(given as never)) };
+    return [method, registered(named)] as const;
+  });
+  return (access) =>
+    Object.fromEntries(
+      known.map(([method, one]) => [
+        method,
+        (...given: never) => (one.kind === 'read' ? access.read(one, given) : access.write(one, given)),
+      ]),
+    ) as Store;
+}
+
 export const scriptNamed = (name: string): ((input: never) => Script<unknown>) | undefined => scripts.get(name)?.script;

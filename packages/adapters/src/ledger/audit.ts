@@ -1,69 +1,34 @@
-import type {
-  AuditStore,
-  Contradiction,
-  Millis,
-  OrphanKind,
-  ParkedBatches,
-  Suspects,
-  TenantId,
-} from '@slowwave/engine';
+import type { AuditStore, Contradiction, OrphanKind, ParkedBatches, Suspects, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { type Access, asAudit } from './access.ts';
+import { audit, storeOf } from './access.ts';
 import { strayRelations } from './graph/audit.ts';
-import { all, first, type Given, type Script } from './script.ts';
+import { all, counted, type Given, idsOf, type Script } from './script.ts';
 import { UNPROJECTED } from './speech.ts';
 
-export const auditStore = ({ read }: Access): AuditStore => ({
-  tenants: () => read(tenants, null),
-  memories: () => read(countMemories, null),
-  sample: (limit) => read(sample, { limit }),
-  orphans: (kind) => read(orphans, { kind }),
-  contradictions: (kind) => read(contradictions, { kind }),
-  overdue: (before) => read(overdue, { before }),
-  parked: () => read(parked, null),
-});
-
-const tenants = asAudit('audit.tenants', function* (): Script<readonly TenantId[]> {
-  const text = 'SELECT DISTINCT tenant FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
-  return (yield* all<{ tenant: TenantId }>(text)).map(({ tenant }) => tenant).sort();
-});
-
-const countMemories = asAudit('audit.memories', function* (): Script<number> {
-  return (yield* first<{ count: number }>('SELECT count(*) AS count FROM memories'))?.count ?? 0;
-});
-
-interface Sampled {
-  readonly tenant: TenantId;
-  readonly id: string;
-}
-
-const sample = asAudit(
-  'audit.sample',
-  (of: { readonly limit: number }): Script<readonly Sampled[]> =>
-    all<Sampled>('SELECT tenant, id FROM memories ORDER BY random() LIMIT @limit', { ...of }),
-);
-
-const parked = asAudit(
-  'audit.parked',
-  (): Script<readonly ParkedBatches[]> =>
+export const auditStore = storeOf<AuditStore>('audit', {
+  tenants: audit(function* () {
+    const text = 'SELECT DISTINCT tenant AS id FROM (SELECT tenant FROM lanes UNION SELECT tenant FROM counters) AS t';
+    return (yield* idsOf<TenantId>(text)).sort();
+  }),
+  memories: audit(() => counted('SELECT count(*) AS count FROM memories')),
+  sample: audit((limit) => all('SELECT tenant, id FROM memories ORDER BY random() LIMIT @limit', { limit })),
+  orphans: audit((kind) => suspects(ORPHANS[kind])),
+  contradictions: audit((kind) => (kind === FOLDED ? strayRelations() : suspects(CONTRADICTORY[kind]))),
+  overdue: audit((before) => suspects(OVERDUE, { before })),
+  parked: audit(() =>
     all<ParkedBatches>(`
-    SELECT tenant, coalesce(failure ->> 'code', 'unknown') AS code, count(*) AS batches
-    FROM batches WHERE state = 'parked' AND ${ofNoSpace('tenant')} GROUP BY 1, 2 ORDER BY 1, 2`),
-);
-
-const orphans = asAudit('audit.orphans', ({ kind }: { readonly kind: OrphanKind }) => suspects(ORPHANS[kind]));
-
-const contradictions = asAudit('audit.contradictions', ({ kind }: { readonly kind: Contradiction }) =>
-  kind === FOLDED ? strayRelations() : suspects(CONTRADICTORY[kind]),
-);
-
-const overdue = asAudit('audit.overdue', (of: { readonly before: Millis }) => suspects(OVERDUE, { ...of }));
+      SELECT tenant, coalesce(failure ->> 'code', 'unknown') AS code, count(*) AS batches
+      FROM batches WHERE state = 'parked' AND ${ofNoSpace('tenant')} GROUP BY 1, 2 ORDER BY 1, 2`),
+  ),
+});
 
 function* suspects({ id, from }: Audit, given: Given = {}): Script<Suspects> {
-  const count = (yield* first<{ count: number }>(`SELECT count(*) AS count FROM ${from}`, given))?.count ?? 0;
+  const count = yield* counted(`SELECT count(*) AS count FROM ${from}`, given);
   if (count === 0) return { count, examples: [] };
-  const text = `SELECT ${id} AS id FROM ${from} ORDER BY ${id} LIMIT ${EXAMPLES_MAX}`;
-  return { count, examples: (yield* all<{ id: string }>(text, given)).map((row) => row.id) };
+  return {
+    count,
+    examples: yield* idsOf(`SELECT ${id} AS id FROM ${from} ORDER BY ${id} LIMIT ${EXAMPLES_MAX}`, given),
+  };
 }
 
 /** How many ids are named beside a count. */

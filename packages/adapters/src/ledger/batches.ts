@@ -1,121 +1,72 @@
-import type {
-  Batch,
-  BatchState,
-  BatchStore,
-  MemoryEvent,
-  Nudge,
-  Page,
-  Paged,
-  ParkedFilter,
-  TenantId,
-} from '@slowwave/engine';
+import type { Batch, BatchStore, Nudge, TenantId } from '@slowwave/engine';
 import { batchNotice, replayPriority } from '@slowwave/engine/storing';
-import { type Access, asRead, asWrite } from './access.ts';
-import { pageOf } from './cursor.ts';
-import { activeWebhooks, noteDeliveries } from './deliveries.ts';
+import { type Access, read, storeOf, write } from './access.ts';
 import { flush } from './lane-life.ts';
-import { isStanding, laneOfUser, newestFirst, where } from './page.ts';
+import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
-import { type EventRow, eventFrom } from './rows/event.ts';
-import { all, first, type Script, together } from './script.ts';
+import { eventFrom } from './rows/event.ts';
+import { all, allAs, firstAs, type Script, together } from './script.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
+import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 /** `append`: each ledger gathers appends in its own way. */
-export const batchStore = ({ read, write }: Access, append: BatchStore['append']): BatchStore => ({
+export const batchStore = (access: Access, append: BatchStore['append']): BatchStore => ({
+  ...scripted(access),
   append,
-  get: (tenant, id) => read(getBatch, { tenant, id }),
-  list: (tenant, filter, page) => read(listBatches, { tenant, filter, page }),
-  events: (tenant, id) => read(eventsOfBatch, { tenant, id }),
-  parked: (tenant, filter, limit) => read(parkedBatches, { tenant, filter, limit }),
-  replay: (tenant, ids, now) => write(replay, { tenant, ids, now }),
 });
 
-interface OneOf {
-  readonly tenant: TenantId;
-  readonly id: string;
-}
+const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
+  get: read(getBatch),
+  list: read((tenant, filter, page) => newestFirst(BATCHES_LISTED, page, { tenant, ...filter })),
+  /** The events that name one of its messages as a source, oldest first. */
+  events: read((tenant, id) => allAs(eventFrom, SELECT_EVENTS, { tenant, id })),
+  /** Oldest first. */
+  parked: read((tenant, { ids, ...filter }, limit) => {
+    const { conditions, given } = askedFor(PARKED_ASKED, { tenant, ...filter });
+    // Those that are named are found by their ids.
+    const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map((one) => `+${one}`)];
+    const condition = where(["b.state = 'parked'", isStanding('b.lane'), ...those]);
+    const text = `${SELECT_BATCHES} ${condition} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
+    return allAs(batchFrom, text, { ...given, ids: ids ?? [], limit });
+  }),
+  replay: write(waitAgain),
+});
 
-const getBatch = asRead('batches.get', batchOf);
-
-function* batchOf(of: OneOf): Script<Batch | null> {
+function getBatch(tenant: TenantId, id: string): Script<Batch | null> {
   const text = `${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id AND ${isStanding('b.lane')}`;
-  const row = yield* first<BatchRow>(text, { ...of });
-  return row === null ? null : batchFrom(row);
+  return firstAs(batchFrom, text, { tenant, id });
 }
 
-interface List {
-  readonly tenant: TenantId;
-  readonly filter: { readonly state?: BatchState; readonly userId?: string; readonly since?: number };
-  readonly page: Page;
-}
+const ASKED = {
+  tenant: 'b.tenant = @tenant',
+  userId: laneOfUser('b.lane'),
+  since: 'b.accepted_at >= @since',
+};
 
-const listBatches = asRead('batches.list', function* ({ tenant, filter, page }: List): Script<Paged<Batch>> {
-  const newest = newestFirst(page, 'b.accepted_at', 'b.id');
-  const conditions = where([
-    'b.tenant = @tenant',
-    isStanding('b.lane'),
-    filter.state === undefined ? null : 'b.state = @state',
-    filter.userId === undefined ? null : laneOfUser('b.lane'),
-    filter.since === undefined ? null : 'b.accepted_at >= @since',
-    newest.condition,
-  ]);
-  const { state = null, userId = null, since = null } = filter;
-  const given = { tenant, state, userId, since, ...newest.params };
-  const rows = yield* all<BatchRow>(`${SELECT_BATCHES} ${conditions} ${newest.order}`, given);
-  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.accepted_at, row.id]);
-  return { results: results.map(batchFrom), nextCursor };
-});
+const BATCHES_LISTED: Listing<BatchRow, Batch> = {
+  select: SELECT_BATCHES,
+  by: ['b.accepted_at', 'b.id'],
+  always: [isStanding('b.lane')],
+  asked: { ...ASKED, state: 'b.state = @state' },
+  make: batchFrom,
+};
 
-interface Parked {
-  readonly tenant: TenantId;
-  readonly filter: ParkedFilter;
-  readonly limit: number;
-}
+const PARKED_ASKED = { ...ASKED, lane: 'b.lane = @lane', errorCode: "b.failure->>'code' = @errorCode" };
 
-/** Oldest first. */
-const parkedBatches = asRead('batches.parked', function* (of: Parked): Script<readonly Batch[]> {
-  const { tenant, filter, limit } = of;
-  const { ids = [], lane = null, userId = null, errorCode = null, since = null } = filter;
-  const b = filter.ids === undefined ? 'b' : '+b';
-  const conditions = where([
-    `${b}.tenant = @tenant AND b.state = 'parked'`,
-    isStanding('b.lane'),
-    filter.ids === undefined ? null : 'b.id IN :ids',
-    lane === null ? null : `${b}.lane = @lane`,
-    userId === null ? null : laneOfUser(`${b}.lane`),
-    errorCode === null ? null : "b.failure->>'code' = @errorCode",
-    since === null ? null : 'b.accepted_at >= @since',
-  ]);
-  const text = `${SELECT_BATCHES} ${conditions} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
-  return (yield* all<BatchRow>(text, { tenant, ids, lane, userId, errorCode, since, limit })).map(batchFrom);
-});
-
-/** The events that name one of its messages as a source, oldest first. */
-const eventsOfBatch = asRead('batches.events', function* (of: OneOf): Script<readonly MemoryEvent[]> {
-  const text = `
-    SELECT e.* FROM (
-      SELECT DISTINCT s.event_seq AS seq FROM messages m JOIN event_sources s ON s.message_id = m.id
-      WHERE m.tenant = @tenant AND m.batch_id = @id AND ${isStanding('m.lane')}
-    ) AS told JOIN events e ON e.seq = told.seq
-    WHERE e.tenant = @tenant ORDER BY e.seq`;
-  return (yield* all<EventRow>(text, { ...of })).map(eventFrom);
-});
-
-interface Replay {
-  readonly tenant: TenantId;
-  readonly ids: readonly string[];
-  readonly now: number;
-}
+const SELECT_EVENTS = `
+  SELECT e.* FROM (
+    SELECT DISTINCT s.event_seq AS seq FROM messages m JOIN event_sources s ON s.message_id = m.id
+    WHERE m.tenant = @tenant AND m.batch_id = @id AND ${isStanding('m.lane')}
+  ) AS caused JOIN events e ON e.seq = caused.seq
+  WHERE e.tenant = @tenant ORDER BY e.seq`;
 
 interface Replayed {
   readonly replayed: readonly string[];
   readonly nudges: readonly Nudge[];
 }
 
-const replay = asWrite('batches.replay', waitAgain);
-
 /** Parked batches wait again at their old positions, due now. Others are left alone. */
-export function* waitAgain({ tenant, ids, now }: Replay): Script<Replayed> {
+export function* waitAgain(tenant: TenantId, ids: readonly string[], now: number): Script<Replayed> {
   const known = yield* all<FoundRow>('SELECT id, tenant, lane, position, state FROM batches WHERE id IN :ids', { ids });
   const parked = known.filter((row) => row.tenant === tenant && row.state === 'parked');
   const lanes = yield* lockLanes(parked.map(({ lane }) => lane));
@@ -143,12 +94,15 @@ const REPLAY = `
     consolidation_id = NULL, backfill = (backfill OR @backfill::boolean)
   WHERE id IN :ids AND state = 'parked' RETURNING id, lane, position`;
 
-/** Batches have just become searchable or were parked. */
-export function* tellOfBatches(ended: readonly OneOf[], at: number): Script<void> {
+/** Notes the notices of batches that have just become searchable or were parked. */
+export function* notifyOfBatches(
+  ended: readonly { readonly tenant: TenantId; readonly id: string }[],
+  at: number,
+): Script<void> {
   for (const [tenant, batches] of Map.groupBy(ended, (batch) => batch.tenant)) {
     const webhooks = yield* activeWebhooks(tenant);
     if (webhooks.length === 0) continue;
-    const found = yield* together(...batches.map(batchOf));
+    const found = yield* together(...batches.map(({ id }) => getBatch(tenant, id)));
     const notices = found.filter((batch) => batch !== null).map((batch) => batchNotice(batch, at));
     yield* noteDeliveries(webhooks, notices);
   }

@@ -9,13 +9,13 @@ import type {
   Tombstone,
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
-import { activeWebhooks, noteDeliveries } from './deliveries.ts';
 import { eventColumns } from './rows/event.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { scopeKey } from './rows/scope.ts';
 import { all, inOne, insert, run, type Script, type Table, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
+import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 /** Memories that do not stand at the revision their change expects, belong to another tenant, or are being erased. */
 export function* conflicts(

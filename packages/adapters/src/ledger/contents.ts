@@ -1,38 +1,61 @@
-import type { ContentStore, LaneId, Message, Scope } from '@slowwave/engine';
-import { type Access, asRead } from './access.ts';
+import type { ContentStore, LookupStore, OwnedIds, Scope } from '@slowwave/engine';
+import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
+import { eventFrom } from './rows/event.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type ScopeColumns, scopeFrom } from './rows/scope.ts';
-import { all, type Script } from './script.ts';
+import { all, allAs } from './script.ts';
 
-export const contentStore = ({ read }: Access): ContentStore => ({
-  messages: (lane, after, limit) => read(messagesOfLane, { lane, after, limit }),
-  memories: (lane, after, limit) => read(memories, { lane, after: after ?? '', limit }),
-  summaries: (lane) => read(summariesOfLane, { lane }),
+/** All that a lane holds, page by page. */
+export const contentStore = storeOf<ContentStore>('contents', {
+  messages: read((lane, after, limit) => {
+    const text = 'SELECT * FROM messages WHERE lane = @lane AND seq > @after ORDER BY seq LIMIT @limit';
+    return allAs(messageFrom, text, { lane, after, limit });
+  }),
+  memories: read((lane, after, limit) => memoriesOfLane({ lane, after: after ?? '', limit })),
+  summaries: read((lane) => allAs(summaryFrom, SELECT_SUMMARIES, { lane })),
 });
 
-interface MessagesOf {
-  readonly lane: LaneId;
-  readonly after: number;
-  readonly limit: number;
-}
-
-const messagesOfLane = asRead('contents.messages', function* (of: MessagesOf): Script<readonly Message[]> {
-  const text = 'SELECT * FROM messages WHERE lane = @lane AND seq > @after ORDER BY seq LIMIT @limit';
-  return (yield* all<MessageRow>(text, { ...of })).map(messageFrom);
+const summaryFrom = (row: ScopeColumns & { summary: string }): { scope: Scope; summary: string } => ({
+  scope: scopeFrom(row),
+  summary: row.summary,
 });
 
-const memories = asRead('contents.memories', memoriesOfLane);
+const SELECT_SUMMARIES = `
+  SELECT user_id, agent_id, run_id, app_id, summary FROM scopes
+  WHERE lane = @lane AND summary IS NOT NULL ORDER BY id`;
 
-interface Summary {
-  readonly scope: Scope;
-  readonly summary: string;
-}
-
-const summariesOfLane = asRead('contents.summaries', function* (of: { lane: LaneId }): Script<readonly Summary[]> {
-  const text = `
-    SELECT user_id, agent_id, run_id, app_id, summary FROM scopes
-    WHERE lane = @lane AND summary IS NOT NULL ORDER BY id`;
-  const rows = yield* all<ScopeColumns & { summary: string }>(text, { ...of });
-  return rows.map((row) => ({ scope: scopeFrom(row), summary: row.summary }));
+/** What belongs to the memories and messages of an owner. */
+export const lookupStore = storeOf<LookupStore>('lookups', {
+  histories: read(function* (of, limit) {
+    const events = yield* allAs(eventFrom, SELECT_HISTORIES, { ...ownerParams(of), ids: of.ids, limit });
+    return Map.groupBy(events, ({ memoryId }) => memoryId);
+  }),
+  around: read(function* (of, reach) {
+    const rows = yield* all<NearRow>(SELECT_AROUND, { ...ownerParams(of), ids: of.ids, ...reach });
+    const byAsked = Map.groupBy(rows, ({ asked }) => asked);
+    return new Map([...byAsked].map(([id, near]) => [id, near.map(messageFrom)]));
+  }),
 });
+
+/** A message, and the id it was found around. */
+type NearRow = MessageRow & { readonly asked: string };
+
+/** The parameters that name an owner's lane. */
+const ownerParams = ({ tenant, owner }: OwnedIds) => ({ tenant, kind: owner.kind, ownerId: owner.id });
+
+const OWN_LANE = '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId)';
+
+const SELECT_HISTORIES = `
+  SELECT * FROM (
+    SELECT e.*, row_number() OVER (PARTITION BY e.memory_id ORDER BY e.revision DESC) AS place
+    FROM memories m JOIN events e ON e.memory_id = m.id
+    WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}
+  ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
+
+const SELECT_AROUND = `
+  SELECT m.id AS asked, n.* FROM messages m
+  JOIN messages n ON n.lane = m.lane AND n.seq BETWEEN m.seq - @before AND m.seq + @after
+  JOIN scopes s ON s.id = n.scope
+  WHERE m.id IN :ids AND +m.lane = ${OWN_LANE} AND (@appId::text IS NULL OR s.app_id = @appId)
+  ORDER BY n.seq`;

@@ -1,55 +1,82 @@
-import type {
-  Compaction,
-  Erasure,
-  ErasureState,
-  ErasureStore,
-  LaneId,
-  NewErasure,
-  Owner,
-  OwnerKind,
-  TenantId,
-} from '@slowwave/engine';
-import { type Access, asLookup, asRead, asWrite } from './access.ts';
+import type { Compaction, Erasure, ErasureStore, OwnerKind, TenantId } from '@slowwave/engine';
+import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { cutOffOwner, ERASING } from './erasing.ts';
 import { forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
-import { all, first, run, type Script } from './script.ts';
+import type { ColumnsOf } from './rows/columns.ts';
+import { all, allAs, firstAs, idsOf, run, type Script } from './script.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';
 import { forgetUserInWebhooks } from './webhooks.ts';
 
 /** `compact` overwrites what is free to be overwritten. No script: it runs outside of all transactions. */
-export const erasureStore = ({ read, write }: Access, compact: () => Promise<Compaction>): ErasureStore => ({
-  request: (tenant, owner, erasure) => write(requestErasure, { tenant, owner, erasure }),
-  get: (tenant, id) => read(getErasure, { tenant, id }),
-  open: (limit) => read(openErasures, { limit }),
-  standing: (lane) => read(isStanding, { lane }),
-  slice: (id, limit) => write(eraseSlice, { id, limit }),
-  forgetOwner: (id) => write(forgetOwner, { id }),
+export const erasureStore = (access: Access, compact: () => Promise<Compaction>): ErasureStore => ({
+  ...scripted(access),
   compact,
-  finish: (ids, { remains, now }) => write(finish, { ids, remains, now }),
 });
 
-interface Request {
-  readonly tenant: TenantId;
-  readonly owner: Owner;
-  readonly erasure: NewErasure;
-}
-
-/** Stores the erasure and cuts the owner's lane off: claims, turns and writers no longer get hold of it. */
-const requestErasure = asWrite('erasures.request', function* ({ tenant, owner, erasure }: Request): Script<Erasure> {
-  const { id, ownerHash, now } = erasure;
-  const { kind, id: ownerId } = owner;
-  if (kind === 'user') {
-    yield* forgetUserInKeys({ tenant, userId: ownerId, now });
-    yield* forgetUserInWebhooks(tenant, ownerId);
-  }
-  const lane = yield* lockOwner({ tenant, owner });
-  const before = lane === null ? yield* first<ErasureRow>(SELECT_UNFINISHED, { tenant, ownerHash }) : null;
-  if (before !== null) return erasureFrom(before);
-  yield* run(INSERT, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
-  if (lane !== null) yield* run(CUT_OFF, { lane: lane.id, id, ownerId: cutOffOwner(id) });
-  return yield* lockErasure(id);
+const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
+  /** Stores the erasure and cuts the owner's lane off: claims, turns and writers no longer get hold of it. */
+  request: write(function* (tenant, owner, { id, ownerHash, now }) {
+    const { kind, id: ownerId } = owner;
+    if (kind === 'user') {
+      yield* forgetUserInKeys({ tenant, userId: ownerId, now });
+      yield* forgetUserInWebhooks(tenant, ownerId);
+    }
+    const lane = yield* lockOwner({ tenant, owner });
+    const before = lane === null ? yield* firstAs(erasureFrom, SELECT_UNFINISHED, { tenant, ownerHash }) : null;
+    if (before !== null) return before;
+    yield* run(INSERT, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
+    if (lane !== null) yield* run(CUT_OFF, { lane: lane.id, id, ownerId: cutOffOwner(id) });
+    return yield* lockErasure(id);
+  }),
+  get: read((tenant, id) =>
+    firstAs(erasureFrom, 'SELECT * FROM erasures WHERE tenant = @tenant AND id = @id', { tenant, id }),
+  ),
+  /** Oldest first. */
+  open: read((limit) => {
+    const text = "SELECT * FROM erasures WHERE state <> 'erased' ORDER BY requested_at, id LIMIT @limit";
+    return allAs(erasureFrom, text, { limit });
+  }),
+  standing: lookup(function* (lane) {
+    return (yield* standingLanes([lane])).has(lane);
+  }),
+  /** The next rows of one kind go, and are counted. */
+  slice: write(function* (id, limit) {
+    const { tenant, lane, counts } = yield* lockErasure(id);
+    if (lane === null) return { more: false };
+    yield* lockLane(lane);
+    for (const { pick, changes = [], deletes } of ERASING) {
+      const ids = yield* idsOf(pick, { lane, limit });
+      if (ids.length === 0) continue;
+      for (const change of changes) yield* run(change, { ids });
+      const gone: Record<string, number> = {};
+      for (const [table, condition] of deletes) {
+        gone[table] = yield* run(`DELETE FROM ${table} WHERE ${condition}`, { lane, ids });
+      }
+      yield* run("UPDATE erasures SET state = 'erasing', counts = @counts::jsonb WHERE id = @id", {
+        id,
+        counts: JSON.stringify(addCounts(counts, gone)),
+      });
+      yield* count([{ tenant, name: 'erased', value: gone.batches ?? 0 }]);
+      return { more: true };
+    }
+    return { more: false };
+  }),
+  /** What still referred to the lane would keep its row from going. */
+  forgetOwner: write(function* (id) {
+    const { lane, tenant, owner } = yield* lockErasure(id);
+    if (owner?.kind === 'user') yield* forgetInFilters(tenant, { userId: owner.id, nobody: cutOffOwner(id) });
+    yield* run(FORGET, { id });
+    if (lane !== null) yield* run('DELETE FROM lanes WHERE id = @lane', { lane });
+  }),
+  finish: write(function* (ids, { remains, now }) {
+    yield* run(
+      `UPDATE erasures SET state = 'erased', remains = @remains::jsonb, erased_at = @now
+       WHERE id IN :ids AND state = 'compacting'`,
+      { ids, remains: JSON.stringify(remains), now },
+    );
+  }),
 });
 
 const SELECT_UNFINISHED = `
@@ -65,69 +92,12 @@ const CUT_OFF = `
     consolidation_id = NULL, due_at = NULL, pending = 0, pending_tokens = 0
   WHERE id = @lane`;
 
-interface OneOf {
-  readonly tenant: TenantId;
-  readonly id: string;
-}
-
-const getErasure = asRead('erasures.get', function* (of: OneOf): Script<Erasure | null> {
-  const row = yield* first<ErasureRow>('SELECT * FROM erasures WHERE tenant = @tenant AND id = @id', { ...of });
-  return row === null ? null : erasureFrom(row);
-});
-
-/** Oldest first. */
-const openErasures = asRead('erasures.open', function* (of: { readonly limit: number }): Script<readonly Erasure[]> {
-  const text = "SELECT * FROM erasures WHERE state <> 'erased' ORDER BY requested_at, id LIMIT @limit";
-  return (yield* all<ErasureRow>(text, { ...of })).map(erasureFrom);
-});
-
-const isStanding = asLookup('erasures.standing', function* ({ lane }: { readonly lane: LaneId }): Script<boolean> {
-  return (yield* standingLanes([lane])).has(lane);
-});
-
-interface Slice {
-  readonly id: string;
-  readonly limit: number;
-}
-
-/** The next rows of one kind go, and are counted. */
-const eraseSlice = asWrite('erasures.slice', function* ({ id, limit }: Slice): Script<{ readonly more: boolean }> {
-  const { tenant, lane, counts } = yield* lockErasure(id);
-  if (lane === null) return { more: false };
-  yield* lockLane(lane);
-  for (const { pick, changes = [], deletes } of ERASING) {
-    const picked = yield* all<{ id: string }>(pick, { lane, limit });
-    if (picked.length === 0) continue;
-    const ids = picked.map((row) => row.id);
-    for (const change of changes) yield* run(change, { ids });
-    const gone: Record<string, number> = {};
-    for (const [table, condition] of deletes) {
-      gone[table] = yield* run(`DELETE FROM ${table} WHERE ${condition}`, { lane, ids });
-    }
-    yield* run("UPDATE erasures SET state = 'erasing', counts = @counts::jsonb WHERE id = @id", {
-      id,
-      counts: JSON.stringify(addCounts(counts, gone)),
-    });
-    yield* count([{ tenant, name: 'erased', value: gone.batches ?? 0 }]);
-    return { more: true };
-  }
-  return { more: false };
-});
-
 /** The counts with those of one slice added. */
 function addCounts(counts: Erasure['counts'], gone: Readonly<Record<string, number>>): Erasure['counts'] {
   const sum: Record<string, number> = { ...counts };
   for (const [table, rows] of Object.entries(gone)) if (rows > 0) sum[table] = (sum[table] ?? 0) + rows;
   return sum;
 }
-
-/** What still referred to the lane would keep its row from going. */
-const forgetOwner = asWrite('erasures.forgetOwner', function* ({ id }: { readonly id: string }): Script<void> {
-  const { lane, tenant, owner } = yield* lockErasure(id);
-  if (owner?.kind === 'user') yield* forgetInFilters(tenant, { userId: owner.id, nobody: cutOffOwner(id) });
-  yield* run(FORGET, { id });
-  if (lane !== null) yield* run('DELETE FROM lanes WHERE id = @lane', { lane });
-});
 
 /** A filter for nobody finds nothing; one without a user would find everybody. */
 function* forgetInFilters(
@@ -147,39 +117,16 @@ function* forgetInFilters(
 const FORGET = `
   UPDATE erasures SET state = 'compacting', owner_kind = NULL, owner_id = NULL, lane = NULL WHERE id = @id`;
 
-interface Finish {
-  readonly ids: readonly string[];
-  readonly remains: readonly string[];
-  readonly now: number;
-}
-
-const finish = asWrite('erasures.finish', function* ({ ids, remains, now }: Finish): Script<void> {
-  yield* run(
-    `UPDATE erasures SET state = 'erased', remains = @remains::jsonb, erased_at = @now
-     WHERE id IN :ids AND state = 'compacting'`,
-    { ids, remains: JSON.stringify(remains), now },
-  );
-});
-
 /** Of two workers on one erasure, one counts after the other. */
 function* lockErasure(id: string): Script<Erasure> {
-  const row = yield* first<ErasureRow>('SELECT * FROM erasures WHERE id = @id FOR NO KEY UPDATE', { id });
-  if (row === null) throw new Error(`there is no erasure ${id}`);
-  return erasureFrom(row);
+  const erasure = yield* firstAs(erasureFrom, 'SELECT * FROM erasures WHERE id = @id FOR NO KEY UPDATE', { id });
+  if (erasure === null) throw new Error(`there is no erasure ${id}`);
+  return erasure;
 }
 
-interface ErasureRow {
-  readonly id: string;
-  readonly tenant: TenantId;
+interface ErasureRow extends ColumnsOf<Omit<Erasure, 'owner'>, 'counts' | 'remains'> {
   readonly owner_kind: OwnerKind | null;
   readonly owner_id: string | null;
-  readonly owner_hash: string;
-  readonly lane: LaneId | null;
-  readonly state: ErasureState;
-  readonly counts: string;
-  readonly remains: string;
-  readonly requested_at: number;
-  readonly erased_at: number | null;
 }
 
 const erasureFrom = (row: ErasureRow): Erasure => ({

@@ -1,7 +1,7 @@
 import type { DuePolicy, Failed, Failure, Turn } from '@slowwave/engine';
 import { FAILURES_KEPT } from '@slowwave/engine/storing';
 import { asWrite } from './access.ts';
-import { tellOfBatches } from './batches.ts';
+import { notifyOfBatches } from './batches.ts';
 import { finish, release as giveBack, retry, split } from './lane-life.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
@@ -80,7 +80,7 @@ function* park(lane: LaneRow, input: Fail): Script<Failed> {
   const parking = "UPDATE batches SET state = 'parked' WHERE consolidation_id = @id";
   yield* together(endTry(input, 'parked'), run(parking, { id: turn.consolidationId }));
   const parked = turn.batchIds.map((id) => ({ id, tenant: turn.tenant }));
-  yield* tellOfBatches(parked, failure.at);
+  yield* notifyOfBatches(parked, failure.at);
   const step = finish(lane, policy, failure.at);
   yield* saveLane(step.lane);
   return { kind: 'parked', next: step.nudge };

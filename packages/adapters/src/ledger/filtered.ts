@@ -1,9 +1,8 @@
 import type { Filter, FilteredStore, Memory, Scope, TenantId } from '@slowwave/engine';
 import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/translate.ts';
 import { type Access, asRead } from './access.ts';
-import { pageOf, readCursor, type SortKey } from './cursor.ts';
 import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';
-import { where } from './page.ts';
+import { pageOf, readCursor, type SortKey, where } from './page.ts';
 import { first, once, type Script } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */

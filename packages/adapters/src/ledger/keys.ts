@@ -1,84 +1,45 @@
-import type { ApiKey, KeyScope, KeyStore, NewKey, Page, Paged, Rotation, TenantId } from '@slowwave/engine';
-import { type Access, asLookup, asRead, asWrite } from './access.ts';
-import { pageOf } from './cursor.ts';
-import { newestFirst, where } from './page.ts';
-import { all, first, run, type Script } from './script.ts';
+import type { ApiKey, KeyScope, KeyStore, TenantId } from '@slowwave/engine';
+import { lookup, read, storeOf, write } from './access.ts';
+import { type Listing, newestFirst } from './page.ts';
+import type { ColumnsOf } from './rows/columns.ts';
+import { first, firstAs, run, type Script } from './script.ts';
 
-export const keyStore = ({ read, write }: Access): KeyStore => ({
-  create: (key) => write(createKey, key),
-  find: (id) => read(findKey, { id }),
-  get: (tenant, id) => read(getKey, { tenant, id }),
-  list: (tenant, page) => read(listKeys, { tenant, page }),
-  revoke: (tenant, id, now) => write(revokeKey, { tenant, id, now }),
-  rotate: (tenant, id, rotation) => write(rotateKey, { tenant, id, ...rotation }),
-  used: (id, at) => write(keyUsed, { id, at }),
-  any: () => read(anyKey, null),
+export const keyStore = storeOf<KeyStore>('keys', {
+  create: write(function* ({ scopes, ...key }) {
+    yield* run(
+      `INSERT INTO api_keys (id, tenant, name, hash, scopes, user_id, app_id, created_at, expires_at)
+       VALUES (@id, @tenant, @name, @hash, @scopes, @userId, @appId, @createdAt, @expiresAt)`,
+      { ...key, scopes: scopes.join(' ') },
+    );
+  }),
+  find: lookup((id) => firstAs(keyFrom, 'SELECT * FROM api_keys WHERE id = @id', { id })),
+  get: read(loadKey),
+  list: read((tenant, page) => newestFirst(KEYS, page, { tenant })),
+  revoke: write(function* (tenant, id, now) {
+    const text = 'UPDATE api_keys SET revoked_at = @now WHERE tenant = @tenant AND id = @id AND revoked_at IS NULL';
+    yield* run(text, { tenant, id, now });
+    return yield* loadKey(tenant, id);
+  }),
+  /** Columns on the right are those from before. */
+  rotate: write(function* (tenant, id, rotation) {
+    yield* run(
+      `UPDATE api_keys SET hash = @hash, previous_hash = hash, previous_until = @until
+       WHERE tenant = @tenant AND id = @id AND revoked_at IS NULL`,
+      { tenant, id, ...rotation },
+    );
+    return yield* loadKey(tenant, id);
+  }),
+  used: write(function* (id, at) {
+    yield* run('UPDATE api_keys SET last_used_at = @at WHERE id = @id', { id, at });
+  }),
+  any: lookup(function* () {
+    return (yield* first('SELECT 1 AS one FROM api_keys LIMIT 1')) !== null;
+  }),
 });
 
-interface OneOf {
-  readonly tenant: TenantId;
-  readonly id: string;
+function loadKey(tenant: TenantId, id: string): Script<ApiKey | null> {
+  return firstAs(keyFrom, 'SELECT * FROM api_keys WHERE id = @id AND tenant = @tenant', { tenant, id });
 }
-
-const createKey = asWrite('keys.create', function* ({ scopes, ...key }: NewKey): Script<void> {
-  yield* run(
-    `INSERT INTO api_keys (id, tenant, name, hash, scopes, user_id, app_id, created_at, expires_at)
-     VALUES (@id, @tenant, @name, @hash, @scopes, @userId, @appId, @createdAt, @expiresAt)`,
-    { ...key, scopes: scopes.join(' ') },
-  );
-});
-
-const findKey = asLookup('keys.find', function* ({ id }: { id: string }): Script<ApiKey | null> {
-  const row = yield* first<KeyRow>('SELECT * FROM api_keys WHERE id = @id', { id });
-  return row === null ? null : keyFrom(row);
-});
-
-const getKey = asRead('keys.get', loadKey);
-
-function* loadKey({ tenant, id }: OneOf): Script<ApiKey | null> {
-  const row = yield* first<KeyRow>('SELECT * FROM api_keys WHERE id = @id AND tenant = @tenant', { tenant, id });
-  return row === null ? null : keyFrom(row);
-}
-
-interface List {
-  readonly tenant: TenantId;
-  readonly page: Page;
-}
-
-const listKeys = asRead('keys.list', function* ({ tenant, page }: List): Script<Paged<ApiKey>> {
-  const newest = newestFirst(page, 'created_at', 'id');
-  const conditions = where(['tenant = @tenant', newest.condition]);
-  const rows = yield* all<KeyRow>(`SELECT * FROM api_keys ${conditions} ${newest.order}`, {
-    tenant,
-    ...newest.params,
-  });
-  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
-  return { results: results.map(keyFrom), nextCursor };
-});
-
-const revokeKey = asWrite('keys.revoke', function* (of: OneOf & { now: number }): Script<ApiKey | null> {
-  const text = 'UPDATE api_keys SET revoked_at = @now WHERE tenant = @tenant AND id = @id AND revoked_at IS NULL';
-  yield* run(text, { ...of });
-  return yield* loadKey(of);
-});
-
-/** Columns on the right are those from before. */
-const rotateKey = asWrite('keys.rotate', function* (of: OneOf & Rotation): Script<ApiKey | null> {
-  yield* run(
-    `UPDATE api_keys SET hash = @hash, previous_hash = hash, previous_until = @until
-     WHERE tenant = @tenant AND id = @id AND revoked_at IS NULL`,
-    { ...of },
-  );
-  return yield* loadKey(of);
-});
-
-const keyUsed = asWrite('keys.used', function* (use: { id: string; at: number }): Script<void> {
-  yield* run('UPDATE api_keys SET last_used_at = @at WHERE id = @id', { ...use });
-});
-
-const anyKey = asLookup('keys.any', function* (_: null): Script<boolean> {
-  return (yield* first('SELECT 1 AS one FROM api_keys LIMIT 1')) !== null;
-});
 
 /** Of a user who is erased: what names the user goes, and with it the key's use. */
 export const forgetUserInKeys = (of: { tenant: TenantId; userId: string; now: number }): Script<number> =>
@@ -88,21 +49,10 @@ export const forgetUserInKeys = (of: { tenant: TenantId; userId: string; now: nu
     of,
   );
 
-/** A key as it is stored. */
-interface KeyRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly name: string;
-  readonly hash: string;
+interface KeyRow extends ColumnsOf<Omit<ApiKey, 'previous' | 'scopes'>> {
   readonly previous_hash: string | null;
   readonly previous_until: number | null;
   readonly scopes: string;
-  readonly user_id: string | null;
-  readonly app_id: string | null;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly last_used_at: number | null;
 }
 
 const keyFrom = (row: KeyRow): ApiKey => ({
@@ -122,3 +72,10 @@ const keyFrom = (row: KeyRow): ApiKey => ({
   revokedAt: row.revoked_at,
   lastUsedAt: row.last_used_at,
 });
+
+const KEYS: Listing<KeyRow, ApiKey> = {
+  select: 'SELECT * FROM api_keys',
+  by: ['created_at', 'id'],
+  asked: { tenant: 'tenant = @tenant' },
+  make: keyFrom,
+};

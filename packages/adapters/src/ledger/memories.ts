@@ -1,103 +1,74 @@
-import type {
-  LaneId,
-  Memory,
-  MemoryEvent,
-  MemoryStore,
-  Message,
-  Page,
-  Paged,
-  Scope,
-  TenantId,
-  Tombstone,
-} from '@slowwave/engine';
+import type { LaneId, Memory, MemoryStore, Message, Scope, TenantId, Tombstone } from '@slowwave/engine';
 import { ownerOf } from '@slowwave/engine/storing';
-import { type Access, asRead } from './access.ts';
+import { type Access, read, storeOf } from './access.ts';
 import { apply, writeExplicitly } from './apply.ts';
-import { pageOf, readCursor } from './cursor.ts';
 import { find, openLane } from './lanes.ts';
-import { isStanding, newestFirst, where } from './page.ts';
+import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
 import { MARKED, type MemoryRow, marksFrom, memoryFrom, type VersionColumns } from './rows/memory.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, type Given, type once, type Script } from './script.ts';
+import { all, allAs, type Given, idsOf, type once, type Script } from './script.ts';
 
-export const memoryStore = ({ read, write }: Access, newLaneId: () => LaneId): MemoryStore => ({
-  apply: (turn, application) => write(apply, { turn, application }),
-  write: (tenant, change) => write(writeExplicitly, { tenant, ...change }),
-  laneOf: async (tenant, owner, now) => {
-    const known = await read(find, { tenant, owner });
-    return known?.id ?? write(openLane, { tenant, owner, now, newId: newLaneId() });
-  },
-  get: async (tenant, id) => (await read(manyMemories, { tenant, ids: [id] }))[0] ?? null,
-  many: (tenant, ids) => read(manyMemories, { tenant, ids }),
-  unprojected: (lane) => read(unprojected, { lane }),
-  tombstones: (lane, textHashes) => read(tombstonesOf, { lane, textHashes }),
-  list: (...[tenant, scope, now, page]) => read(listMemories, { tenant, scope, now, page }),
-  liveIds: (tenant, scope) => read(liveIds, { tenant, scope }),
-  every: (after, limit) => read(everyMemory, { after: after ?? '', limit }),
-  history: (tenant, id, page) => read(historyOf, { tenant, id, page }),
-  sources: (tenant, id, around) => read(sourcesOf, { tenant, id, ...around }),
-  messages: (tenant, ids) => read(messagesById, { tenant, ids }),
-});
+export const memoryStore = (access: Access, newLaneId: () => LaneId): MemoryStore => {
+  const store = scripted(access);
+  return {
+    ...store,
+    apply: (turn, application) => access.write(apply, { turn, application }),
+    write: (tenant, change) => access.write(writeExplicitly, { tenant, ...change }),
+    laneOf: async (tenant, owner, now) => {
+      const known = await access.read(find, { tenant, owner });
+      return known?.id ?? access.write(openLane, { tenant, owner, now, newId: newLaneId() });
+    },
+    get: async (tenant, id) => (await store.many(tenant, [id]))[0] ?? null,
+  };
+};
 
-interface OfTenant {
-  readonly tenant: TenantId;
-}
-
-interface ById extends OfTenant {
-  readonly ids: readonly string[];
-}
-
-type Memories = readonly Memory[];
-
-const manyMemories = asRead('memories.many', (of: ById): Script<Memories> => {
-  return loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { ...of });
-});
-
-interface OfLane {
-  readonly lane: LaneId;
-}
-
-const unprojected = asRead('memories.unprojected', (of: OfLane): Script<Memories> => {
-  return loadMemories('WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { ...of });
-});
-
-interface Slice {
-  readonly after: string;
-  readonly limit: number;
-}
-
-const everyMemory = asRead('memories.every', (of: Slice): Script<Memories> => {
-  return loadMemories('WHERE m.id > @after AND l.erasure IS NULL', { ...of });
+const scripted = storeOf<Omit<MemoryStore, 'apply' | 'write' | 'laneOf' | 'get'>>('memories', {
+  many: read((tenant, ids) =>
+    loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { tenant, ids }),
+  ),
+  unprojected: read((lane) =>
+    loadMemories('WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { lane }),
+  ),
+  tombstones: read((lane, textHashes) =>
+    allAs(tombstoneFrom, 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes', {
+      lane,
+      textHashes,
+    }),
+  ),
+  list: read(function* (...[tenant, scope, now, page]) {
+    const newest = newestPart(page, ['m.created_at', 'm.id']);
+    const owned = ownedBy(tenant, scope);
+    const condition = where([...owned.conditions, UNEXPIRED, newest.condition]);
+    const memories = yield* loadMemories(condition, { ...owned.given, now, ...newest.params }, { order: NEWEST_FIRST });
+    return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
+  }),
+  liveIds: read((tenant, scope) => {
+    const { conditions, given } = ownedBy(tenant, scope);
+    const text = `SELECT m.id FROM memories m JOIN scopes s ON s.id = m.scope ${where(conditions)}`;
+    return idsOf(`${text} ORDER BY m.created_at, m.id`, given);
+  }),
+  every: read((after, limit) =>
+    loadMemories('WHERE m.id > @after AND l.erasure IS NULL', { after: after ?? '', limit }),
+  ),
+  history: read(function* (tenant, id, page) {
+    const after = readCursor(page.cursor, ['number'])?.[0] ?? 0;
+    const rows = yield* all<EventRow>(SELECT_HISTORY, { tenant, id, after, limit: page.limit + 1 });
+    const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
+    return { results: results.map(eventFrom), nextCursor };
+  }),
+  /** In lane order. */
+  sources: read((tenant, id, around) => allAs(sourceFrom, SELECT_SOURCES, { tenant, id, ...around })),
+  messages: read(function* (tenant, ids) {
+    const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
+    const messages = yield* allAs(messageFrom, text, { tenant, ids });
+    return new Map(messages.map((message) => [message.id, message]));
+  }),
 });
 
 /** All of a lane, in id order. */
-export const memoriesOfLane = (of: OfLane & Slice): Script<Memories> =>
-  loadMemories('WHERE m.lane = @lane AND m.id > @after', { ...of });
-
-interface List extends OfTenant {
-  readonly scope: Scope;
-  readonly now: number;
-  readonly page: Page;
-}
-
-const listMemories = asRead('memories.list', function* ({ tenant, scope, now, page }: List): Script<Paged<Memory>> {
-  const newest = newestFirst(page, 'm.created_at', 'm.id');
-  const owned = ownedBy(tenant, scope);
-  const condition = where([...owned.conditions, UNEXPIRED, newest.condition]);
-  const memories = yield* loadMemories(condition, { ...owned.given, now, ...newest.params }, { order: NEWEST_FIRST });
-  return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
-});
-
-interface Owned extends OfTenant {
-  readonly scope: Scope;
-}
-
-const liveIds = asRead('memories.liveIds', function* ({ tenant, scope }: Owned): Script<readonly string[]> {
-  const { conditions, given } = ownedBy(tenant, scope);
-  const text = `SELECT m.id FROM memories m JOIN scopes s ON s.id = m.scope ${where(conditions)}`;
-  return (yield* all<{ id: string }>(`${text} ORDER BY m.created_at, m.id`, given)).map(({ id }) => id);
-});
+export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
+  loadMemories('WHERE m.lane = @lane AND m.id > @after', of);
 
 /** Conditions on m (memories) and s (scopes) for the live memories a scope means: its owner's, narrowed by its other ids. */
 export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; given: Given } {
@@ -139,7 +110,7 @@ export function* loadMemories(
   condition: string,
   given: Given,
   { order = BY_ID, ask = all }: Loading = {},
-): Script<Memories> {
+): Script<readonly Memory[]> {
   const limit = 'limit' in given ? `ORDER BY ${order('m')} LIMIT @limit` : '';
   const text = `WITH found AS (${SELECT_MEMORIES} ${condition} ${limit}) ${WITH_VERSIONS} ORDER BY ${order('found')}`;
   const rows = yield* ask<FoundRow>(text, given);
@@ -179,32 +150,10 @@ interface TombstoneRow {
   readonly deleted_seq: number;
 }
 
-interface TombstonesOf extends OfLane {
-  readonly textHashes: readonly string[];
-}
-
-const tombstonesOf = asRead('memories.tombstones', function* (of: TombstonesOf): Script<readonly Tombstone[]> {
-  const text = 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes';
-  return (yield* all<TombstoneRow>(text, { ...of })).map((row) => ({
-    memoryId: row.memory_id,
-    textHash: row.text_hash,
-    deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
-  }));
-});
-
-interface OneOf extends OfTenant {
-  readonly id: string;
-}
-
-interface History extends OneOf {
-  readonly page: Page;
-}
-
-const historyOf = asRead('memories.history', function* ({ tenant, id, page }: History): Script<Paged<MemoryEvent>> {
-  const after = readCursor(page.cursor, ['number'])?.[0] ?? 0;
-  const rows = yield* all<EventRow>(SELECT_HISTORY, { tenant, id, after, limit: page.limit + 1 });
-  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
-  return { results: results.map(eventFrom), nextCursor };
+const tombstoneFrom = (row: TombstoneRow): Tombstone => ({
+  memoryId: row.memory_id,
+  textHash: row.text_hash,
+  deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
 });
 
 const SELECT_HISTORY = `
@@ -213,20 +162,12 @@ const SELECT_HISTORY = `
     AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
   ORDER BY revision LIMIT @limit`;
 
-interface SourcesOf extends OneOf {
-  readonly before: number;
-  readonly after: number;
-}
-
-type Sources = readonly { message: Message; isSource: boolean }[];
-
-/** In lane order. */
-const sourcesOf = asRead('memories.sources', function* (of: SourcesOf): Script<Sources> {
-  const rows = yield* all<MessageRow & { is_source: 0 | 1 }>(SELECT_SOURCES, { ...of });
-  return rows.map((row) => ({ message: messageFrom(row), isSource: row.is_source === 1 }));
+const sourceFrom = (row: MessageRow & { is_source: 0 | 1 }): { message: Message; isSource: boolean } => ({
+  message: messageFrom(row),
+  isSource: row.is_source === 1,
 });
 
-/** A source named in another lane is none: what another lane was told is another owner's. */
+/** A source named in another lane is none: what is said in another lane is another owner's. */
 const SELECT_SOURCES = `
   WITH sources AS (
     SELECT DISTINCT m.id, m.lane, m.seq
@@ -240,9 +181,3 @@ const SELECT_SOURCES = `
   FROM sources s
   JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
   GROUP BY m.id ORDER BY m.seq`;
-
-const messagesById = asRead('memories.messages', function* (of: ById): Script<ReadonlyMap<string, Message>> {
-  const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
-  const rows = yield* all<MessageRow>(text, { ...of });
-  return new Map(rows.map((row) => [row.id, messageFrom(row)]));
-});

@@ -1,6 +1,6 @@
 import type { LaneId, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
 import { type Access, asLookup, asRead, asWrite } from './access.ts';
-import { tellOfBatches } from './batches.ts';
+import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { all, first, inOne, insert, run, type Script, type Table } from './script.ts';
 import { LOST, NOTE_TOLD, notAside, UNPROJECTED } from './speech.ts';
@@ -88,7 +88,7 @@ interface Finished {
 /** Applied batches whose consolidation has nothing left to project become what apply said. */
 function* finishProjected(consolidations: readonly { readonly id: string }[], now: number): Script<readonly number[]> {
   const finished = yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), now });
-  yield* tellOfBatches(
+  yield* notifyOfBatches(
     finished.filter((row) => row.is_heard === 1),
     now,
   );

@@ -1,5 +1,6 @@
-import type { Page } from '@slowwave/engine';
-import { readCursor } from './cursor.ts';
+import type { Page, Paged } from '@slowwave/engine';
+import { InvalidCursorError } from '@slowwave/engine/storing';
+import { all, type Given, type Script, type Value } from './script.ts';
 
 /** Joins the conditions that apply. */
 export const where = (conditions: readonly (string | null)[]): string => {
@@ -7,14 +8,49 @@ export const where = (conditions: readonly (string | null)[]): string => {
   return given.length === 0 ? '' : `WHERE ${given.join(' AND ')}`;
 };
 
-/** The part of a statement that pages through rows newest first, by a time and an id. */
-export interface NewestFirst {
-  readonly condition: string | null;
-  readonly order: string;
-  readonly params: Readonly<Record<string, string | number | null>>;
+/** A list of rows newest first. */
+export interface Listing<Found, Made> {
+  /** The statement without its conditions. */
+  readonly select: string;
+  /** The columns it is sorted by: a time, and an id. */
+  readonly by: readonly [time: string, id: string];
+  readonly always?: readonly string[];
+  /** Conditions by the name of the value that each needs; what is not asked for is left out. */
+  readonly asked: Readonly<Record<string, string>>;
+  readonly make: (row: Found) => Made;
 }
 
-export function newestFirst(page: Page, time: string, id: string): NewestFirst {
+export function* newestFirst<Found, Made>(
+  { select, by: [time, id], always = [], asked, make }: Listing<Found, Made>,
+  page: Page,
+  values: Readonly<Record<string, Value | undefined>>,
+): Script<Paged<Made>> {
+  const newest = newestPart(page, [time, id]);
+  const { conditions, given } = askedFor(asked, values);
+  const text = `${select} ${where([...always, ...conditions, newest.condition])} ${newest.order}`;
+  const rows = yield* all<Found>(text, { ...given, ...newest.params });
+  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [at(row, time), at(row, id)]);
+  return { results: results.map(make), nextCursor };
+}
+
+/** The value of a row in a column, which is written with its table. */
+const at = (row: unknown, column: string): string | number =>
+  (row as Readonly<Record<string, string | number>>)[column.replace(/^.*\./, '')] ?? '';
+
+/** The conditions of what is asked for, with their values. */
+export function askedFor(
+  conditions: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, Value | undefined>>,
+): { readonly conditions: readonly string[]; readonly given: Given } {
+  const asked = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  return {
+    conditions: asked.flatMap(([name]) => conditions[name] ?? []),
+    given: Object.fromEntries(asked) as Given,
+  };
+}
+
+/** The part of a statement that pages through rows newest first. */
+export function newestPart(page: Page, [time, id]: readonly [time: string, id: string]) {
   const after = readCursor(page.cursor, ['number', 'string']);
   return {
     condition: after === null ? null : `(${time}, ${id}) < (@afterTime, @afterId)`,
@@ -31,3 +67,34 @@ export const laneOfUser = (column: string): string =>
 /** That a lane is not cut off, as a condition on a column: what is being erased is nobody's to read. No join: it never leads. */
 export const isStanding = (column: string): string =>
   `(SELECT standing.erasure FROM lanes standing WHERE standing.id = ${column}) IS NULL`;
+
+/** Where a list goes on: the sort key of the last row given out. */
+export type SortKey = readonly (string | number)[];
+
+/** The shape of a list's sort key. */
+export type KeyShape = readonly ('string' | 'number')[];
+
+/** One page of rows, of which one more than `limit` was read to know whether there is another page. */
+export function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => SortKey): Paged<Row> {
+  const results = rows.slice(0, limit);
+  const last = results.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { results, nextCursor: more ? Buffer.from(JSON.stringify(keyOf(last))).toString('base64url') : null };
+}
+
+/** The sort key a cursor stands for, or null without a cursor. */
+export function readCursor(cursor: string | null, shape: KeyShape): SortKey | null {
+  if (cursor === null) return null;
+  const key = parse(cursor);
+  const fits = Array.isArray(key) && key.length === shape.length && key.every((part, i) => typeof part === shape[i]);
+  if (!fits) throw new InvalidCursorError();
+  return key as SortKey;
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw new InvalidCursorError();
+  }
+}

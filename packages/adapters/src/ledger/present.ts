@@ -1,49 +1,32 @@
-import type {
-  Conversation,
-  PendingMessage,
-  PresentLimits,
-  PresentStore,
-  ProfileFact,
-  Scope,
-  TenantId,
-} from '@slowwave/engine';
+import type { PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
 import { compareSaid, ownerOf } from '@slowwave/engine/storing';
-import { type Access, asRead } from './access.ts';
+import { read, storeOf } from './access.ts';
+import type { ColumnsOf } from './rows/columns.ts';
 import { clockFrom, type MessageRow } from './rows/message.ts';
-import { all, first, type Script, together } from './script.ts';
+import { all, allAs, first, together } from './script.ts';
 
-export const presentStore = ({ read }: Access): PresentStore => ({
-  conversation: (tenant, scope, limits) => read(conversationOf, { tenant, scope, limits }),
-  profile: (tenant, scope, how) => read(profileOf, { tenant, scope, ...how }),
+export const presentStore = storeOf<PresentStore>('present', {
+  /** What waits before the summary: what gets into one in between is shown twice, instead of not at all. */
+  conversation: read(function* (tenant, scope, { messages, longest }) {
+    const owned = ownerAndIds(tenant, scope);
+    const [rows, latest] = yield* together(
+      all<PendingRow>(selectPending(scope), { ...owned, batches: BATCHES_MAX, limit: messages + 1, longest }),
+      first<{ summary: string }>(selectSummary(scope), owned),
+    );
+    const pending = rows.slice(0, messages).map(pendingFrom);
+    return {
+      summary: latest?.summary ?? null,
+      pending: pending.sort((a, b) => compareSaid(a.saidAt, b.saidAt)),
+      more: rows.length > messages,
+    };
+  }),
+  profile: read((tenant, scope, how) =>
+    allAs(profileFactFrom, selectProfile(scope), { ...ownerAndIds(tenant, scope), ...how }),
+  ),
 });
-
-interface OfScope {
-  readonly tenant: TenantId;
-  readonly scope: Scope;
-}
-
-interface ConversationOf extends OfScope {
-  readonly limits: PresentLimits;
-}
 
 /** The newest waiting batches that are looked into: far more than a prompt has room for. */
 const BATCHES_MAX = 100;
-
-/** What waits before the summary: what gets into one in between is told twice, instead of not at all. */
-const conversationOf = asRead('present.conversation', function* (of: ConversationOf): Script<Conversation> {
-  const { messages, longest } = of.limits;
-  const given = { ...ownerAndIds(of), batches: BATCHES_MAX, limit: messages + 1, longest };
-  const [rows, latest] = yield* together(
-    all<PendingRow>(selectPending(of.scope), given),
-    first<{ summary: string }>(selectSummary(of.scope), ownerAndIds(of)),
-  );
-  const pending = rows.slice(0, messages).map(pendingFrom);
-  return {
-    summary: latest?.summary ?? null,
-    pending: pending.sort((a, b) => compareSaid(a.saidAt, b.saidAt)),
-    more: rows.length > messages,
-  };
-});
 
 /** A waiting message; `content` is null where it is too long. */
 type PendingRow = Omit<MessageRow, 'content' | 'resent'> & { readonly content: string | null };
@@ -91,23 +74,11 @@ const pendingFrom = (row: PendingRow): PendingMessage => ({
   ...clockFrom(row),
 });
 
-interface ProfileOf extends OfScope {
-  readonly at: number;
-  readonly limit: number;
-}
-
-const profileOf = asRead('present.profile', function* (of: ProfileOf): Script<readonly ProfileFact[]> {
-  const given = { ...ownerAndIds(of), at: of.at, limit: of.limit };
-  return (yield* all<ProfileRow>(selectProfile(of.scope), given)).map(profileFactFrom);
-});
-
-interface ProfileRow {
+interface ProfileRow extends ColumnsOf<Omit<ProfileFact, 'memoryId' | 'version' | 'saidAt' | 'utcOffset'>> {
   readonly id: string;
   readonly number: number;
-  readonly text: string;
   readonly said_at: number;
   readonly said_seq: number;
-  readonly valid_from: number;
   readonly utc_offset: number | null;
 }
 
@@ -136,7 +107,7 @@ const profileFactFrom = (row: ProfileRow): ProfileFact => ({
 });
 
 /** What every statement of this file is given. */
-function ownerAndIds({ tenant, scope }: OfScope) {
+function ownerAndIds(tenant: TenantId, scope: Scope) {
   const { kind, id } = ownerOf(scope);
   const { agentId, runId, appId } = scope;
   return { tenant, ownerKind: kind, ownerId: id, agentId, runId, appId };

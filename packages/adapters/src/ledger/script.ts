@@ -56,6 +56,29 @@ export function* first<Found>(text: string, given: Given = {}): Script<Found | n
   return ((yield { kind: 'all', text, given }) as readonly Found[])[0] ?? null;
 }
 
+/** All rows as what is made of each. */
+export function* allAs<Found, Made>(make: (row: Found) => Made, text: string, given: Given = {}): Script<Made[]> {
+  return (yield* all<Found>(text, given)).map(make);
+}
+
+/** The first row as what is made of it; null: there is none. */
+export function* firstAs<Found, Made>(
+  make: (row: Found) => Made,
+  text: string,
+  given: Given = {},
+): Script<Made | null> {
+  const row = yield* first<Found>(text, given);
+  return row === null ? null : make(row);
+}
+
+/** What a statement counts `AS count`. */
+export function* counted(text: string, given: Given = {}): Script<number> {
+  return (yield* first<{ count: number }>(text, given))?.count ?? 0;
+}
+
+export const idsOf = <Id extends string = string>(text: string, given: Given = {}): Script<Id[]> =>
+  allAs(({ id }: { id: Id }) => id, text, given);
+
 export function* run(text: string, given: Given = {}): Script<number> {
   return (yield { kind: 'run', text, given }) as number;
 }

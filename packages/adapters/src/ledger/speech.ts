@@ -186,7 +186,7 @@ export const NOTE_TOLD = `
   ) AS n
   WHERE batches.id = n.id AND speech_revision = n.revision AND projected_revision < n.revision`;
 
-export const COUNT_UNPROJECTED = `SELECT count(*) AS unprojected FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
+export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
 
 /** Whether a batch of a lost index was not projected since. */
 const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
@@ -215,7 +215,7 @@ const hearersOf = asRead('speech.hearers', function* ({ batchIds }: OfBatches): 
 });
 
 /** They are found by what those batches said: they are projected again. */
-export function* tellHearers(batchIds: readonly string[]): Script<void> {
+export function* projectHearersAgain(batchIds: readonly string[]): Script<void> {
   yield* run(
     `INSERT INTO outbox (memory_id, tenant, lane)
      SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,

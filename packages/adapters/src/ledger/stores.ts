@@ -2,14 +2,13 @@ import type { BatchStore, Compaction, KeptRelation, LaneId, Ledger, Millis } fro
 import { type Access, asRead, asWrite, type Read } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
-import { contentStore } from './contents.ts';
+import { contentStore, lookupStore } from './contents.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundLane } from './graph/around.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
 import { laneStore } from './lanes.ts';
-import { lookupStore } from './lookups.ts';
 import { memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';

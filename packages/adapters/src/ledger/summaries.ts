@@ -1,30 +1,55 @@
-import type {
-  LaneId,
-  Message,
-  RefreshedSummary,
-  SummaryBasis,
-  SummaryCall,
-  SummaryRefresh,
-  SummaryStore,
-  TenantId,
-  Turn,
-} from '@slowwave/engine';
-import { type Access, asLookup, asRead, asStatement, asWrite } from './access.ts';
+import type { LaneId, SummaryCall, SummaryStore, TenantId } from '@slowwave/engine';
+import { type Access, asLookup, asStatement, read, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, first, ifHeld, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
 
-export const summaryStore = ({ read, write }: Access): SummaryStore => ({
-  due: (turn, every) => read(dueSummary, { turn, every }),
-  read: (refresh, how) => read(readSummary, { refresh, ...how }),
-  store: (refresh, refreshed) => write(storeSummary, { refresh, refreshed }),
+const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
+  /** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
+  due: read(function* (turn, every) {
+    const scope = yield* first<DueRow>(SELECT_DUE, { id: turn.consolidationId, lane: turn.lane, passed: every - 1 });
+    if (scope === null || scope.enough === null || scope.newest === null) return null;
+    return { lane: turn.lane, scope: String(scope.id), upTo: scope.newest };
+  }),
+  /** What a refresh starts from; null when none is due any more. The scope first: what else is said by then may be read with it. */
+  read: read(function* (refresh, { every, limit }) {
+    const scope = yield* first<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
+    if (scope === null) return null;
+    const since = yield* saidSince(scope, Math.max(every, limit));
+    const [last] = since;
+    if (last === undefined || since.length < every) return null;
+    const messages = since.slice(0, limit).reverse();
+    return {
+      tenant: scope.tenant,
+      summary: scope.summary,
+      messages: messages.filter((row) => row.forgotten === 0).map(messageFrom),
+      upTo: last.seq,
+      revision: scope.summary_revision,
+    };
+  }),
+  /** Takes the place of the summary it was made from, and of no other. */
+  store: statement(function* (refresh, { summary, upTo, revision }) {
+    const stored = yield* run(
+      `UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
+       WHERE id = @id AND lane = @lane AND summary_revision = @revision`,
+      { id: Number(refresh.scope), lane: refresh.lane, summary, upTo, revision },
+    );
+    return { kind: stored === 1 ? 'stored' : 'overtaken' };
+  }),
+  forget: write(function* (lane) {
+    yield* lockLane(lane);
+    yield* forgetSummaries(lane);
+  }),
+});
+
+export const summaryStore = (access: Access): SummaryStore => ({
+  ...scripted(access),
   countCall: async (account, call) => {
     const by =
-      'strangersOf' in account ? { tenant: account.strangersOf, lane: NO_LANE } : await read(callerOf, account);
-    if (by !== null) await write(countSummaryCall, { by, call }); // else it was erased in the meantime
+      'strangersOf' in account ? { tenant: account.strangersOf, lane: NO_LANE } : await access.read(callerOf, account);
+    if (by !== null) await access.write(countCall, { by, call }); // else it was erased in the meantime
   },
-  forget: (lane) => write(forgetUnderLock, { lane }),
 });
 
 /** A scope with its rolling summary. */
@@ -38,22 +63,9 @@ interface SummaryRow {
 
 /** A message that a summary does not cover. */
 interface SaidRow extends MessageRow {
-  /** It told something that is deleted by now. */
+  /** What came of it is deleted by now. */
   readonly forgotten: 0 | 1;
 }
-
-interface Due {
-  readonly turn: Turn;
-  readonly every: number;
-}
-
-/** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
-const dueSummary = asRead('summaries.due', function* ({ turn, every }: Due): Script<SummaryRefresh | null> {
-  const given = { id: turn.consolidationId, lane: turn.lane, passed: every - 1 };
-  const scope = yield* first<DueRow>(SELECT_DUE, given);
-  if (scope === null || scope.enough === null || scope.newest === null) return null;
-  return { lane: turn.lane, scope: String(scope.id), upTo: scope.newest };
-});
 
 /** A scope, with messages that its summary does not cover. */
 interface DueRow {
@@ -63,32 +75,6 @@ interface DueRow {
   readonly enough: number | null;
 }
 
-interface Basis {
-  readonly refresh: SummaryRefresh;
-  readonly every: number;
-  readonly limit: number;
-}
-
-/** What a refresh starts from; null when none is due any more. The scope first: what else is said by then may be read with it. */
-const readSummary = asRead('summaries.read', function* (of: Basis): Script<SummaryBasis | null> {
-  const { refresh, every, limit } = of;
-  const scope = yield* first<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
-  if (scope === null) return null;
-  const since = yield* saidSince(scope, Math.max(every, limit));
-  const [last] = since;
-  if (last === undefined || since.length < every) return null;
-  const messages = since.slice(0, limit).reverse();
-  return {
-    tenant: scope.tenant,
-    summary: scope.summary,
-    messages: messages.filter((row) => row.forgotten === 0).map(toMessage),
-    upTo: last.seq,
-    revision: scope.summary_revision,
-  };
-});
-
-const toMessage = ({ forgotten, ...row }: SaidRow): Message => messageFrom(row);
-
 /** The newest consolidated messages the summary does not cover, newest first. */
 const saidSince = ({ id, summary_upto }: SummaryRow, limit: number): Script<readonly SaidRow[]> =>
   all<SaidRow>(SELECT_SAID, { scope: id, after: summary_upto, limit });
@@ -97,7 +83,7 @@ const SELECT_SCOPE = `
   SELECT s.id, l.tenant, s.summary, s.summary_upto, s.summary_revision
   FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
 
-/** Messages `m` that a summary can tell of. */
+/** Messages `m` that a summary can cover. */
 const SAID = `
   FROM messages m JOIN batches b ON b.id = m.batch_id
   WHERE NOT m.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'`;
@@ -116,22 +102,6 @@ const SELECT_SAID = `
   ) AS forgotten ${SAID} AND m.scope = @scope AND m.seq > @after
   ORDER BY m.seq DESC LIMIT @limit`;
 
-interface Store {
-  readonly refresh: SummaryRefresh;
-  readonly refreshed: RefreshedSummary;
-}
-
-/** Takes the place of the summary it was made from, and of no other. */
-const storeSummary = asStatement('summaries.store', function* (of: Store): Script<{ kind: 'stored' | 'overtaken' }> {
-  const { summary, upTo, revision } = of.refreshed;
-  const stored = yield* run(
-    `UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
-     WHERE id = @id AND lane = @lane AND summary_revision = @revision`,
-    { id: Number(of.refresh.scope), lane: of.refresh.lane, summary, upTo, revision },
-  );
-  return { kind: stored === 1 ? 'stored' : 'overtaken' };
-});
-
 interface CallerOf {
   readonly tenant: TenantId;
   readonly lane: LaneId;
@@ -147,15 +117,10 @@ interface Called {
 }
 
 /** Counts a call that belongs to no consolidation; for a lane that was erased in the meantime none, its usage is gone too. */
-const countSummaryCall = asStatement('summaries.countCall', function* ({ by, call }: Called): Script<void> {
+const countCall = asStatement('summaries.countCall', function* ({ by, call }: Called): Script<void> {
   const { lane } = by;
   const standing = "SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)";
   yield* ifHeld({ text: standing, given: { lane } }, ...counting({ ...by, consolidationId: '' }, call));
-});
-
-const forgetUnderLock = asWrite('summaries.forget', function* ({ lane }: { lane: LaneId }): Script<void> {
-  yield* lockLane(lane);
-  yield* forgetSummaries(lane);
 });
 
 /** Summaries go back to covering nothing; refreshes under way no longer fit. */

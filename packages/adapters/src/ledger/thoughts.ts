@@ -16,8 +16,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { type Access, asLookup, asRead, asSnapshot, asStatement } from './access.ts';
-import { pageOf } from './cursor.ts';
-import { isStanding, laneOfUser, newestFirst, where } from './page.ts';
+import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import {
   type AnswerRow,
   answerFrom,
@@ -249,21 +248,17 @@ interface List {
   readonly page: Page;
 }
 
-const listConsolidations = asRead('thoughts.list', function* (of: List): Script<Paged<Consolidation>> {
-  const { tenant, filter, page } = of;
-  const newest = newestFirst(page, 'c.created_at', 'c.id');
-  const conditions = where([
-    'c.tenant = @tenant',
-    isStanding('c.lane'),
-    filter.state === undefined ? null : 'c.state = @state',
-    filter.userId === undefined ? null : laneOfUser('c.lane'),
-    newest.condition,
-  ]);
-  const given = { tenant, state: filter.state ?? null, userId: filter.userId ?? null, ...newest.params };
-  const rows = yield* all<ConsolidationRow>(`${SELECT_CONSOLIDATIONS} ${conditions} ${newest.order}`, given);
-  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.created_at, row.id]);
-  return { results: results.map(consolidationFrom), nextCursor };
+const listConsolidations = asRead('thoughts.list', ({ tenant, filter, page }: List): Script<Paged<Consolidation>> => {
+  return newestFirst(CONSOLIDATIONS, page, { tenant, ...filter });
 });
+
+const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
+  select: SELECT_CONSOLIDATIONS,
+  by: ['c.created_at', 'c.id'],
+  always: [isStanding('c.lane')],
+  asked: { tenant: 'c.tenant = @tenant', state: 'c.state = @state', userId: laneOfUser('c.lane') },
+  make: consolidationFrom,
+};
 
 interface VectorsOf {
   readonly lane: LaneId;

@@ -1,8 +1,6 @@
 import type {
   ErasedOwner,
   NewTrailEntry,
-  Page,
-  Paged,
   TenantId,
   TrailEntry,
   TrailFilter,
@@ -10,36 +8,39 @@ import type {
   TrailStore,
 } from '@slowwave/engine';
 import { FIRST_FAILED_STATUS, REFUSED_STATUSES, withoutErased } from '@slowwave/engine/storing';
-import { type Access, asRead, asWrite } from './access.ts';
-import { pageOf } from './cursor.ts';
-import { newestFirst, where } from './page.ts';
-import { all, first, insert, run, type Script, type Table } from './script.ts';
+import { read, storeOf, write } from './access.ts';
+import { newestFirst } from './page.ts';
+import type { ColumnsOf } from './rows/columns.ts';
+import { allAs, first, insert, run, type Table } from './script.ts';
 
-export const trailStore = ({ read, write }: Access): TrailStore => ({
-  append: (entries) => write(appendEntries, { entries }),
-  list: (tenant, filter, page) => read(listEntries, { tenant, filter, page }),
-  forgetOwner: (erasureId, limit) => write(forgetOwner, { erasureId, limit }),
-  drop: (before, limit) => write(dropOld, { before, limit }),
-});
-
-interface Append {
-  readonly entries: readonly NewTrailEntry[];
-}
-
-const appendEntries = asWrite('trail.append', function* ({ entries }: Append): Script<void> {
-  const hashes = [...new Set(entries.flatMap(({ ownerHash }) => ownerHash ?? []))];
-  const erased = yield* all<ErasedOwnerRow>(
-    'SELECT id, owner_hash, erased_at FROM erasures WHERE owner_hash IN :hashes',
-    { hashes },
-  );
-  yield* insert(TRAIL, withoutErased(entries, erased.map(erasedOwnerFrom)).map(trailRowOf));
+export const trailStore = storeOf<TrailStore>('trail', {
+  append: write(function* (entries) {
+    const hashes = [...new Set(entries.flatMap(({ ownerHash }) => ownerHash ?? []))];
+    const text = 'SELECT id, owner_hash, erased_at FROM erasures WHERE owner_hash IN :hashes';
+    const erased = yield* allAs(erasedOwnerFrom, text, { hashes });
+    yield* insert(TRAIL, withoutErased(entries, erased).map(trailRowOf));
+  }),
+  list: read((tenant, filter, page) => {
+    const { outcome, ...values } = filter;
+    const listing = {
+      select: `SELECT t.* FROM trail t${indexFor(filter)}`,
+      by: ['t.at', 't.id'] as const,
+      always: outcome === undefined ? [] : [OUTCOMES[outcome]],
+      asked: { ...ASKED, ...(filter.action === MOST_FREQUENT && { action: 't.action = @action' }) },
+      make: trailEntryFrom,
+    };
+    return newestFirst(listing, page, { tenant, ...values });
+  }),
+  forgetOwner: write(function* (erasureId, limit) {
+    const owner = yield* first<{ tenant: TenantId; kind: string; ownerId: string }>(SELECT_OWNER, { erasureId });
+    return owner === null ? 0 : yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
+  }),
+  drop: write((before, limit) => run(DROP_OLD, { before, limit })),
 });
 
 /** An erasure as it is looked up for entries that come late. */
-interface ErasedOwnerRow {
+interface ErasedOwnerRow extends ColumnsOf<Omit<ErasedOwner, 'erasureId'>> {
   readonly id: string;
-  readonly owner_hash: string;
-  readonly erased_at: number | null;
 }
 
 const erasedOwnerFrom = (row: ErasedOwnerRow): ErasedOwner => ({
@@ -49,18 +50,11 @@ const erasedOwnerFrom = (row: ErasedOwnerRow): ErasedOwner => ({
 });
 
 /** An entry as it is stored. */
-interface TrailRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly at: number;
+interface TrailRow extends ColumnsOf<Omit<TrailEntry, 'by' | 'session' | 'subject'>> {
   readonly actor: string;
   readonly session: number;
-  readonly action: string;
   readonly subject_kind: string | null;
   readonly subject_id: string | null;
-  readonly status: number;
-  readonly code: string | null;
-  readonly request_id: string | null;
 }
 
 const trailEntryFrom = (row: TrailRow): TrailEntry => ({
@@ -99,31 +93,6 @@ const TRAIL: Table<keyof TrailRow> = {
   onConflict: 'ON CONFLICT DO NOTHING',
 };
 
-interface List {
-  readonly tenant: TenantId;
-  readonly filter: TrailFilter;
-  readonly page: Page;
-}
-
-const listEntries = asRead('trail.list', function* ({ tenant, filter, page }: List): Script<Paged<TrailEntry>> {
-  const { by = null, subject = null, action = null, outcome, since = null, until = null } = filter;
-  const newest = newestFirst(page, 't.at', 't.id');
-  const conditions = where([
-    't.tenant = @tenant',
-    by === null ? null : 't.actor = @by',
-    subject === null ? null : 't.subject_id = @subject',
-    action === null ? null : actionIs(action),
-    outcome === undefined ? null : OUTCOMES[outcome],
-    since === null ? null : 't.at >= @since',
-    until === null ? null : 't.at < @until',
-    newest.condition,
-  ]);
-  const given = { tenant, by, subject, action, since, until, ...newest.params };
-  const rows = yield* all<TrailRow>(`SELECT t.* FROM trail t${indexFor(filter)} ${conditions} ${newest.order}`, given);
-  const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.at, row.id]);
-  return { results: results.map(trailEntryFrom), nextCursor };
-});
-
 /** Left to itself SQLite reads all of the tenant: the table lies in the order of the list. */
 function indexFor({ by, subject, action = MOST_FREQUENT, outcome = 'done' }: TrailFilter): string {
   if (subject !== undefined) return ' INDEXED BY trail_by_subject';
@@ -135,9 +104,15 @@ function indexFor({ by, subject, action = MOST_FREQUENT, outcome = 'done' }: Tra
 /** Most entries are of this action, so that an index of them would help nobody, and cost every one of these requests. */
 const MOST_FREQUENT = 'POST /v1/batches';
 
-/** The second part is that of the index. */
-const actionIs = (action: string): string =>
-  action === MOST_FREQUENT ? 't.action = @action' : `t.action = @action AND t.action <> '${MOST_FREQUENT}'`;
+const ASKED = {
+  tenant: 't.tenant = @tenant',
+  by: 't.actor = @by',
+  subject: 't.subject_id = @subject',
+  /** The second part is that of the index. */
+  action: `t.action = @action AND t.action <> '${MOST_FREQUENT}'`,
+  since: 't.at >= @since',
+  until: 't.at < @until',
+};
 
 const REFUSED = REFUSED_STATUSES.join(', ');
 const FAILED = `t.status >= ${FIRST_FAILED_STATUS}`;
@@ -148,16 +123,6 @@ const OUTCOMES: Readonly<Record<TrailOutcome, string>> = {
   refused: `${FAILED} AND t.status IN (${REFUSED})`,
   failed: `${FAILED} AND t.status NOT IN (${REFUSED})`,
 };
-
-interface ForgetOwner {
-  readonly erasureId: string;
-  readonly limit: number;
-}
-
-const forgetOwner = asWrite('trail.forgetOwner', function* ({ erasureId, limit }: ForgetOwner): Script<number> {
-  const owner = yield* first<{ tenant: TenantId; kind: string; ownerId: string }>(SELECT_OWNER, { erasureId });
-  return owner === null ? 0 : yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
-});
 
 const SELECT_OWNER = `
   SELECT tenant, owner_kind AS kind, owner_id AS "ownerId" FROM erasures
@@ -170,13 +135,6 @@ const FORGET_OWNER = `
   WHERE (tenant, at, id) IN (
     SELECT tenant, at, id FROM trail INDEXED BY trail_by_subject
     WHERE tenant = @tenant AND subject_id = @ownerId AND subject_kind = @kind LIMIT @limit)`;
-
-interface Drop {
-  readonly before: number;
-  readonly limit: number;
-}
-
-const dropOld = asWrite('trail.drop', (of: Drop): Script<number> => run(DROP_OLD, { ...of }));
 
 /** Tenant by tenant: an index by age alone would cost every entry. */
 const DROP_OLD = `

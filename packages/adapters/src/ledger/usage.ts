@@ -62,7 +62,7 @@ export function counting(
   ];
 }
 
-export function* usageOfTenant({ tenant }: { tenant: TenantId }): Script<UsageTotals> {
+export function* usageOfTenant(tenant: TenantId): Script<UsageTotals> {
   const counters = yield* countersOf(tenant);
   return {
     calls: counters('calls'),
@@ -72,20 +72,17 @@ export function* usageOfTenant({ tenant }: { tenant: TenantId }): Script<UsageTo
   };
 }
 
-export function* usageOfConsolidation({ id }: { id: string }): Script<UsageTotals> {
+export function* usageOfConsolidation(id: string): Script<UsageTotals> {
   return (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
 }
 
 /** The use of models on the day of a moment. */
-export function* usageOfDay(asked: {
-  readonly of: { readonly tenant: TenantId } | Account;
-  readonly at: Millis;
-}): Script<readonly UsageOfModel[]> {
-  const day = dayOf(asked.at);
-  if ('tenant' in asked.of) return yield* all<UsageOfModel>(USAGE_OF_TENANT, { tenant: asked.of.tenant, day });
+export function usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Script<readonly UsageOfModel[]> {
+  const day = dayOf(at);
+  if ('tenant' in of) return all(USAGE_OF_TENANT, { tenant: of.tenant, day });
   const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
-  if ('lane' in asked.of) return yield* all<UsageOfModel>(USAGE_OF_LANE, { lane: asked.of.lane, ...times });
-  return yield* all<UsageOfModel>(USAGE_OF_STRANGERS, { tenant: asked.of.strangersOf, ...times });
+  if ('lane' in of) return all(USAGE_OF_LANE, { lane: of.lane, ...times });
+  return all(USAGE_OF_STRANGERS, { tenant: of.strangersOf, ...times });
 }
 
 const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };

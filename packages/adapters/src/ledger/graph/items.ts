@@ -97,7 +97,7 @@ const unprojectedText = (kind: Kind, lane: LaneId | null): string => `
 
 /** How much of the graph is still to be projected. */
 export const COUNT_UNPROJECTED_GRAPH = `
-  SELECT (${countText('entity')}) + (${countText('relation')}) AS unprojected`;
+  SELECT (${countText('entity')}) + (${countText('relation')}) AS count`;
 
 const everyId = (kind: Kind): string => {
   const [x, shown] = kind === 'entity' ? ['e', SHOWN] : ['r', 'r.counts = 1'];

@@ -1,6 +1,6 @@
 import type { Around, Entity, KeptRelation, Owner, Page, Paged, TenantId } from '@slowwave/engine';
 import { asRead } from '../access.ts';
-import { pageOf, readCursor } from '../cursor.ts';
+import { pageOf, readCursor } from '../page.ts';
 import type { OwnerColumns } from '../rows/scope.ts';
 import { all, type Script } from '../script.ts';
 import { heldAt } from './around.ts';

@@ -52,10 +52,6 @@ export const asSnapshot = <Input, Result>(
   script: (input: Input) => Script<Result>,
 ): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true, reach: 'rows' });
 
-/** A script that looks through whole tables, as they are at one moment. */
-export const asAudit = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: true, reach: 'audit' });
-
 export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
   registered({ kind: 'write', name, script, isStatement: false });
 

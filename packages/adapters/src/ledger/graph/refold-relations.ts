@@ -16,7 +16,16 @@ interface Group {
   readonly destination: string | null;
 }
 
-/** Folds the groups again that changed statements or moved entities are in. */
+/**
+ * Folds again the groups that changed statements or moved entities are in. An end is read with all that was merged into it.
+ *
+ *     what changed                               what is folded again
+ *  1  Ana likes tea                              Ana likes tea                   one destination: others know nothing of it
+ *  2  Ana lives in Oslo (one value at a time)    Ana lives in *                  all of them: a new value ends the last one
+ *  3  Ana lives in Oslo, among several, after    Ana lives in *                  all of them too: one statement with a single
+ *     somebody had said 2                                                        value makes the whole group depend on it
+ *  4  Ann was merged into Ana, or taken apart    Ann likes tea, Ana likes tea    where it stood before, and where it stands now
+ */
 export function* refoldRelations(
   { tenant, lane, now }: Folding,
   touched: { statements: readonly Statement[]; moved: readonly Moved[] },

@@ -13,7 +13,7 @@ const QDRANT_URL: Flag = { help: 'The Qdrant to use, e.g. http://127.0.0.1:6333.
 const chaos = (mode: Mode, where: string): Proof => ({
   name: `chaos-${mode}`,
   proves: `Nothing is lost, doubled or paid for twice by 300 faults: ${where}.`,
-  takes: '1 to 2 hours',
+  takes: 'half an hour',
   flags: { faults: { help: 'How many faults.', usual: '300' }, seed: SEED },
   run: ({ faults = '', seed }, tools) => chaosRun(tools, ['--mode', mode, '--faults', faults, ...seedOf(seed)]),
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Api {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
+  patch<T>(path: string, body: unknown): Promise<T>;
   /** All pages of a list. */
   all<T>(path: string): Promise<readonly T[]>;
 }
@@ -20,14 +21,15 @@ export function apiAt(url: string, apiKey: string | null): Api {
   const ask = (path: string, init: RequestInit): Promise<unknown> =>
     request(`${url}${path}`, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
   const get = async <T>(path: string): Promise<T> => (await ask(path, {})) as T;
+  const sent = (body: unknown, more: Readonly<Record<string, string>> = {}) => ({
+    headers: { 'content-type': 'application/json', ...more },
+    body: JSON.stringify(body),
+  });
   return {
     get,
-    post: async <T>(path: string, body: unknown, more: Readonly<Record<string, string>> = {}) =>
-      (await ask(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...more },
-        body: JSON.stringify(body),
-      })) as T,
+    post: async <T>(path: string, body: unknown, more?: Readonly<Record<string, string>>) =>
+      (await ask(path, { method: 'POST', ...sent(body, more) })) as T,
+    patch: async <T>(path: string, body: unknown) => (await ask(path, { method: 'PATCH', ...sent(body) })) as T,
     all: async <T>(path: string) => {
       const found: T[] = [];
       let cursor: string | null = '';

@@ -11,6 +11,7 @@ import { keys } from './keys.ts';
 import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
+import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
 import { search } from './search.ts';
 import { worker } from './worker.ts';
@@ -23,6 +24,7 @@ export const BENCHES: readonly Bench[] = [
   noisy,
   provider,
   search,
+  precision,
   growth,
   graph,
   mixed,

@@ -1,0 +1,173 @@
+import { CITIES, COLOURS, DAYS, type Frame } from './frame.ts';
+
+const BANDS = ['Radiohead', 'Sigur Rós', 'Khruangbin', 'Bonobo', 'Madredeus', 'Wilco', 'Portishead', 'Tinariwen'];
+const LANGUAGES = ['Portuguese', 'Swahili', 'Korean', 'Finnish', 'Arabic', 'Welsh', 'Turkish', 'Hindi', 'Polish'];
+
+export const LEISURE: readonly Frame[] = [
+  {
+    name: 'instrument',
+    tell: ['plays the {instrument}', 'has {instrument} lessons'],
+    slots: { instrument: ['cello', 'oboe', 'accordion', 'banjo', 'harp', 'trumpet', 'ukulele', 'bagpipes'] },
+    same: ['Since when {does} play the {instrument}?', 'With whom {does} have {instrument} lessons?'],
+    other: ['Which musical instrument {does} practise?', 'How {does} make music?'],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'music taste',
+    tell: ['listens to {band} a lot', 'has every record of {band}'],
+    slots: { band: BANDS },
+    same: ['Who {does} listen to a lot?', 'Of whom {does} have every record?'],
+    other: [
+      'Which music {does} like?',
+      'Which artists {is} a fan of?',
+      'Which songs should be on a playlist for {him}?',
+    ],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'concert',
+    tell: ['saw {band} live in {city}', 'queued in {city} to see {band} live'],
+    slots: { band: BANDS, city: CITIES },
+    same: ['Where {did} see {band}?', 'Whom {did} see live?'],
+    other: ['Which concert {did} attend?', 'Which gig {did} go to?'],
+    many: true,
+  },
+  {
+    name: 'book',
+    tell: ['is reading {book}', 'is halfway through {book}'],
+    slots: {
+      book: ['Middlemarch', 'Dune', 'Beloved', 'Kokoro', 'Ulysses', 'Stoner', 'Solaris', 'Persuasion', 'Siddhartha'],
+    },
+    same: ['What {is} reading?', 'What {is} halfway through?'],
+    other: ['Which novel {is} in the middle of?', 'Which book lies on {whose} bedside table?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'film',
+    tell: ["'s favourite film is {film}", 'has seen the film {film} ten times'],
+    slots: {
+      film: ['Amélie', 'Casablanca', 'Spirited Away', 'Fargo', 'Parasite', 'Alien', 'Metropolis', 'Paddington'],
+    },
+    same: ['What is {whose} favourite film?', 'Which film {has} seen ten times?'],
+    other: ['Which movie {does} love most?', 'What should be on at the cinema for {him}?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'series',
+    tell: ['watches {show} every night', 'is on season three of {show}'],
+    slots: {
+      show: ['The Wire', 'Borgen', 'Severance', 'Fleabag', 'Dark', 'Better Call Saul', 'The Bear', 'Derry Girls'],
+    },
+    same: ['What {does} watch every night?', 'Of what {is} on season three?'],
+    other: ['Which TV series {is} hooked on?', 'What {does} stream on television?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'collection',
+    tell: ['collects {things}', 'has shelves full of {things}'],
+    slots: { things: ['stamps', 'fossils', 'typewriters', 'beer mats', 'sneakers', 'postcards', 'thimbles', 'vinyl'] },
+    same: ['What {does} collect?', 'Of what are {whose} shelves full?'],
+    other: ['What {does} gather as a hobby?', 'What {does} hoard?'],
+    others: true,
+  },
+  {
+    name: 'video game',
+    tell: ['spends evenings on {game}', 'finished {game} on hard mode'],
+    slots: {
+      game: ['Hades', 'Stardew Valley', 'Elden Ring', 'Civilization', 'Celeste', 'Zelda', 'Minecraft', 'Factorio'],
+    },
+    same: ['On what {does} spend evenings?', 'What {did} finish on hard mode?'],
+    other: ['Which video games {does} play?', 'What {does} do on the console?'],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'craft',
+    tell: ['makes {things} by hand', 'taught a workshop on making {things}'],
+    slots: {
+      things: ['quilts', 'soap', 'model ships', 'jewellery', 'baskets', 'leather belts', 'pottery', 'paper lanterns'],
+    },
+    same: ['What {does} make by hand?', 'On what {did} teach a workshop?'],
+    other: ['Which craft {does} enjoy?', 'What is {whose} creative hobby?'],
+    others: true,
+  },
+  {
+    name: 'club',
+    tell: ['is a member of the {club}', 'pays a yearly fee to the {club}'],
+    slots: {
+      club: [
+        'rowing society',
+        'alpine association',
+        'chess circle',
+        'choir of St Anne',
+        'beekeepers guild',
+        'photo collective',
+      ],
+    },
+    same: ['Of what {is} a member?', 'To whom {does} pay a yearly fee?'],
+    other: ['Which club {does} belong to?', 'Which group {did} join?'],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'language',
+    tell: ['speaks {language} fluently', 'speaks some {language}'],
+    slots: { language: LANGUAGES },
+    same: ['How well {does} speak {language}?', 'What {does} speak?'],
+    other: ['Which languages {does} know?', 'In which tongues can one talk to {him}?'],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'learning',
+    tell: ['is learning {language} with an app', 'takes {language} classes at night school'],
+    slots: { language: LANGUAGES },
+    same: ['What {is} learning with an app?', 'Which classes {does} take at night school?'],
+    other: ['Which new language {is} studying?', 'Which vocabulary {does} practise at the moment?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'magazine',
+    tell: ['subscribes to {title}', 'gets {title} by subscription'],
+    slots: {
+      title: ['The Economist', 'Der Spiegel', 'National Geographic', 'Wired', 'Le Monde', 'New Scientist', 'Vogue'],
+    },
+    same: ['What {does} subscribe to?', 'Which subscription {does} have?'],
+    other: ['Which magazines {does} read?', 'Which newspaper arrives at {whose} place?'],
+    many: true,
+  },
+  {
+    name: 'volunteering',
+    tell: ['volunteers at the {place} on {day}', 'helps out at the {place} on {day}'],
+    slots: {
+      place: ['animal shelter', 'food bank', 'repair café', 'lifeboat station', 'hospice', 'fire brigade'],
+      day: DAYS,
+    },
+    same: ['Where {does} volunteer?', 'Where {does} help out on {day}?'],
+    other: ['Which unpaid work {does} do?', 'What {does} do for charity?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'team',
+    tell: ['supports {team}', 'has a season ticket for {team}'],
+    slots: { team: ['Celtic', 'Ajax', 'Brann', 'Sporting', 'Everton', 'Union Berlin', 'Athletic Bilbao', 'Genoa'] },
+    same: ['Who {does} support?', 'For whom {does} have a season ticket?'],
+    other: ['Which football club {is} a fan of?', 'Which soccer players {does} cheer for?'],
+    others: true,
+  },
+  {
+    name: 'colour',
+    tell: ["'s favourite colour is {colour}", 'wears {colour} whenever possible'],
+    slots: { colour: COLOURS },
+    same: ['What is {whose} favourite colour?', 'What {does} wear whenever possible?'],
+    other: ['Which shade {does} like best?', 'Which hue suits {whose} taste?'],
+    others: true,
+  },
+];

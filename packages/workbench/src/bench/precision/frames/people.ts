@@ -1,0 +1,113 @@
+import { ANIMALS, DATES, type Frame, PEOPLE } from './frame.ts';
+
+const PET_NAMES = ['Biscuit', 'Olga', 'Pickle', 'Sergeant', 'Mochi', 'Waffles', 'Nimbus', 'Tofu', 'Duchess', 'Bandit'];
+
+export const PERSONS: readonly Frame[] = [
+  {
+    name: 'partner',
+    tell: ['is married to {person}', 'is engaged to {person}'],
+    slots: { person: PEOPLE },
+    same: ['Who {is} married to?', 'Who {is} engaged to?'],
+    other: [
+      'Who is {whose} partner in life?',
+      'What is the name of {whose} spouse?',
+      'Who is {whose} significant other?',
+    ],
+    others: true,
+  },
+  {
+    name: 'children',
+    tell: ['has {count} children', 'is raising {count} children'],
+    slots: { count: ['two', 'three', 'four', 'five'] },
+    same: ['How many children {does} have?', 'How many children {is} raising?'],
+    other: ['How many kids {has} got?', 'How many sons and daughters are there in {whose} family?'],
+    others: true,
+  },
+  {
+    name: 'pet',
+    tell: ['has a {animal} called {pet}', 'adopted a {animal} named {pet}'],
+    slots: { animal: ANIMALS, pet: PET_NAMES },
+    same: ['What is {whose} {animal} called?', 'What {did} name the {animal}?'],
+    other: ['Which pets {does} own?', 'What animals live with {him}?'],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'vet',
+    tell: ["'s vet is Dr. {person}", 'trusts the vet Dr. {person}'],
+    slots: { person: PEOPLE },
+    same: ['Who is {whose} vet?', 'Which vet {does} trust?'],
+    other: ['Who treats {whose} pets when they are ill?', 'Which doctor is for {whose} animals?'],
+    changes: true,
+  },
+  {
+    name: 'wedding day',
+    tell: ['got married on {date}', "'s wedding was on {date}"],
+    slots: { date: DATES },
+    same: ['When {did} get married?', 'When was {whose} wedding?'],
+    other: ['When is {whose} anniversary as a couple?', 'On which date {did} say yes at the altar?'],
+    others: true,
+  },
+  {
+    name: 'birthday',
+    tell: ["'s birthday is on {date}", 'was born on {date}'],
+    slots: { date: DATES },
+    same: ['When is {whose} birthday?', 'When {was} born?'],
+    other: [
+      'What is {whose} date of birth?',
+      'When does {whose} age go up?',
+      'When should one congratulate {him} with a cake?',
+    ],
+    others: true,
+  },
+  {
+    name: 'nickname',
+    tell: ['is called {nick} by friends', 'lets friends say {nick}'],
+    slots: { nick: ['Bee', 'Captain', 'Twig', 'Moose', 'Professor', 'Pepper', 'Ziggy', 'Sparrow'] },
+    same: ['How {is} called by friends?', 'What do friends say to {him}?'],
+    other: ['What is {whose} nickname?', 'Which pet name {does} go by?'],
+    others: true,
+  },
+  {
+    name: 'godchild',
+    tell: ['is the godparent of {person}', 'became the godparent of {person}'],
+    slots: { person: PEOPLE },
+    same: ['Whose godparent {is}?', 'Whose godparent {did} become?'],
+    other: ['Who is {whose} godchild?', 'Which child {did} promise to guide at a christening?'],
+  },
+  {
+    name: 'emergency',
+    tell: ["'s emergency contact is {person}", 'named {person} as emergency contact'],
+    slots: { person: PEOPLE },
+    same: ['Who is {whose} emergency contact?', 'Whom {did} name for an emergency?'],
+    other: ['Who should be rung if something bad happens to {him}?', 'Whom should a hospital call for {him}?'],
+    changes: true,
+  },
+  {
+    name: 'present',
+    tell: ['gave {person} {thing} for Christmas', 'bought {person} {thing} for Christmas'],
+    slots: {
+      person: PEOPLE,
+      thing: ['a telescope', 'a kite', 'a wool scarf', 'a fondue set', 'a chess board', 'a fountain pen'],
+    },
+    same: ['What {did} give {person} for Christmas?', 'What {did} buy {person} for Christmas?'],
+    other: ['Which present {did} choose?', 'Which gift {did} make to somebody?'],
+    many: true,
+  },
+  {
+    name: 'babysitter',
+    tell: ['leaves the kids with {person} when out', 'has {person} watch the kids'],
+    slots: { person: PEOPLE },
+    same: ['With whom {does} leave the kids?', 'Who watches {whose} kids?'],
+    other: ['Who is {whose} babysitter?', 'Who looks after {whose} children?'],
+    changes: true,
+  },
+  {
+    name: 'feud',
+    tell: ['fell out with {person} over {matter}', 'no longer talks to {person} because of {matter}'],
+    slots: { person: PEOPLE, matter: ['a loan', 'the fence', 'an old joke', 'the inheritance', 'a parking space'] },
+    same: ['Over what {did} fall out with {person}?', 'Why {does} no longer talk to {person}?'],
+    other: ['Which quarrel {does} carry around?', 'With whom {is} angry?'],
+    others: true,
+  },
+];

@@ -1,0 +1,135 @@
+import { CITIES, COUNTRIES, DATES, type Frame, PEOPLE, YEARS } from './frame.ts';
+
+const MONTHS = ['January', 'March', 'May', 'July', 'September', 'November'];
+
+export const PLANS: readonly Frame[] = [
+  {
+    name: 'trip',
+    tell: ['is flying to {city} on {date}', 'has a train ticket to {city} for {date}'],
+    slots: { city: CITIES, date: DATES },
+    same: ['When {is} flying to {city}?', 'For when is {whose} train ticket to {city}?'],
+    other: ['Which journey is coming up for {him}?', 'Where {does} travel next?', 'Which trip {is} going on?'],
+    many: true,
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'visited',
+    tell: ['visited {country} in {year}', 'toured {country} in {year}'],
+    slots: { country: COUNTRIES, year: YEARS },
+    same: ['When {did} visit {country}?', 'When {did} tour {country}?'],
+    other: [
+      'Which foreign places {has} been to?',
+      'Where {did} go on holiday in the past?',
+      'Where {did} spend vacations?',
+    ],
+    many: true,
+    others: true,
+  },
+  {
+    name: 'seat',
+    tell: ['wants {seat} on planes', 'always books {seat} on planes'],
+    slots: { seat: ['a window seat', 'an aisle seat', 'a seat in the last row', 'a seat at the emergency exit'] },
+    same: ['Which seat {does} want on planes?', 'Which seat {does} book on planes?'],
+    other: ['Where {does} like to sit when flying?', 'What should be reserved for {him} with an airline?'],
+    changes: true,
+  },
+  {
+    name: 'hotel',
+    tell: ['is staying at the {hotel} in {month}', 'reserved a room at the {hotel} for {month}'],
+    slots: { hotel: ['Grand Astoria', 'Casa Azul', 'Nordlys', 'Pine Cabin', 'Blue Lagoon', 'Old Post'], month: MONTHS },
+    same: ['When {is} staying at the {hotel}?', 'Where {did} reserve a room?'],
+    other: ['Which hotel {did} book?', 'Which accommodation {has} got for a holiday?'],
+    changes: true,
+  },
+  {
+    name: 'passport',
+    tell: ["'s passport expires in {month} {year}", 'has to renew the passport in {month} {year}'],
+    slots: { month: MONTHS, year: ['2027', '2028', '2029', '2030'] },
+    same: ['When does {whose} passport expire?', 'When {does} have to renew the passport?'],
+    other: ['How long are {whose} papers for crossing borders valid?', 'Until when is {whose} travel document good?'],
+    others: true,
+  },
+  {
+    name: 'dream',
+    tell: ['wants to see {place} one day', 'hopes to stand before {place} one day'],
+    slots: {
+      place: ['Machu Picchu', 'the pyramids', 'Angkor Wat', 'Petra by night', 'Lake Baikal', 'the Serengeti', 'Uluru'],
+    },
+    same: ['What {does} want to see one day?', 'Before what {does} hope to stand one day?'],
+    other: ['Which destination {does} dream of?', 'Which sight is on {whose} bucket list?'],
+    others: true,
+  },
+  {
+    name: 'appointment',
+    tell: ['has an appointment with the {expert} on {date}', 'meets the {expert} on {date}'],
+    slots: {
+      expert: ['notary', 'tax adviser', 'lawyer', 'optician', 'mortgage broker', 'school principal'],
+      date: DATES,
+    },
+    same: ['When is {whose} appointment with the {expert}?', 'When {does} meet the {expert}?'],
+    other: ['Which dates are in {whose} calendar?', 'Which fixed engagement {does} have coming up?'],
+    many: true,
+    changes: true,
+  },
+  {
+    name: 'goal',
+    tell: ['plans to {goal} this year', 'is determined to {goal} this year'],
+    slots: {
+      goal: [
+        'learn to swim',
+        'write a screenplay',
+        'open a bakery',
+        'climb Galdhøpiggen',
+        'get a pilot licence',
+        'build a canoe',
+      ],
+    },
+    same: ['What {does} plan to do this year?', 'What {is} determined to do this year?'],
+    other: ['Which goals {does} have?', 'What are {whose} ambitions?', 'What would {who} like to achieve?'],
+    many: true,
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'deadline',
+    tell: ['has to hand in the {paper} by {date}', 'must submit the {paper} by {date}'],
+    slots: {
+      paper: ['thesis', 'tax return', 'grant proposal', 'visa form', 'audit report', 'manuscript'],
+      date: DATES,
+    },
+    same: ['By when {does} have to hand in the {paper}?', 'By when must {who} submit the {paper}?'],
+    other: ['Which deadline {is} facing?', 'What is due soon for {him}?'],
+    changes: true,
+  },
+  {
+    name: 'invitation',
+    tell: ["is invited to {person}'s wedding on {date}", "said yes to {person}'s wedding on {date}"],
+    slots: { person: PEOPLE, date: DATES },
+    same: ["When is {person}'s wedding, to which {is} invited?", "{did} say yes to {person}'s wedding?"],
+    other: ['Which party {is} going to as a guest?', 'For which celebration {does} need an outfit?'],
+  },
+  {
+    name: 'savings',
+    tell: ['is saving up for {thing}', 'puts 200 a month into the fund for {thing}'],
+    slots: {
+      thing: ['a sailing boat', 'a grand piano', 'a camper van', 'a greenhouse', 'an electric guitar', 'a sauna'],
+    },
+    same: ['For what {is} saving up?', 'For what is the fund into which {who} put money a month?'],
+    other: ['Which big purchase {does} have in mind?', 'What would {who} like to afford?'],
+    others: true,
+    changes: true,
+  },
+  {
+    name: 'course',
+    tell: ['signed up for a {course} course', 'starts a {course} course in {month}'],
+    slots: {
+      course: ['welding', 'improv', 'salsa', 'calligraphy', 'first-time parents', 'scuba', 'wine tasting'],
+      month: MONTHS,
+    },
+    same: ['For which course {did} sign up?', 'Which course {does} start?'],
+    other: ['Which class {is} going to attend?', 'Which lessons is {whose} next thing to be taught?'],
+    many: true,
+    others: true,
+  },
+];

@@ -1,6 +1,7 @@
 import { DEFAULT_TENANT, type LaneId, type Ledger, type NewBatch, requestErasure, type Turn } from '@slowwave/engine';
 import {
   added,
+  bitsOf,
   expectConserved,
   home,
   newBatch,
@@ -112,8 +113,7 @@ describe('batches posted at the same time', () => {
 async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[]> {
   const nudges = await ledger.lanes.due(Date.now(), 1_000);
   const done = nudges.map(async (nudge) => {
-    const how = { now: Date.now(), window: WINDOW, newConsolidationId: systemTools.id('con') };
-    const claim = await ledger.lanes.claim(nudge, how);
+    const claim = await ledger.lanes.claim(nudge, howToClaim());
     if (claim.kind !== 'claimed') return [];
     const { turn } = claim;
     const batches = new Map(turn.batchIds.map((id) => [id, 'empty'] as const));
@@ -142,11 +142,7 @@ describe('two processes with the same due lanes', () => {
     await append(one);
     const [nudge] = await one.lanes.due(Date.now(), 1);
     if (nudge === undefined) throw new Error('expected a due lane');
-    const claims = await Promise.all(
-      [one, other, one, other].map((ledger) =>
-        ledger.lanes.claim(nudge, { now: Date.now(), window: WINDOW, newConsolidationId: systemTools.id('con') }),
-      ),
-    );
+    const claims = await Promise.all([one, other, one, other].map((ledger) => ledger.lanes.claim(nudge, howToClaim())));
     const turns = claims.flatMap((claim) => (claim.kind === 'claimed' ? [claim.turn] : []));
     expect(turns.map(({ epoch }) => epoch).sort()).toEqual([1, 2, 3, 4]);
     expect(new Set(turns.map(({ consolidationId }) => consolidationId)).size).toBe(1);
@@ -164,8 +160,7 @@ describe('two processes that project one consolidation', () => {
       await append(one, batch);
       const [nudge] = await one.lanes.due(Date.now(), 1);
       if (nudge === undefined) throw new Error('expected a due lane');
-      const how = { now: Date.now(), window: WINDOW, newConsolidationId: systemTools.id('con') };
-      const claim = await one.lanes.claim(nudge, how);
+      const claim = await one.lanes.claim(nudge, howToClaim());
       if (claim.kind !== 'claimed') throw new Error('expected a turn');
       const { turn } = claim;
       const changes = [1, 2].map(() => added(systemTools, home(turn.lane, { scope: batch.scope })));
@@ -228,7 +223,7 @@ describe('the lane of an owner that is erased right now', () => {
       return inserted;
     };
     await client.query('BEGIN');
-    const opening = { tenant: DEFAULT_TENANT, owner, newId: systemTools.id('lane') as LaneId, now: systemTools.now() };
+    const opening = { tenant: DEFAULT_TENANT, owner, newId: 'lane_new' as LaneId, now: systemTools.now() };
     const opened = await runScript({ ...own, run }, openLane.script(opening));
     await client.query('COMMIT');
     client.release();
@@ -298,3 +293,8 @@ describe('two processes with one graph', () => {
 });
 
 const HOW = { now: 1, holdMs: 60_000 };
+
+const howToClaim = () => ({
+  ...{ now: Date.now(), window: WINDOW },
+  newConsolidationId: systemTools.id('con', bitsOf(systemTools)),
+});

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
-import { added, home, newBatch, newMessage, newPlan, storedAnswer } from '@slowwave/engine-testing';
+import { added, bitsOf, home, newBatch, newMessage, newPlan, storedAnswer } from '@slowwave/engine-testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
@@ -21,7 +21,7 @@ const HARD = 'nul \0, half \ud83d a pair \udc4d, mark \u001a0000, "\\u0000", \\\
 const claimNext = async () => {
   const [nudge] = await ledger.lanes.due(Date.now(), 1);
   if (nudge === undefined) throw new Error('expected a due lane');
-  const how = { now: Date.now(), window: WINDOW, newConsolidationId: systemTools.id('con') };
+  const how = { now: Date.now(), window: WINDOW, newConsolidationId: systemTools.id('con', bitsOf(systemTools)) };
   const claim = await ledger.lanes.claim(nudge, how);
   if (claim.kind !== 'claimed') throw new Error(`expected a turn, got ${claim.kind}`);
   return claim.turn;
@@ -38,7 +38,9 @@ describe('text that the database has no place for', () => {
       idempotency: { key: HARD, bodyHash: 'a' },
     });
     expect((await ledger.batches.append(batch, POLICY)).kind).toBe('stored');
-    expect((await ledger.batches.append({ ...batch, id: systemTools.id('bat') }, POLICY)).kind).toBe('repeated');
+    expect(
+      (await ledger.batches.append({ ...batch, id: systemTools.id('bat', bitsOf(systemTools)) }, POLICY)).kind,
+    ).toBe('repeated');
     expect((await ledger.batches.get(DEFAULT_TENANT, batch.id))?.metadata).toEqual(batch.metadata);
     const { messages } = await ledger.thoughts.gather(await claimNext(), 10);
     expect(messages.map(({ content, name }) => ({ content, name }))).toEqual([

@@ -26,7 +26,7 @@ const anyId = fc.oneof(
       '__proto__',
       'constructor',
       'toString',
-      'mem_00000001',
+      'mem_00000000000001000000000000',
       'mem_known_0',
       'x'.repeat(500),
     ),

@@ -13,6 +13,8 @@ import {
   type Nudge,
   newestOrNull,
   type Owner,
+  type OwnerBits,
+  ownerBitsOf,
   ownerOf,
   type Plan,
   type Scope,
@@ -41,8 +43,12 @@ export const settings = (changed: Partial<BatchSettings> = {}): BatchSettings =>
   ...changed,
 });
 
-export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}): NewMessage => ({
-  id: tools.id('msg'),
+/** What ids of ann's things carry, or of another owner's. */
+export const bitsOf = (tools: Tools, owner: Owner = user('ann'), tenant = DEFAULT_TENANT): OwnerBits =>
+  ownerBitsOf(tools, { tenant, owner });
+
+export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}, bits = bitsOf(tools)): NewMessage => ({
+  id: tools.id('msg', bits),
   clientId: null,
   role: 'user',
   content: 'I live in Berlin.',
@@ -52,20 +58,23 @@ export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}): NewMe
 });
 
 /** A batch of user ann with one message, accepted now, unless said otherwise. */
-export const newBatch = (tools: Tools, given: Partial<NewBatch> = {}): NewBatch => ({
-  id: tools.id('bat'),
-  tenant: DEFAULT_TENANT,
-  scope: scope(),
-  settings: settings(),
-  metadata: {},
-  messages: [newMessage(tools)],
-  tokens: 10,
-  acceptedAt: tools.now(),
-  flush: false,
-  priority: 'live',
-  idempotency: null,
-  ...given,
-});
+export function newBatch(tools: Tools, given: Partial<NewBatch> = {}): NewBatch {
+  const bits = bitsOf(tools, ownerOf(given.scope ?? scope()), given.tenant);
+  return {
+    id: tools.id('bat', bits),
+    tenant: DEFAULT_TENANT,
+    scope: scope(),
+    settings: settings(),
+    metadata: {},
+    messages: [newMessage(tools, {}, bits)],
+    tokens: 10,
+    acceptedAt: tools.now(),
+    flush: false,
+    priority: 'live',
+    idempotency: null,
+    ...given,
+  };
+}
 
 /** The first turn of a lane of the default tenant, due long ago unless said otherwise. */
 export const newNudge = (lane: string, given: Partial<Nudge> = {}): Nudge => ({
@@ -100,7 +109,7 @@ export type Happening = Partial<Omit<MemoryEvent, 'details'>> & { details?: Part
 
 /** A memory that did not exist before. */
 export function added(tools: Tools, at: Home, given: Happening = {}): MemoryChange {
-  const event = eventOf(tools, { kind: 'ADD', memory: null }, given);
+  const event = eventOf(tools, { kind: 'ADD', memory: null, home: at }, given);
   return { memory: evolve(at, null, [event]), expectedRevision: 0, events: [event] };
 }
 
@@ -122,25 +131,26 @@ export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): 
 
 function changed(tools: Tools, what: { kind: MemoryEvent['kind']; memory: Memory }, given: Happening): MemoryChange {
   const { tenant, lane, owner, scope: inScope, revision } = what.memory;
-  const event = eventOf(tools, what, given);
+  const event = eventOf(tools, { ...what, home: what.memory }, given);
   const memory = evolve({ tenant, lane, owner, scope: inScope }, what.memory, [event]);
   return { memory, expectedRevision: revision, events: [event] };
 }
 
 function eventOf(
   tools: Tools,
-  what: { kind: MemoryEvent['kind']; memory: Memory | null },
+  what: { kind: MemoryEvent['kind']; memory: Memory | null; home: Home },
   given: Happening,
 ): MemoryEvent {
   const { kind, memory } = what;
+  const bits = ownerBitsOf(tools, what.home);
   const now = tools.now();
   const saysSomething = kind !== 'DELETE' && kind !== 'UNDO';
   const { details: someDetails, ...fields } = given;
   const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
   const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
   return {
-    id: tools.id('evt'),
-    memoryId: memory?.id ?? tools.id('mem'),
+    id: tools.id('evt', bits),
+    memoryId: memory?.id ?? tools.id('mem', bits),
     revision: (memory?.revision ?? 0) + 1,
     kind,
     actor: 'api',
@@ -197,11 +207,11 @@ export const newPlan = (turn: Turn, given: Partial<Plan> = {}): Plan => ({
 
 /** A new memory that waits for a person. */
 export const heldOperation = (tools: Tools, given: Partial<HeldOperation> = {}): HeldOperation => ({
-  id: tools.id('rev'),
+  id: tools.id('rev', bitsOf(tools)),
   kind: 'ADD',
   fact: 'f0',
   factText: 'Lives in Berlin',
-  memoryId: tools.id('mem'),
+  memoryId: tools.id('mem', bitsOf(tools)),
   before: null,
   after: 'Lives in Berlin',
   reason: 'new',

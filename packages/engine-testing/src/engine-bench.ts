@@ -23,7 +23,7 @@ import {
   takeTurn,
   type Verdict,
 } from '@slowwave/engine';
-import { newBatch, newMessage, scope, settings } from './builders.ts';
+import { bitsOf, newBatch, newMessage, scope, settings } from './builders.ts';
 import { estimatingTokenizer } from './estimating-tokenizer.ts';
 import { fakeEmbedder } from './fake-models.ts';
 import { type FixedTools, fixedTools, recordingLog } from './fixed-tools.ts';
@@ -123,10 +123,12 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     deps,
     tools,
     post: async (messages, given = {}) => {
+      const inScope = scope({ userId: given.userId ?? 'ann', ...given.scope });
+      const bits = bitsOf(tools, ownerOf(inScope));
       const batch = newBatch(tools, {
-        scope: scope({ userId: given.userId ?? 'ann', ...given.scope }),
+        scope: inScope,
         settings: settings(given.settings),
-        messages: messages.map((message) => messageOf(tools, message, given.at ?? null)),
+        messages: messages.map((message) => newMessage(tools, saidBy(message, given.at ?? null), bits)),
         metadata: given.metadata ?? {},
         flush: given.flush ?? true,
         priority: given.priority ?? 'live',
@@ -146,8 +148,8 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
   };
 }
 
-const messageOf = (tools: FixedTools, given: string | Partial<NewMessage>, at: Millis | null): NewMessage =>
-  newMessage(tools, typeof given === 'string' ? { content: given, at } : { at, ...given });
+const saidBy = (given: string | Partial<NewMessage>, at: Millis | null): Partial<NewMessage> =>
+  typeof given === 'string' ? { content: given, at } : { at, ...given };
 
 async function runUntilQuiet(deps: TurnDeps, tools: FixedTools): Promise<readonly Verdict[]> {
   const handle = takeTurn(deps);

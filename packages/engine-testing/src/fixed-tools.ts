@@ -1,4 +1,4 @@
-import type { IdKind, Log, Millis, Tools } from '@slowwave/engine';
+import { type IdKind, type Log, type Millis, type OwnerBits, ownerDigits, type Tools } from '@slowwave/engine';
 
 /** 2026-03-01T09:00:00Z, a Sunday. */
 export const MORNING: Millis = 1_772_355_600_000;
@@ -15,9 +15,9 @@ export function fixedTools(start: Millis = MORNING): FixedTools {
   let ids = 0;
   return {
     now: () => now,
-    id: (kind: IdKind) => {
+    id: (kind: IdKind, owner?: OwnerBits) => {
       ids += 1;
-      return `${kind}_${String(ids).padStart(8, '0')}`;
+      return `${kind}_${String(ids).padStart(14, '0')}${owner === undefined ? '0000' : ownerDigits(owner, '0')}00000000`;
     },
     hash: hashOf,
     breathe: async () => {},

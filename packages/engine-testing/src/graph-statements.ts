@@ -9,6 +9,7 @@ import type {
   Statement,
   Tools,
 } from '@slowwave/engine';
+import { bitsOf } from './builders.ts';
 
 /** What a test says of a statement beside its ends. */
 type Given<T extends Statement> = Partial<Omit<T, 'kind'>>;
@@ -28,7 +29,7 @@ export function statementsBy(tools: Tools) {
     seq += 1;
     const now = tools.now();
     return {
-      id: tools.id('sta'),
+      id: tools.id('sta', bitsOf(tools)),
       saidAt: { at: now, seq },
       recordedAt: now,
       consolidationId: null,

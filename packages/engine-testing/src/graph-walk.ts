@@ -8,6 +8,7 @@ import {
   undoneBy,
   undosInEffect,
 } from '@slowwave/engine';
+import { bitsOf } from './builders.ts';
 import { namedIn, say, studied } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
 import { ANN, type Bench, expectKind, SECOND, TENANT } from './ledger-bench.ts';
@@ -136,7 +137,8 @@ async function undoNow(
   given: Partial<Undo>,
 ): Promise<Undo> {
   const undo: Undo = {
-    ...{ id: b.tools.id('und'), tenant: TENANT, lane, owner: ANN, number: earlier.length + 1, kind: 'undo', to: null },
+    id: b.tools.id('und', bitsOf(b.tools)),
+    ...{ tenant: TENANT, lane, owner: ANN, number: earlier.length + 1, kind: 'undo', to: null },
     ...{ consolidations: [], undos: [], memories: 0, at: b.tools.now() },
     ...given,
   };

@@ -2,6 +2,7 @@ export { aliasWorld } from './alias-world.ts';
 export { anyMood, anyOperations, anyText } from './any-answers.ts';
 export {
   added,
+  bitsOf,
   confirmed,
   deleted,
   details,

@@ -20,7 +20,7 @@ import {
   type WindowPolicy,
 } from '@slowwave/engine';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { newBatch, user } from './builders.ts';
+import { bitsOf, newBatch, user } from './builders.ts';
 import { type FixedTools, fixedTools } from './fixed-tools.ts';
 
 /** A ledger opened for one test, on a store of its own. */
@@ -121,7 +121,7 @@ export const claim = (bench: Bench, job: TurnName, window: Partial<WindowPolicy>
   bench.ledger.lanes.claim(job, {
     now: bench.tools.now(),
     window: { ...WINDOW, ...window },
-    newConsolidationId: bench.tools.id('con'),
+    newConsolidationId: bench.tools.id('con', bitsOf(bench.tools)),
   });
 
 /** Waits until the lane is due and claims its current generation. */

@@ -1,6 +1,6 @@
 import { InvalidCursorError, type Memory, type MemoryChange, ownerOf, type Scope } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, confirmed, deleted, type Happening, home, retracted, scope, updated } from './builders.ts';
+import { added, bitsOf, confirmed, deleted, type Happening, home, retracted, scope, updated } from './builders.ts';
 import { ALL, ANN, type Bench, MINUTE, SECOND, TENANT, write } from './ledger-bench.ts';
 import { pick, seeded } from './worlds.ts';
 
@@ -204,6 +204,10 @@ function anyChange({ tools }: Bench, memory: Memory, random: () => number): Memo
   const at = tools.now() - Math.floor(random() * 20) * SECOND;
   const when = { saidAt: { at, seq: Math.floor(random() * 50) }, validFrom: at - Math.floor(random() * 3) * MINUTE };
   if (dice < 0.35) return deleted(tools, memory, when);
-  const said = { ...when, text: `Lives in ${pick(['Rome', 'Oslo', 'Bonn'], random)}`, sourceIds: [tools.id('msg')] };
+  const said = {
+    ...when,
+    text: `Lives in ${pick(['Rome', 'Oslo', 'Bonn'], random)}`,
+    sourceIds: [tools.id('msg', bitsOf(tools))],
+  };
   return (dice < 0.7 ? updated : confirmed)(tools, memory, said);
 }

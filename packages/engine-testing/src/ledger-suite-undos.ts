@@ -1,6 +1,6 @@
 import { type LaneId, type MemoryChange, type Tombstone, UNDONE_NOTE, type Undo, type Undoing } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, heldOperation, home, retracted, scope, updated, user } from './builders.ts';
+import { added, bitsOf, deleted, heldOperation, home, retracted, scope, updated, user } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -240,7 +240,7 @@ async function applied(b: Bench, reviews: readonly ReturnType<typeof heldOperati
 }
 
 const undoOf = (b: Bench, lane: LaneId, given: Partial<Undo> = {}): Undo => ({
-  id: b.tools.id('und'),
+  id: b.tools.id('und', bitsOf(b.tools)),
   tenant: TENANT,
   lane,
   owner: ANN,
@@ -258,7 +258,7 @@ const undoOf = (b: Bench, lane: LaneId, given: Partial<Undo> = {}): Undo => ({
 function undoingOf(
   b: Bench,
   { turn, born }: { turn: { lane: LaneId; consolidationId: string }; born: MemoryChange },
-  id = b.tools.id('und'),
+  id = b.tools.id('und', bitsOf(b.tools)),
 ): Undoing {
   const undone = [turn.consolidationId];
   const undo = undoOf(b, turn.lane, { id, consolidations: undone });

@@ -1,4 +1,14 @@
-import type { DuePolicy, LaneId, Millis, Nudge, Owner, Priority, TenantId, Turn } from '@slowwave/engine';
+import {
+  type DuePolicy,
+  type LaneId,
+  type Millis,
+  type Nudge,
+  type Owner,
+  ownerBitsOf,
+  type Priority,
+  type TenantId,
+  type Turn,
+} from '@slowwave/engine';
 import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** The lane of an owner, made if missing. */
@@ -6,7 +16,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
   const found = findLane(state, tenant, how.owner);
   if (found !== null) return found;
   const lane: LaneRow = {
-    id: state.tools.id('lane') as LaneId,
+    id: state.tools.id('lane', ownerBitsOf(state.tools, { tenant, owner: how.owner })) as LaneId,
     tenant,
     owner: how.owner,
     state: 'idle',

@@ -8,7 +8,7 @@ import {
   type Statement,
   type Tools,
 } from '@slowwave/engine';
-import { user } from './builders.ts';
+import { bitsOf, user } from './builders.ts';
 
 /** A relation as a test says it: 'Ana > sister_of > Bea Lind'. Names tell entities apart. */
 export type SaidRelation = string | (Partial<HoldsStatement> & { readonly says: string });
@@ -32,7 +32,7 @@ export async function sayGraph(
     const ends = { source: idOf(lane, source), relationship, destination: idOf(lane, destination) };
     const when = { saidAt: { at: now, seq: i + 1 }, recordedAt: now, validFrom: now, until: null, single: false };
     const from = { consolidationId: null, messageIds: [], memoryIds: [], quote: null };
-    return { kind: 'holds', id: tools.id('sta'), ...ends, ...when, ...from, ...given };
+    return { kind: 'holds', id: tools.id('sta', bitsOf(tools, owner)), ...ends, ...when, ...from, ...given };
   });
   const names = new Set(said.flatMap(({ says }) => [says.split(' > ')[0] ?? '', says.split(' > ')[2] ?? '']));
   const kind: EntityKind = 'thing';

@@ -18,7 +18,7 @@ export { oldestUnprojected } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
-export { type ErasedOwner, forgetSubject, ownerHashOf, requestErasure, withoutErased } from './erasure/request.ts';
+export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
 export { type Following, foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
 export type * from './graph/keeping.ts';
@@ -34,6 +34,7 @@ export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './gr
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
+export { ownerBitsIn, ownerBitsOf, ownerDigits, ownerHashOf } from './ids.ts';
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';

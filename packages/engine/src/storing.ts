@@ -12,6 +12,7 @@ export {
   takenBackBy,
   withOneSelf,
 } from './graph/keeping.ts';
+export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
 export { saidWhen } from './messages/message.ts';

@@ -7,6 +7,8 @@
 
 export type TenantId = string & { readonly brand: 'TenantId' };
 export type LaneId = string & { readonly brand: 'LaneId' };
+/** 16 bits of an owner's hash, which the ids of all its things carry. */
+export type OwnerBits = number & { readonly brand: 'OwnerBits' };
 
 /** Milliseconds since 1970, UTC. */
 export type Millis = number;

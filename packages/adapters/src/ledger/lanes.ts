@@ -1,4 +1,16 @@
-import type { DueMark, Lane, LaneId, LaneStore, Millis, Nudge, Owner, TenantId, TurnName } from '@slowwave/engine';
+import type {
+  DueMark,
+  Lane,
+  LaneId,
+  LaneStore,
+  Millis,
+  NewBatch,
+  Nudge,
+  Owner,
+  TenantId,
+  TurnName,
+} from '@slowwave/engine';
+import { ownerOf } from '@slowwave/engine/storing';
 import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { claim } from './claim.ts';
 import { clockSeen, clockSetBack, isAnyAhead, isTimeToNote, noteClock } from './clock.ts';
@@ -38,10 +50,15 @@ const getLane = asLookup('lanes.get', function* ({ id }: { id: LaneId }): Script
   return row === null ? null : laneFrom(row);
 });
 
-interface OwnedBy {
+export interface OwnedBy {
   readonly tenant: TenantId;
   readonly owner: Owner;
 }
+
+export const ownerOfBatch = ({ tenant, scope }: Pick<NewBatch, 'tenant' | 'scope'>): OwnedBy => ({
+  tenant,
+  owner: ownerOf(scope),
+});
 
 export const find = asLookup('lanes.find', findLane);
 

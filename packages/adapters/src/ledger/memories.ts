@@ -2,14 +2,14 @@ import type { LaneId, Memory, MemoryStore, Message, Scope, TenantId, Tombstone }
 import { ownerOf } from '@slowwave/engine/storing';
 import { type Access, read, storeOf } from './access.ts';
 import { apply, writeExplicitly } from './apply.ts';
-import { find, openLane } from './lanes.ts';
+import { find, type OwnedBy, openLane } from './lanes.ts';
 import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
 import { MARKED, type MemoryRow, marksFrom, memoryFrom, type VersionColumns } from './rows/memory.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, allAs, type Given, idsOf, type once, type Script } from './script.ts';
 
-export const memoryStore = (access: Access, newLaneId: () => LaneId): MemoryStore => {
+export const memoryStore = (access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore => {
   const store = scripted(access);
   return {
     ...store,
@@ -17,7 +17,7 @@ export const memoryStore = (access: Access, newLaneId: () => LaneId): MemoryStor
     write: (tenant, change) => access.write(writeExplicitly, { tenant, ...change }),
     laneOf: async (tenant, owner, now) => {
       const known = await access.read(find, { tenant, owner });
-      return known?.id ?? access.write(openLane, { tenant, owner, now, newId: newLaneId() });
+      return known?.id ?? access.write(openLane, { tenant, owner, now, newId: newLaneId({ tenant, owner }) });
     },
     get: async (tenant, id) => (await store.many(tenant, [id]))[0] ?? null,
   };

@@ -8,7 +8,7 @@ import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundLane } from './graph/around.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
-import { laneStore } from './lanes.ts';
+import { laneStore, type OwnedBy } from './lanes.ts';
 import { memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
@@ -34,7 +34,7 @@ interface Own {
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
   readonly filtering: Filtering;
-  newLaneId(): LaneId;
+  newLaneId(of: OwnedBy): LaneId;
 }
 
 /** The stores of any SQL ledger. Whoever loads this knows every script by its name. */

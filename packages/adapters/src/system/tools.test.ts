@@ -1,5 +1,8 @@
+import { type OwnerBits, ownerBitsIn } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { systemTools } from './tools.ts';
+
+const BITS = 0x1234 as OwnerBits;
 
 test('the clock tells milliseconds since 1970', () => {
   const before = Date.now();
@@ -9,15 +12,34 @@ test('the clock tells milliseconds since 1970', () => {
 });
 
 test('ids name their kind and are all different', () => {
-  const ids = Array.from({ length: 10_000 }, () => systemTools.id('mem'));
+  const ids = Array.from({ length: 10_000 }, () => systemTools.id('mem', BITS));
   expect(ids.filter((id) => !/^mem_[0-9abcdefghjkmnpqrstvwxyz]{26}$/u.test(id))).toEqual([]);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test('ids of an owner carry its bits, and differ in 44 others', () => {
+  const ids = Array.from({ length: 10_000 }, () => systemTools.id('mem', BITS));
+  expect(new Set(ids.map(ownerBitsIn))).toEqual(new Set([BITS]));
+  const rests = ids.map((id) => [...id.slice('mem_'.length + 17)].map((digit) => DIGITS.indexOf(digit)));
+  expect(variety(rests, 0)).toBe(16);
+  for (let place = 1; place < 9; place += 1) expect(variety(rests, place)).toBe(32);
+});
+
+test('ids of what belongs to nobody are random where others name their owner', () => {
+  const ids = Array.from({ length: 10_000 }, () => systemTools.id('key'));
+  expect(new Set(ids.map(ownerBitsIn)).size).toBeGreaterThan(5_000);
+});
+
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** How many values the digit at a place takes; of the first, only its last 4 bits are nobody's. */
+const variety = (rests: readonly (readonly number[])[], place: number): number =>
+  new Set(rests.map((rest) => (rest[place] ?? 0) % (place === 0 ? 16 : 32))).size;
+
 test('ids sort by the time they were made', async () => {
   const ids: string[] = [];
   for (let i = 0; i < 5; i += 1) {
-    ids.push(systemTools.id('bat'));
+    ids.push(systemTools.id('bat', BITS));
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   // A few tell enough: to show how two lists of so many differ would take minutes.
@@ -25,7 +47,7 @@ test('ids sort by the time they were made', async () => {
 });
 
 test('ids that are made at once sort in the order in which they were made', () => {
-  const ids = Array.from({ length: 50_000 }, () => systemTools.id('mem'));
+  const ids = Array.from({ length: 50_000 }, () => systemTools.id('mem', BITS));
   // A few tell enough: to show how two lists of so many differ would take minutes.
   expect(ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? '')).slice(0, 3)).toEqual([]);
   const times = new Set(ids.map((id) => id.slice(0, 'mem_'.length + 10)));

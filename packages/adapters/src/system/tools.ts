@@ -1,15 +1,17 @@
 import { createHash, randomFillSync } from 'node:crypto';
-import type { IdKind, Tools } from '@slowwave/engine';
+import type { IdKind, OwnerBits, Tools } from '@slowwave/engine';
+import { digitsOf, ID_ALPHABET, numberOf, ownerDigits } from '@slowwave/engine/storing';
 
-const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_DIGITS = 10; // 50 bits of milliseconds: enough for the next 35,000 years
 const COUNT_DIGITS = 4; // 20 bits: half of them are left to count with, more than are made in a millisecond
-const RANDOM_DIGITS = 12; // 60 bits beside the count: no collisions between processes
+const OWNER_DIGITS = 4; // 16 bits of the owner's hash, where there is one; 4 random ones
+const RANDOM_DIGITS = 8; // 40 bits, 44 with those beside the owner: nobody guesses an id, and processes do not collide
 
 /** The system clock, random ids that sort in the order in which a process makes them, and SHA-256. */
 export const systemTools: Tools = {
   now: () => Date.now(),
-  id: (kind: IdKind) => `${kind}_${orderedPart(Date.now())}${drawn(RANDOM_DIGITS)}`,
+  id: (kind: IdKind, owner?: OwnerBits) =>
+    `${kind}_${orderedPart(Date.now())}${ownerPart(owner)}${drawn(RANDOM_DIGITS)}`,
   breathe,
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
@@ -30,21 +32,14 @@ function orderedPart(at: number): string {
 
 const COUNT_FIRST = 32 ** COUNT_DIGITS / 2;
 
-const numberOf = (digits: string): number => [...digits].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
-
 const timeDigits = (at: number): string => digitsOf(at, TIME_DIGITS);
 
-function digitsOf(number: number, length: number): string {
-  let digits = '';
-  for (let rest = number, i = 0; i < length; i += 1, rest = Math.floor(rest / 32)) {
-    digits = (CROCKFORD[rest % 32] ?? '0') + digits;
-  }
-  return digits;
-}
+const ownerPart = (owner: OwnerBits | undefined): string =>
+  owner === undefined ? drawn(OWNER_DIGITS) : ownerDigits(owner, drawn(1));
 
 /** Ids whose random digits are drawn in one go: a draw costs more than all the rest of an id. */
 const IDS_DRAWN = 256;
-const pool = Buffer.alloc(RANDOM_DIGITS * IDS_DRAWN);
+const pool = Buffer.alloc((OWNER_DIGITS + RANDOM_DIGITS) * IDS_DRAWN);
 let used = pool.length;
 
 function drawn(digits: number): string {
@@ -57,7 +52,7 @@ function drawn(digits: number): string {
 /** Fills the pool with random digits. */
 function draw(): void {
   randomFillSync(pool);
-  for (let i = 0; i < pool.length; i += 1) pool[i] = CROCKFORD.charCodeAt((pool[i] ?? 0) % CROCKFORD.length);
+  for (let i = 0; i < pool.length; i += 1) pool[i] = ID_ALPHABET.charCodeAt((pool[i] ?? 0) % ID_ALPHABET.length);
   used = 0;
 }
 

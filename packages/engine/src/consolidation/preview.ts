@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { ownerBitsOf } from '../ids.ts';
 import { saidWhen } from '../messages/message.ts';
 import { accountOf, afford } from '../models/budget.ts';
 import type { Plan } from '../plan.ts';
@@ -49,7 +50,7 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
     owner,
     generation: 0,
     epoch: 0,
-    consolidationId: tools.id('con'),
+    consolidationId: tools.id('con', ownerBitsOf(tools, { tenant: batch.tenant, owner })),
     scope: batch.scope,
     settings: batch.settings,
     batchIds: [],

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
+import { ownerHashOf } from '../ids.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { NewTrailEntry, TrailEntry } from '../ports/ledger/trail.ts';
-import type { Tools } from '../ports/tools.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
 
 /** Stores that an owner is to be erased. From now on nothing of it is consolidated, written or listed. */
@@ -13,16 +13,6 @@ export function requestErasure(
   const ownerHash = ownerHashOf(tools, { ledgerId: ledger.id, tenant, owner });
   return ledger.erasures.request(tenant, owner, { id: tools.id('ers'), ownerHash, now: tools.now() });
 }
-
-interface Named {
-  readonly ledgerId: string;
-  readonly tenant: TenantId;
-  readonly owner: Owner;
-}
-
-/** What stays of an owner that is erased: proves to who knows the id that it was. */
-export const ownerHashOf = ({ hash }: Pick<Tools, 'hash'>, { ledgerId, tenant, owner }: Named): string =>
-  hash(JSON.stringify([ledgerId, tenant, owner.kind, owner.id]));
 
 /** An owner that was erased, or is being erased. */
 export interface ErasedOwner {

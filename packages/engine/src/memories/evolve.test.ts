@@ -1,4 +1,4 @@
-import { details, fixedTools, home, MORNING } from '@slowwave/engine-testing';
+import { bitsOf, details, fixedTools, home, MORNING } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normaliseText } from '../text/normalise.ts';
@@ -185,7 +185,7 @@ function eventsOf(happenings: readonly Happening[]): MemoryEvent[] {
     const event = i === 0 ? 'ADD' : kind;
     const sourceIds = [`msg_${i + 1}`];
     return {
-      id: tools.id('evt'),
+      id: tools.id('evt', bitsOf(tools)),
       memoryId: 'mem_1',
       revision: i + 1,
       kind: event,

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { ownerBitsOf } from '../ids.ts';
 import type { Review, Settlement } from '../ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
@@ -134,11 +135,12 @@ async function deletionsByOthers(
 
 const revisionOf = ({ revision }: { readonly revision: number }): number => revision;
 
-function eventOf({ tools }: ReviewDeps, { operation, consolidationId }: Review, memory: Memory | null): MemoryEvent {
+function eventOf({ tools }: ReviewDeps, review: Review, memory: Memory | null): MemoryEvent {
+  const { operation, consolidationId } = review;
   const { memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
   const kind = memory === null || operation.kind === 'DELETE' ? operation.kind : kindOn(memory, operation);
   return {
-    id: tools.id('evt'),
+    id: tools.id('evt', ownerBitsOf(tools, review)),
     memoryId,
     revision: (memory?.revision ?? 0) + 1,
     kind,
@@ -163,12 +165,13 @@ const kindOn = (memory: Memory, { saidAt, after }: Review['operation']): 'NONE' 
 /** The facts that waited with it because they say the same: each confirms it, as it would have had nothing waited. */
 function repeatsOf(
   { tools }: ReviewDeps,
-  { operation, consolidationId }: Review,
+  { operation, consolidationId, ...review }: Review,
   made: Memory,
 ): readonly MemoryEvent[] {
+  const bits = ownerBitsOf(tools, review);
   const previous = liveVersion(made)?.text ?? null;
   return (operation.repeats ?? []).map(({ fact, after, ...said }, i) => ({
-    id: tools.id('evt'),
+    id: tools.id('evt', bits),
     memoryId: made.id,
     revision: made.revision + 1 + i,
     kind: 'NONE',

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { ownerBitsOf } from '../ids.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
@@ -46,7 +47,8 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
   const now = deps.tools.now();
   const owner = ownerOf(wanted.scope);
   const lane = await deps.ledger.memories.laneOf(tenant, owner, now);
-  const event = eventOf(deps, null, {
+  const home = { tenant, lane, owner, scope: wanted.scope };
+  const event = eventOf(deps, home, {
     kind: 'ADD',
     text: wanted.text,
     validFrom: wanted.validFrom ?? now,
@@ -62,7 +64,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
       expiresAt: wanted.expiresAt,
     },
   });
-  const change = changeOf({ tenant, lane, owner, scope: wanted.scope }, null, event);
+  const change = changeOf(home, null, event);
   const written = await write(deps, tenant, [change]);
   return written.kind === 'conflict' ? written : { kind: written.kind, memory: change.memory };
 }
@@ -178,16 +180,18 @@ function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange
 
 function eventOf(
   { tools }: WriteDeps,
-  memory: Memory | null,
+  of: Home | Memory,
   said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & Partial<Pick<MemoryEvent, 'saidAt' | 'reason'>>,
 ): MemoryEvent {
   const now = tools.now();
+  const memory = 'versions' in of ? of : null;
+  const bits = ownerBitsOf(tools, of);
   return {
     saidAt: momentAfter(memory, now),
     ...BY_API,
     ...said,
-    id: tools.id('evt'),
-    memoryId: memory?.id ?? tools.id('mem'),
+    id: tools.id('evt', bits),
+    memoryId: memory?.id ?? tools.id('mem', bits),
     revision: (memory?.revision ?? 0) + 1,
     consolidationId: null,
     factId: null,

@@ -1,10 +1,11 @@
 import { type MessageBody, type PostBatch, textOf } from '@slowwave/contracts';
+import { ownerBitsOf } from '../ids.ts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { Tools } from '../ports/tools.ts';
 import { millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
 import { canonical, estimateTokens } from '../text/normalise.ts';
 import { scopeOf } from '../views/views.ts';
-import type { BatchSettings, JsonObject, Millis, TenantId } from '../words.ts';
+import { type BatchSettings, type JsonObject, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { type SaidWhen, timeGiven } from './message.ts';
 
 export interface Posted {
@@ -22,13 +23,15 @@ export interface Posted {
 export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOnly }: Posted): NewBatch {
   const acceptedAt = tools.now();
   const timeOf = timesOf({ body, timezone }, acceptedAt);
+  const scope = scopeOf(body);
+  const bits = ownerBitsOf(tools, { tenant, owner: ownerOf(scope) });
   return {
-    id: tools.id('bat'),
+    id: tools.id('bat', bits),
     tenant,
-    scope: scopeOf(body),
+    scope,
     settings: { ...settingsOf(body), ...(ownAppOnly && { ownAppOnly }) },
     metadata: (body.metadata ?? {}) as JsonObject,
-    messages: body.messages.map((message) => newMessage(tools.id('msg'), message, timeOf(message))),
+    messages: body.messages.map((message) => newMessage(tools.id('msg', bits), message, timeOf(message))),
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOf(content)), 0),
     acceptedAt,
     flush: body.flush ?? false,

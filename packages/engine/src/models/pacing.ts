@@ -117,6 +117,6 @@ export function retryDelay(
   { retryAfterMs }: Pick<EngineError, 'retryAfterMs'>,
 ): number {
   const doubled = Math.min(settings.retryDelayMs * 2 ** attempts, settings.retryDelayMaxMs);
-  const spread = Number.parseInt(tools.hash(tools.id('con')).slice(0, 4), 16) / 0xffff;
+  const spread = Number.parseInt(tools.hash(tools.id('aud')).slice(0, 4), 16) / 0xffff;
   return Math.max(retryAfterMs ?? 0, Math.round(doubled * (0.5 + spread / 2)));
 }

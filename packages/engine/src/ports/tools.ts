@@ -1,10 +1,11 @@
-import type { Millis } from '../words.ts';
+import type { Millis, OwnerBits } from '../words.ts';
 
 /** Time, ids, hashing and a pause: what the engine can't make itself. */
 export interface Tools {
   now(): Millis;
-  /** A new id, time-ordered, e.g. id('mem') → 'mem_01j9…'. */
-  id(kind: IdKind): string;
+  /** A new id, time-ordered, e.g. id('key') → 'key_01j9…'. The id of something that has an owner carries its bits. */
+  id(kind: FreeKind): string;
+  id(kind: OwnedKind, owner: OwnerBits): string;
   /** A stable hex digest of a text. */
   hash(text: string): string;
   /**
@@ -14,23 +15,13 @@ export interface Tools {
   breathe(): Promise<void>;
 }
 
-export type IdKind =
-  | 'bat'
-  | 'msg'
-  | 'lane'
-  | 'con'
-  | 'mem'
-  | 'evt'
-  | 'led'
-  | 'rev'
-  | 'ers'
-  | 'rpl'
-  | 'und'
-  | 'key'
-  | 'whk'
-  | 'ent'
-  | 'sta'
-  | 'aud';
+/** What has an owner. A study goes by the id of its consolidation. */
+export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'rev' | 'und' | 'ent' | 'sta';
+
+/** What has none, or several; and erasures, since what stays of one must not say whose it was. */
+export type FreeKind = 'led' | 'ers' | 'rpl' | 'key' | 'whk' | 'aud';
+
+export type IdKind = OwnedKind | FreeKind;
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {

@@ -1,4 +1,5 @@
 import {
+  bitsOf,
   type EngineBench,
   echoExtract,
   engineBench,
@@ -124,7 +125,7 @@ async function turnOf(bench: EngineBench) {
 
 /** Another worker takes the same turn; false when the lane has moved on. */
 async function claimAgain({ deps, tools }: EngineBench, turn: Awaited<ReturnType<typeof turnOf>>): Promise<boolean> {
-  const how = { now: tools.now(), window: deps.settings.window, newConsolidationId: tools.id('con') };
+  const how = { now: tools.now(), window: deps.settings.window, newConsolidationId: tools.id('con', bitsOf(tools)) };
   return (await deps.ledger.lanes.claim(turn, how)).kind === 'claimed';
 }
 

@@ -2,6 +2,7 @@ import { consolidate } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
+import { ownerBitsOfLane } from '../ids.ts';
 import { doubt } from '../models/ask.ts';
 import { retryDelay } from '../models/pacing.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -25,9 +26,10 @@ export interface TurnDeps extends EngineDeps {
 export const takeTurn =
   (deps: TurnDeps): TurnHandler =>
   async ({ lane, generation }, cancel) => {
+    const newConsolidationId = deps.tools.id('con', ownerBitsOfLane(lane));
     const claim = await deps.ledger.lanes.claim(
       { lane, generation },
-      { now: deps.tools.now(), window: deps.settings.window, newConsolidationId: deps.tools.id('con') },
+      { now: deps.tools.now(), window: deps.settings.window, newConsolidationId },
     );
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };

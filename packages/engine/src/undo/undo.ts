@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { projectGraphNow } from '../graph/project.ts';
+import { ownerBitsOf } from '../ids.ts';
 import { evolve, inEffect, liveVersion, tombstoneOf } from '../memories/evolve.ts';
 import { dependentsOf, isHollow, type Life, undoneBy, undosInEffect, unitOf } from '../memories/former.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
@@ -75,11 +76,12 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
   const { lane, earlier, owner, lives, what } = decision;
   const { kindOfUndo: kind, ...takes } = what;
   const at = tools.now();
-  const id = tools.id('und');
+  const bits = ownerBitsOf(tools, { tenant, owner });
+  const id = tools.id('und', bits);
   const number = earlier.length + 1;
   const undo: Undo = { id, tenant, lane, owner, number, kind, ...takes, memories: lives.length, at };
   const [before, after] = [undoneBy(earlier), undoneBy([...earlier, undo])];
-  const changes = lives.map((life) => changeOf(life, eventOf(tools.id('evt'), life, { decision, undo })));
+  const changes = lives.map((life) => changeOf(life, eventOf(tools.id('evt', bits), life, { decision, undo })));
   return {
     undo,
     changes,

@@ -1,6 +1,6 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
 import { append as appendTo } from '../../ledger/lane-life.ts';
-import type { NewLane } from '../../ledger/lanes.ts';
+import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
 import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
@@ -97,8 +97,7 @@ async function seenClientIds(sql: Sql, places: ReadonlyMap<Append, number>): Pro
 const clientKey = (scope: number, clientId: string): string => `${scope} ${clientId}`;
 
 const laneOf = ({ batch, newLaneId }: Append): NewLane => ({
-  tenant: batch.tenant,
-  owner: ownerOf(batch.scope),
+  ...ownerOfBatch(batch),
   newId: newLaneId,
   now: batch.acceptedAt,
 });

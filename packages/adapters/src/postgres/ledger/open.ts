@@ -1,8 +1,10 @@
 import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
+import { ownerBitsOf } from '@slowwave/engine/storing';
 import type { Pool } from 'pg';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundAtOnce } from '../../ledger/graph/around.ts';
+import { type OwnedBy, ownerOfBatch } from '../../ledger/lanes.ts';
 import { proveWritable, storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
@@ -70,7 +72,7 @@ interface Opened {
 }
 
 function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
-  const newLaneId = (): LaneId => tools.id('lane') as LaneId;
+  const newLaneId = (of: OwnedBy): LaneId => tools.id('lane', ownerBitsOf(tools, of)) as LaneId;
   let committed = { commits: 0, calls: 0 };
   const groups = appendGroups(async (group) => {
     const appended = await access.own.write((sql) => appendGroup(sql, group));
@@ -85,7 +87,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   return {
     id,
     ...storesOf(access, {
-      append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId() }),
+      append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId(ownerOfBatch(batch)) }),
       around: aroundAtOnce,
       compact: () => compactDatabase(access.own),
       filtering: FILTERING,

@@ -1,7 +1,6 @@
 import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
-import { ownerOf } from '@slowwave/engine/storing';
 import { append as appendTo } from '../../ledger/lane-life.ts';
-import { insertLane, type NewLane } from '../../ledger/lanes.ts';
+import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
 import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
@@ -24,7 +23,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const before = answerOfKey(sql, batch);
   if (before !== null) return before;
   const { tenant, acceptedAt, tokens, flush, priority } = batch;
-  const lane = laneOf(sql, { tenant, owner: ownerOf(batch.scope), newId: newLaneId, now: acceptedAt });
+  const lane = laneOf(sql, { ...ownerOfBatch(batch), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
   runScript(sql, insert(BATCHES, [row]));

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
+import { ownerBitsOf } from '@slowwave/engine/storing';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import type { Access } from '../../ledger/access.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundEach } from '../../ledger/graph/around.ts';
+import { type OwnedBy, ownerOfBatch } from '../../ledger/lanes.ts';
 import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../file.ts';
@@ -71,11 +73,12 @@ export function ledgerOf({ path, tools, ...connections }: Opened): SqliteLedger 
   const { here, reader, auditor, writer } = connections;
   const access = accessOf(connections);
   const requireFile = sameFile(path);
-  const newLaneId = (): LaneId => tools.id('lane') as LaneId;
+  const newLaneId = (of: OwnedBy): LaneId => tools.id('lane', ownerBitsOf(tools, of)) as LaneId;
   return {
     id: ledgerIdOf(here),
     ...storesOf(access, {
-      append: (batch, policy) => access.call(APPEND, { batch, policy, newLaneId: newLaneId() } satisfies Append),
+      append: (batch, policy) =>
+        access.call(APPEND, { batch, policy, newLaneId: newLaneId(ownerOfBatch(batch)) } satisfies Append),
       around: aroundEach,
       compact: () => compact(writer),
       filtering: FILTERING,

@@ -1,8 +1,9 @@
+import { ownerBitsOf } from '../../ids.ts';
 import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, VersionDetails } from '../../words.ts';
+import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, OwnerBits, VersionDetails } from '../../words.ts';
 import { candidatesByFact } from '../repeats.ts';
 
 /** What the guard knows before it begins. */
@@ -60,6 +61,7 @@ export class Bench {
   readonly #made: Map<string, Memory>;
   readonly #changed = new Set<string>();
   readonly #now: Millis;
+  readonly #bits: OwnerBits;
 
   constructor(input: GuardInput) {
     this.input = input;
@@ -67,6 +69,7 @@ export class Bench {
     this.#world = new World(input.memories.values());
     this.#made = new Map(input.memories);
     this.#now = input.tools.now();
+    this.#bits = ownerBitsOf(input.tools, input.home);
   }
 
   memory(id: string): Memory | undefined {
@@ -92,7 +95,7 @@ export class Bench {
   change(fact: Fact, change: Change): Memory {
     const { home, tools } = this.input;
     const before = change.memoryId === null ? undefined : this.memory(change.memoryId);
-    const memoryId = before?.id ?? this.#waitingFor(change) ?? tools.id('mem');
+    const memoryId = before?.id ?? this.#waitingFor(change) ?? tools.id('mem', this.#bits);
     const event = this.#eventOf(fact, change, { memoryId, before });
     const after = evolve(home, before ?? null, [event]);
     this.#world.put(after);
@@ -139,7 +142,7 @@ export class Bench {
       return;
     }
     this.held.add({
-      id: this.input.tools.id('rev'),
+      id: this.input.tools.id('rev', this.#bits),
       kind: made === undefined && change.kind === 'UPDATE' ? 'ADD' : change.kind,
       fact: fact.id,
       factText: fact.text,
@@ -173,7 +176,7 @@ export class Bench {
   #eventOf(fact: Fact, change: Change, of: { memoryId: string; before: Memory | undefined }): DecidedEvent {
     const says = change.kind !== 'DELETE';
     return {
-      id: this.input.tools.id('evt'),
+      id: this.input.tools.id('evt', this.#bits),
       memoryId: of.memoryId,
       revision: (of.before?.revision ?? 0) + 1,
       kind: change.kind,

@@ -101,7 +101,7 @@ describe('a model that obeys a message', () => {
     const decided = {
       ends: [
         { relation: '17', by: 'n0', reason: 'all of it' },
-        { relation: 'sta_00000001', by: null, reason: 'an id of the ledger' },
+        { relation: 'sta_00000000000001000000000000', by: null, reason: 'an id of the ledger' },
         { relation: '0', by: '0', reason: 'by itself' },
       ],
       pairs: [{ pair: 'p9', same: true, reason: 'the same' }],

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
+import { ownerBitsOf } from '../../ids.ts';
 import { promptUse } from '../../models/ask.ts';
 import { usesOf } from '../../models/budget.ts';
 import { DECIDE_GRAPH } from '../../models/prompts/decide-graph.ts';
@@ -65,6 +66,7 @@ type Say = ReturnType<typeof sayingIn>;
 function sayingIn({ tools }: EngineDeps, { study, plan }: Concluded) {
   const recordedAt = tools.now();
   const { consolidationId } = study;
+  const bits = ownerBitsOf(tools, study);
   const memoriesOf = (messageIds: readonly string[]): readonly string[] => [
     ...new Set(
       (plan?.events ?? [])
@@ -74,7 +76,7 @@ function sayingIn({ tools }: EngineDeps, { study, plan }: Concluded) {
   ];
   return ({ saidAt, messageIds, quote }: Saying) => ({
     ...{
-      id: tools.id('sta'),
+      id: tools.id('sta', bits),
       saidAt,
       recordedAt,
       consolidationId,

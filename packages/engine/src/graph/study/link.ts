@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
+import { ownerBitsOf } from '../../ids.ts';
 import { embedTexts } from '../../models/embed.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { cosine } from '../../search/hits.ts';
@@ -37,7 +38,8 @@ const madeKey = ({ self, name, kind }: Mention): string => (self ? '' : `${kind}
 
 /** As it will be, once the study is applied. */
 const newFor = ({ tools }: EngineDeps, { study }: Admitted, { name, kind, self }: Mention): Entity => ({
-  ...{ id: tools.id('ent'), tenant: study.tenant, lane: study.lane, owner: study.owner, name, kind, self },
+  ...{ tenant: study.tenant, lane: study.lane, owner: study.owner, name, kind, self },
+  id: tools.id('ent', ownerBitsOf(tools, study)),
   ...{ aliases: [], mergedInto: null, counts: true, revision: 0, createdAt: tools.now() },
 });
 

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
+import { ownerBitsOfLane } from '../../ids.ts';
 import { EXPLICIT_SEQ } from '../../memories/write.ts';
 import type { EntityGiven, GraphRefusal } from '../../ports/writers.ts';
 import { normaliseText } from '../../text/normalise.ts';
@@ -32,10 +33,11 @@ export async function saying(
   const now = tools.now();
   const latest = known.at(-1)?.statement.saidAt.at ?? 0;
   const at = latest < now ? now : latest + 1;
+  const bits = ownerBitsOfLane(lane);
   return drafts.map((draft, i) => ({
     ...{ messageIds: [], memoryIds: [], quote: null },
     ...draft,
-    id: tools.id('sta'),
+    id: tools.id('sta', bits),
     saidAt: { at, seq: EXPLICIT_SEQ - drafts.length + i + 1 },
     recordedAt: now,
     consolidationId: null,
@@ -110,7 +112,7 @@ async function endOf(deps: GraphWriteDeps, where: Lane, given: EntityGiven): Pro
   const [found] = await entitiesMeant(deps.ledger.graph, where, given);
   if (found !== undefined) return { kind: 'end', id: found.id, self: found.self, made: null };
   if (given.kind === 'id') return { kind: 'not_found', what: 'entity', id: given.id };
-  return newEnd(deps, { name: SELF_NAME, kind: 'person', self: true });
+  return newEnd(deps, where, { name: SELF_NAME, kind: 'person', self: true });
 }
 
 /** The one that is called so; a new one where there is none of its kind. */
@@ -126,10 +128,10 @@ async function namedEnd(
   const [found, another] = fitting;
   if (another !== undefined) return { kind: 'ambiguous', name, ids: fitting.map(({ id }) => id) };
   if (found !== undefined) return { kind: 'end', id: found.id, self: found.self, made: null };
-  return newEnd(deps, { name, kind: of ?? 'thing', self: false });
+  return newEnd(deps, where, { name, kind: of ?? 'thing', self: false });
 }
 
-function newEnd({ tools }: GraphWriteDeps, entity: Omit<NewEntity, 'id'>): End {
-  const made = { ...entity, id: tools.id('ent') };
+function newEnd({ tools }: GraphWriteDeps, { lane }: Lane, entity: Omit<NewEntity, 'id'>): End {
+  const made = { ...entity, id: tools.id('ent', ownerBitsOfLane(lane)) };
   return { kind: 'end', id: made.id, self: made.self, made };
 }

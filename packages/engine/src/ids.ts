@@ -1,0 +1,68 @@
+import type { Tools } from './ports/tools.ts';
+import { payerOf } from './replays/space.ts';
+import type { LaneId, Owner, OwnerBits, TenantId } from './words.ts';
+
+/**
+ * How owners are hashed, and what the ids of their things say of them. After its kind, an id has 26 digits:
+ *
+ *   01k9qz4m7w 3f0a   8hsc              2v7rk40d
+ *   time       count  owner + 4 random  random
+ *
+ * The owner's bits say where a thing belongs without looking it up. Ids of things that belong to nobody have random ones.
+ */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford's: 5 bits each, in the order of their characters
+const ORDER_DIGITS = 14;
+const OWNER_DIGITS = 4;
+const OF_KIND = new RegExp(
+  `^[a-z]+_[${ALPHABET}]{${ORDER_DIGITS}}([${ALPHABET}]{${OWNER_DIGITS}})[${ALPHABET}]{8}(?:~|$)`,
+);
+/** 4 digits have 20 bits: 16 of the owner's hash, and 4 random ones. */
+const BESIDE_OWNER = 16;
+const OWNER_HEX = 4;
+
+interface Owned {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+}
+
+/** The tenant belongs to it: elsewhere the same id is somebody else's. */
+const hashOf = ({ hash }: Pick<Tools, 'hash'>, { tenant, owner }: Owned, within: readonly string[] = []): string =>
+  hash(JSON.stringify([...within, tenant, owner.kind, owner.id]));
+
+/** What stays of an owner that is erased: proves to who knows the id that it was, in this ledger. */
+export const ownerHashOf = (tools: Pick<Tools, 'hash'>, { ledgerId, ...owned }: Owned & { ledgerId: string }): string =>
+  hashOf(tools, owned, [ledgerId]);
+
+/** What ids carry of an owner, the same in every ledger and after every restore. A copy in a shadow space stays with its original. */
+export const ownerBitsOf = (tools: Pick<Tools, 'hash'>, { tenant, owner }: Owned): OwnerBits =>
+  Number.parseInt(hashOf(tools, { tenant: payerOf(tenant), owner }).slice(0, OWNER_HEX), 16) as OwnerBits;
+
+/** The owner's bits of an id; null: it has none. Ids of things that belong to nobody have any. */
+export function ownerBitsIn(id: string): OwnerBits | null {
+  const digits = OF_KIND.exec(id)?.[1];
+  return digits === undefined ? null : (Math.floor(numberOf(digits) / BESIDE_OWNER) as OwnerBits);
+}
+
+/** For the id of something in a lane of which nothing else is known yet. */
+export function ownerBitsOfLane(lane: LaneId): OwnerBits {
+  const bits = ownerBitsIn(lane);
+  if (bits === null) throw new Error(`expected the id of a lane, got ${JSON.stringify(lane)}`);
+  return bits;
+}
+
+/** The digits of an id that name its owner. `random`: a digit, of which 4 bits are kept. */
+export const ownerDigits = (bits: OwnerBits, random: string): string =>
+  digitsOf(bits * BESIDE_OWNER + (numberOf(random) % BESIDE_OWNER), OWNER_DIGITS);
+
+export const ID_ALPHABET = ALPHABET;
+
+export const numberOf = (digits: string): number =>
+  [...digits].reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0);
+
+export function digitsOf(number: number, length: number): string {
+  let digits = '';
+  for (let rest = number, i = 0; i < length; i += 1, rest = Math.floor(rest / 32)) {
+    digits = (ALPHABET[rest % 32] ?? '0') + digits;
+  }
+  return digits;
+}

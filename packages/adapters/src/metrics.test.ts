@@ -3,8 +3,7 @@ import { echoExtract, engineBench, fakeChat, fakeEmbedder, fixedTools, NEVER } f
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { memoryLimiter } from './limits/index.ts';
-import { meteredEmbedder } from './metered.ts';
-import { countCommits, countWaits, engineMetrics, ingestMetrics, measureBreakers } from './metrics.ts';
+import { countCommits, countWaits, engineMetrics, ingestMetrics, measureBreakers, meteredEmbedder } from './metrics.ts';
 
 const TURN = { consolidationId: 'con_1', epoch: 1, lane: 'lane_1', batchIds: ['bat_1'], attempts: 0 } as const;
 const turn = TURN as unknown as TurnIds;

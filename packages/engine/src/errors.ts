@@ -1,3 +1,4 @@
+import type { EngineDeps } from './deps.ts';
 import type { Cancellation } from './ports/tools.ts';
 
 /** Codes of failures that can end in a batch's `error`. */
@@ -82,4 +83,15 @@ export function asEngineError(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new EngineError(message, { code: 'internal', retryable: true, cause: thrown });
+}
+
+/** Doubles with every try; lanes that failed together come back apart. What the provider asked for goes first. */
+export function retryDelay(
+  { settings, tools }: Pick<EngineDeps, 'settings' | 'tools'>,
+  attempts: number,
+  { retryAfterMs }: Pick<EngineError, 'retryAfterMs'>,
+): number {
+  const doubled = Math.min(settings.retryDelayMs * 2 ** attempts, settings.retryDelayMaxMs);
+  const spread = Number.parseInt(tools.hash(tools.id('aud')).slice(0, 4), 16) / 0xffff;
+  return Math.max(retryAfterMs ?? 0, Math.round(doubled * (0.5 + spread / 2)));
 }

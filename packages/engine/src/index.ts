@@ -51,8 +51,7 @@ export {
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
 export { memoryWriter } from './memories/write.ts';
-export { draftBatch, type Posted } from './messages/draft-batch.ts';
-export { fromTheFuture, isWorthReading } from './messages/message.ts';
+export { draftBatch, fromTheFuture, isWorthReading, type Posted } from './messages/messages.ts';
 export {
   admitCall,
   type Breaker,
@@ -65,7 +64,7 @@ export {
   type SecondUse,
   secondOf,
   waitFor,
-} from './models/pacing.ts';
+} from './models/limits.ts';
 export type { RawOperation } from './models/parse/listed.ts';
 export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
@@ -96,11 +95,11 @@ export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
+export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
 export { shownVersion } from './projection/make-points.ts';
-export { adoptIndex, markerOf, project, sameMarker } from './projection/project.ts';
+export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
-export { type SweepDeps, sweepOutbox } from './projection/sweep-outbox.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
 export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
 export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
@@ -143,7 +142,6 @@ export {
   type Retention,
   type TenantSettings,
 } from './settings.ts';
-export { atOnce } from './slices.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';

@@ -1,5 +1,6 @@
 import type { ReviewedKind } from './plan.ts';
-import type { DuePolicy } from './ports/ledger/lanes.ts';
+import type { DuePolicy, Turn } from './ports/ledger/lanes.ts';
+import { hasFacts } from './words.ts';
 
 /** What a tenant has chosen for all its batches. null and empty mean: as the product does it. */
 export interface TenantSettings {
@@ -94,3 +95,10 @@ export const DEFAULT_SETTINGS: TenantSettings = {
 
 /** When the tenant's lanes are due: its own word where it has one, else the process's. */
 export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({ ...otherwise, ...due });
+
+/**
+ * Whether the graph has a study of what a turn consolidates. What is stored word for word reaches no model, and procedures
+ * tell of no people and places. A graph is one for all apps of its owner: a key for one app has no part in it.
+ */
+export const isStudied = ({ settings }: Pick<Turn, 'settings'>, rules: Pick<TenantSettings, 'graph'>): boolean =>
+  hasFacts(settings) && settings.ownAppOnly !== true && (settings.graph ?? rules.graph);

@@ -15,7 +15,7 @@ export {
 export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
-export { saidWhen } from './messages/message.ts';
+export { saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';

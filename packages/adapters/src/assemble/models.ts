@@ -9,8 +9,7 @@ import {
   postgresLimiter,
   redisLimiter,
 } from '../limits/index.ts';
-import { meteredEmbedder, meteredReranker } from '../metered.ts';
-import { countWaits, measureBreakers } from '../metrics.ts';
+import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';

@@ -1,7 +1,6 @@
 import { type Embedder, EngineError } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { hurriedEmbedder } from './hurried-embedder.ts';
-import { slots, slottedEmbedder } from './slots.ts';
+import { hurriedEmbedder, slots, slottedEmbedder } from './limited.ts';
 
 const never = new AbortController().signal;
 const VECTOR = { vectors: [Float32Array.of(1)], usage: { promptTokens: 1, completionTokens: 0 } };

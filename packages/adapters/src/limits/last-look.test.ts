@@ -1,11 +1,8 @@
-import type { ChatModel, Limiter, TurnName } from '@slowwave/engine';
-import { DEFAULT_TENANT, EngineError, takeTurn } from '@slowwave/engine';
+import { type ChatModel, DEFAULT_TENANT, EngineError, type Limiter, type TurnName, takeTurn } from '@slowwave/engine';
 import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingChat } from './breaking-chat.ts';
-import { limitedChat } from './limited.ts';
+import { breakingChat, limitedChat, slots, slottedChat } from './limited.ts';
 import { memoryLimiter } from './memory-limiter.ts';
-import { slots, slottedChat } from './slots.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };
 const UNLIMITED = { requestsPerMinute: null, tokensPerMinute: null };

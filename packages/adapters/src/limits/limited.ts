@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  admitCall,
+  type Breaker,
+  type BreakerPolicy,
   type Cancellation,
   type ChatCall,
   type ChatModel,
+  CLOSED_BREAKER,
+  callFailed,
+  callUndecided,
+  type Embedded,
   type Embedder,
   EngineError,
+  type EngineErrorCode,
   estimateTokens,
+  FencedError,
   type Limiter,
   type Log,
 } from '@slowwave/engine';
+import { steadyNow } from './memory-limiter.ts';
 
 /** Tokens an answer is thought to take before it is known. */
 const ANSWER_TOKENS = 400;
@@ -17,7 +27,7 @@ const IMAGE_TOKENS = 1_000;
 
 /** A chat model that all workers together ask no more often than its provider allows. */
 export const limitedChat = (chat: ChatModel, { limiter, log }: { limiter: Limiter; log: Log }): ChatModel => ({
-  name: chat.name,
+  ...chat,
   ask: (call, cancel) =>
     limited(
       { model: chat.name, limiter, log },
@@ -38,8 +48,7 @@ const estimateOf = ({ system, user, schema, images = [] }: ChatCall): number =>
 
 /** An embedder that is left alone for as long as its provider asks for. */
 export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter: Limiter; log: Log }): Embedder => ({
-  fingerprint: embedder.fingerprint,
-  dimensions: embedder.dimensions,
+  ...embedder,
   embed: (texts, cancel) =>
     limited(
       { model: embedder.fingerprint, limiter, log },
@@ -136,3 +145,209 @@ const refused = (cause: unknown, ms: number): EngineError =>
     countsAsTry: false,
     cause,
   });
+
+/** Places for work that is under way at a time; whoever finds none free waits in line. */
+interface Slots {
+  take(cancel: Cancellation): Promise<void>;
+  /** Once for each that was taken. */
+  giveBack(): void;
+}
+
+export function slots(count: number): Slots {
+  let free = count;
+  const line: (() => void)[] = [];
+  return {
+    take: async (cancel) => {
+      if (free === 0) return inLine(line, cancel);
+      free -= 1;
+    },
+    giveBack: () => {
+      const next = line.shift();
+      if (next === undefined) free += 1;
+      else next(); // the place goes from hand to hand
+    },
+  };
+}
+
+/** Work of each name has so many places of its own. Whoever is cancelled in the line leaves it. */
+export function slotsOfEach(count: number) {
+  const places = new Map<string, { readonly slots: Slots; users: number }>();
+  return async <T>(name: string, cancel: Cancellation, work: () => Promise<T>): Promise<T> => {
+    const place = places.get(name) ?? { slots: slots(count), users: 0 };
+    places.set(name, place);
+    place.users += 1;
+    try {
+      return await inPlace(place.slots, cancel, work);
+    } finally {
+      place.users -= 1;
+      if (place.users === 0) places.delete(name);
+    }
+  };
+}
+
+/** A chat model that is asked no more often at a time than there are places, by all that share them. */
+export const slottedChat = (chat: ChatModel, places: Slots): ChatModel => ({
+  ...chat,
+  ask: (call, cancel) => inPlace(places, cancel, () => chat.ask(call, cancel)),
+});
+
+/** The same of an embedder. */
+export const slottedEmbedder = (embedder: Embedder, places: Slots): Embedder => ({
+  ...embedder,
+  embed: (texts, cancel) => inPlace(places, cancel, () => embedder.embed(texts, cancel)),
+});
+
+async function inPlace<T>(places: Slots, cancel: Cancellation, work: () => Promise<T>): Promise<T> {
+  await places.take(cancel);
+  try {
+    return await work();
+  } finally {
+    places.giveBack();
+  }
+}
+
+/** Resolves when a place is handed over; rejects, and leaves the line, when the work is cancelled before. */
+function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (cancel.aborted) return reject(cancelled());
+    const enter = (): void => {
+      cancel.removeEventListener('abort', leave);
+      resolve();
+    };
+    const leave = (): void => {
+      line.splice(line.indexOf(enter), 1);
+      reject(cancelled());
+    };
+    cancel.addEventListener('abort', leave, { once: true });
+    line.push(enter);
+  });
+}
+
+const cancelled = (): EngineError =>
+  new EngineError('cancelled while waiting for others to finish', {
+    code: 'cancelled',
+    retryable: true,
+  });
+
+const POLICY: BreakerPolicy = {
+  // Several times the tries one batch has: a batch that its provider cannot bear parks alone and stops nobody else.
+  failures: 20,
+  windowMs: 60_000,
+  coolDownMs: 5_000,
+  // How late a provider that is well again is noticed.
+  coolDownMaxMs: 120_000,
+};
+
+/** The provider is away or broken, or refuses us whatever we ask. */
+const BROKEN: readonly EngineErrorCode[] = [
+  'model_unreachable',
+  'model_timeout',
+  'model_server_error',
+  'model_misconfigured',
+];
+/** Tells nothing of the provider: it was not asked, or the caller hung up. */
+const UNDECIDED: readonly EngineErrorCode[] = ['cancelled', 'rate_limited', 'queue_unavailable', 'ledger_unavailable'];
+
+/** A chat model that can be seen to be left alone. */
+export interface BreakingChat extends ChatModel {
+  breaker(): Breaker['kind'];
+}
+
+interface BreakingOptions {
+  readonly log: Log;
+  readonly policy?: BreakerPolicy;
+  readonly now?: () => number;
+}
+
+/**
+ * A chat model that is left alone while it keeps failing, by all work of this process: work waits without losing
+ * tries. The failure of a probe counts as any other.
+ */
+export function breakingChat(
+  chat: ChatModel,
+  { log, policy = POLICY, now = steadyNow }: BreakingOptions,
+): BreakingChat {
+  let breaker = CLOSED_BREAKER;
+  const become = (next: Breaker): void => {
+    const [from, to] = [breaker.kind, next.kind];
+    breaker = next;
+    if (from !== to && to === 'open')
+      log.warn({ model: chat.name, from }, 'a model keeps failing; calls to it are paused');
+    if (from !== to && to === 'closed') log.info({ model: chat.name }, 'a model answers again');
+  };
+  return {
+    ...chat,
+    breaker: () => breaker.kind,
+    ask: async (call, cancel) => {
+      const admission = admitCall(breaker, now());
+      if (admission.kind === 'wait') throw leftAlone(chat.name, admission.ms);
+      become(admission.breaker);
+      const { probe } = admission;
+      try {
+        const answer = await chat.ask(call, cancel);
+        become(CLOSED_BREAKER);
+        return answer;
+      } catch (error) {
+        become(after(error, breaker, { probe, now: now() }));
+        throw error;
+      }
+    },
+  };
+
+  /** What an error tells of the provider; one that refuses is there. */
+  function after(error: unknown, before: Breaker, call: { probe: boolean; now: number }): Breaker {
+    if (error instanceof FencedError) return callUndecided(before, call);
+    const code = error instanceof EngineError ? error.code : 'internal';
+    if (BROKEN.includes(code)) return callFailed(before, call, policy);
+    return UNDECIDED.includes(code) ? callUndecided(before, call) : CLOSED_BREAKER;
+  }
+}
+
+const leftAlone = (model: string, ms: number): EngineError =>
+  new EngineError(`${model} keeps failing; calls to it are paused for ${Math.ceil(ms / 1000)} s; the work waits`, {
+    code: 'circuit_open',
+    retryable: true,
+    retryAfterMs: ms,
+    countsAsTry: false,
+  });
+
+/**
+ * How long somebody who waits for an answer waits for vectors. A model that is there needs a tenth of it; what is asked or
+ * written is found by its words without.
+ */
+export const EMBEDDING_LIMIT_MS = 2_000;
+
+/** An embedder for whoever stands and waits: what takes longer has failed. Work in bulk never stands before it. */
+export const hurriedEmbedder = (embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder => ({
+  ...embedder,
+  embed: (texts, cancel) => embedInTime(embedder, { texts, limitMs }, cancel),
+});
+
+interface Hurry {
+  readonly texts: readonly string[];
+  readonly limitMs: number;
+}
+
+async function embedInTime(embedder: Embedder, { texts, limitMs }: Hurry, cancel: Cancellation): Promise<Embedded> {
+  const hurry = new AbortController();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(tooLate(embedder, limitMs));
+    hurry.abort();
+  }, limitMs);
+  const leave = (): void => hurry.abort();
+  if (cancel.aborted) leave();
+  cancel.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([embedder.embed(texts, hurry.signal), late.promise]);
+  } finally {
+    clearTimeout(timer);
+    cancel.removeEventListener('abort', leave);
+  }
+}
+
+const tooLate = ({ fingerprint }: Embedder, limitMs: number): EngineError =>
+  new EngineError(
+    `expected vectors from ${fingerprint} within ${limitMs} ms, got none; words are used instead of vectors`,
+    { code: 'model_timeout', retryable: true },
+  );

@@ -14,7 +14,7 @@ const scriptOf = (text: string): Script => ({ text, hash: createHash('sha1').upd
 
 /**
  * One hash per model: requests and tokens by second of the server's clock, and a pause. The same counting as
- * models/minute-window.ts, where its reasons are given; in one script, so that workers never see each other half-way.
+ * the engine's models/limits.ts, where its reasons are given; in one script, so that workers never see each other half-way.
  * KEYS[1] hash; ARGV requests limit, tokens limit (−1: none), tokens asked for.
  * Answers {1, second} when granted, {0, milliseconds to wait} when not.
  */

@@ -1,6 +1,6 @@
 import type { ChatAnswer, ChatCall, ChatModel } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { slots, slotsOfEach, slottedChat } from './slots.ts';
+import { slots, slotsOfEach, slottedChat } from './limited.ts';
 
 const CALL: ChatCall = { name: 'extract_facts', system: '', user: '{}', schema: {} };
 const ANSWER: ChatAnswer = {

@@ -10,8 +10,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { DECIDE } from '../models/prompts/decide.ts';
 import type { Candidate, Fact } from '../plan.ts';
+import { atOnce } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
-import { atOnce } from '../slices.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 import { decideGroups, halvesOf } from './decide.ts';
 

@@ -4,9 +4,8 @@ import { type Listed, operationsIn, type RawOperation } from '../models/parse/li
 import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
 import type { Candidate, Fact } from '../plan.ts';
-import type { Cancellation } from '../ports/tools.ts';
+import { type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
-import { inSlices, type Sliced } from '../slices.ts';
 import { localIsoOf } from '../text/dates.ts';
 import { cleanText, surelyFits } from '../text/normalise.ts';
 import { overlap, termSet } from '../text/terms.ts';

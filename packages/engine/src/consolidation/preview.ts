@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
-import { saidWhen } from '../messages/message.ts';
-import { accountOf, afford } from '../models/budget.ts';
+import { saidWhen } from '../messages/messages.ts';
+import { accountOf, afford } from '../models/limits.ts';
 import type { Plan } from '../plan.ts';
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';

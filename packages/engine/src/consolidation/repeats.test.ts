@@ -2,7 +2,7 @@ import { added, deleted, details, fixedTools, home, updated } from '@slowwave/en
 import { describe, expect, it } from 'vitest';
 import { deletedAt, newest } from '../memories/evolve.ts';
 import type { Fact } from '../plan.ts';
-import { atOnce } from '../slices.ts';
+import { atOnce } from '../ports/tools.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { isNear, nearEachOther, pairNear, repeatsOf, undisputed } from './repeats.ts';
 

@@ -1,4 +1,4 @@
-import { clockText, isWorthReading, textOfContent } from '../messages/message.ts';
+import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
 import type { PendingMessage } from '../ports/ledger/summaries.ts';
 import type { Tokenizer } from '../ports/models.ts';
 import { dateTextOf } from '../text/dates.ts';

@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { DEFAULT_TENANT, type Memory } from '../words.ts';
 import { type Examination, examine } from './examine.ts';
 import { CHECKS, type Depth } from './findings.ts';

@@ -18,7 +18,7 @@ import { memoryWriter } from '../memories/write.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import type { ErasureQueue } from '../ports/writers.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 import { eraseOwner, sweepErasures } from './erase.ts';

@@ -18,7 +18,7 @@ import {
   worldBench,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 

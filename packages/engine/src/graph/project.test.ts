@@ -19,9 +19,8 @@ import { requestErasure } from '../erasure/request.ts';
 import { EngineError } from '../errors.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
-import { adoptIndex } from '../projection/project.ts';
+import { adoptIndex, sweepOutbox } from '../projection/project.ts';
 import { rebuildIndex } from '../projection/rebuild-index.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { projectGraph, projectGraphNow } from './project.ts';
 

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { callModel, callOf, type Question, repairCall, unanswered } from '../models/ask.ts';
-import { accountOf, afford, type Purse } from '../models/budget.ts';
+import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { aroundLongWords, LONG } from './forms.ts';
+import { aroundLongWords, LONG } from './secrets.ts';
 
 const BEFORE = 5;
 const texts = fc

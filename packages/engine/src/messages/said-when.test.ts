@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isoOf, millisOf, zoneClock } from '../text/dates.ts';
-import { beginOf, clockText, saidWhen, timeGiven } from './message.ts';
+import { beginOf, clockText, saidWhen, timeGiven } from './messages.ts';
 
 const at = (iso: string): number => millisOf(iso) ?? Number.NaN;
 const NOON = at('2026-03-01T12:00:00Z');

@@ -9,7 +9,7 @@ import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { cleanText, estimateTokens } from '../text/normalise.ts';
-import { knownCost } from './budget.ts';
+import { knownCost } from './limits.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
 

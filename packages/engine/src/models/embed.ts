@@ -1,8 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, type EngineErrorCode } from '../errors.ts';
 import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
-import type { Cancellation } from '../ports/tools.ts';
-import { askedInSlices } from '../slices.ts';
+import { askedInSlices, type Cancellation } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './ask.ts';
 
@@ -72,8 +71,7 @@ const pair = <T>(key: string | undefined, value: T | undefined): [string, T][] =
 export const withoutVectors = <Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps => ({
   ...deps,
   embedder: {
-    fingerprint: deps.embedder.fingerprint,
-    dimensions: deps.embedder.dimensions,
+    ...deps.embedder,
     embed: async (texts: readonly string[]) => ({ vectors: texts.map(() => null), usage: NO_USE }),
   },
   ledger: { ...deps.ledger, thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} } },
@@ -93,8 +91,7 @@ const MAY_BE_OF_A_TEXT: readonly EngineErrorCode[] = ['model_server_error', 'mod
  * refusing it. What fails together is asked apart, by halves; what fails alone is held to be refused.
  */
 export const embedApart = (embedder: Embedder): Embedder => ({
-  fingerprint: embedder.fingerprint,
-  dimensions: embedder.dimensions,
+  ...embedder,
   embed: (texts, cancel) => apart(embedder, texts, cancel),
 });
 

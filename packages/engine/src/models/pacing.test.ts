@@ -10,7 +10,7 @@ import {
   type SecondUse,
   secondOf,
   waitFor,
-} from './pacing.ts';
+} from './limits.ts';
 
 const POLICY = { failures: 3, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 15_000 };
 const fail = (breaker: Breaker, now: number, probe = false): Breaker => callFailed(breaker, { probe, now }, POLICY);

@@ -1,7 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved } from '../memories/former.ts';
-import { isWorthReading, spokenOf } from '../messages/message.ts';
+import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';

@@ -23,8 +23,7 @@ import { DAY_MS } from '../text/dates.ts';
 import { terms } from '../text/terms.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
-import { project } from './project.ts';
-import { sweepOutbox } from './sweep-outbox.ts';
+import { project, sweepOutbox } from './project.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 

@@ -19,9 +19,8 @@ import { EngineError } from '../errors.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexBuild } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { markerOf } from './project.ts';
+import { markerOf, sweepOutbox } from './project.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
-import { sweepOutbox } from './sweep-outbox.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 const facts = (from: number, to: number): string[] =>

@@ -13,7 +13,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { ChatCall } from '../ports/models.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 
 /** More calls of ports than a turn makes. */

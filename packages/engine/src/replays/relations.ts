@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { endsOf, foldRelations, inOrder, standingOf } from '../graph/fold.ts';
 import { nameKey } from '../graph/names.ts';
 import { STEP } from '../graph/study/values.ts';
-import { costOf, usesOf } from '../models/budget.ts';
+import { costOf, usesOf } from '../models/limits.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';

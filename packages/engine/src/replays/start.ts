@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
 import { isHollow } from '../memories/former.ts';
-import { textOfContent } from '../messages/message.ts';
+import { textOfContent } from '../messages/messages.ts';
 import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay, ReplayFilter } from '../ports/ledger/replays.ts';

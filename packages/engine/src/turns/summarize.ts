@@ -1,9 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { clockText, isWorthReading, textOfContent } from '../messages/message.ts';
+import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
 import { callModel, callOf, repairCall, unanswered } from '../models/ask.ts';
-import { afford, type Purse } from '../models/budget.ts';
+import { afford, type Purse } from '../models/limits.ts';
 import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';

@@ -1,10 +1,9 @@
 import { consolidate } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
-import { asEngineError, EngineError, type EngineErrorCode, FencedError } from '../errors.ts';
+import { asEngineError, EngineError, type EngineErrorCode, FencedError, retryDelay } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
 import { ownerBitsOfLane } from '../ids.ts';
 import { doubt } from '../models/ask.ts';
-import { retryDelay } from '../models/pacing.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';

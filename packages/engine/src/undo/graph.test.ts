@@ -10,7 +10,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Statement } from '../graph/words.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 
 const TENANT = DEFAULT_TENANT;

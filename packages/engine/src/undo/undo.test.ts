@@ -4,7 +4,7 @@ import { extract } from '../consolidation/extract.ts';
 import { recall } from '../consolidation/recall.ts';
 import { EngineError } from '../errors.ts';
 import type { UndoResult } from '../ports/writers.ts';
-import { sweepOutbox } from '../projection/sweep-outbox.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { undoer } from './undo.ts';
 

@@ -1,8 +1,8 @@
 import { maskOf, maskSecrets, secretIn } from '../../masking/secrets.ts';
-import { beginOf, lastSaid, type Spoken } from '../../messages/message.ts';
+import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
-import { atOnce, type Sliced } from '../../slices.ts';
+import { atOnce, type Sliced } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { termSet } from '../../text/terms.ts';
 import { compareSaid, type Message, type Role } from '../../words.ts';

@@ -1,13 +1,12 @@
 import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
-import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/message.ts';
+import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/messages.ts';
 import { type Asking, ask, inHalves, isLastOfTurn, promptUse } from '../../models/ask.ts';
 import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
-import type { Cancellation } from '../../ports/tools.ts';
+import { type Cancellation, inSlices, type Sliced } from '../../ports/tools.ts';
 import type { TenantSettings } from '../../settings.ts';
-import { inSlices, type Sliced } from '../../slices.ts';
 import { isoOf } from '../../text/dates.ts';
 import { cleanText, estimateTokens, shorten, surelyFits } from '../../text/normalise.ts';
 import type { BatchSettings, Message } from '../../words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spokenOf } from '../../messages/message.ts';
+import { spokenOf } from '../../messages/messages.ts';
 import type { Message } from '../../words.ts';
 import { asksToForget, isOwnWish } from './rules.ts';
 

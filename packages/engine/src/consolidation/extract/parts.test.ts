@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Spoken, spokenOf } from '../../messages/message.ts';
-import { atOnce } from '../../slices.ts';
+import { type Spoken, spokenOf } from '../../messages/messages.ts';
+import { atOnce } from '../../ports/tools.ts';
 import type { Message } from '../../words.ts';
 import { cutIntoParts, piecesOf } from './infer.ts';
 

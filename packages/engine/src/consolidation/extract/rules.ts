@@ -1,5 +1,5 @@
 import { secretIn } from '../../masking/secrets.ts';
-import type { Spoken } from '../../messages/message.ts';
+import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
 import { millisOf } from '../../text/dates.ts';

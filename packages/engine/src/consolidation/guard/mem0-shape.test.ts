@@ -2,8 +2,8 @@ import { type Case, expectCase } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Candidate, Fact } from '../../plan.ts';
-import { atOnce } from '../../slices.ts';
-import { attribute } from './mem0-shape.ts';
+import { atOnce } from '../../ports/tools.ts';
+import { attribute } from '../judge.ts';
 
 const attributed = (...given: Parameters<typeof attribute>) => atOnce(attribute(...given));
 

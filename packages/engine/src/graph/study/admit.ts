@@ -1,8 +1,8 @@
 import { maskSecrets } from '../../masking/secrets.ts';
-import { beginOf, lastSaid, type Spoken } from '../../messages/message.ts';
+import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
 import type { RawEntity, RawGraph, RawRelation } from '../../models/parse/graph.ts';
 import type { Remark } from '../../plan.ts';
-import type { Sliced } from '../../slices.ts';
+import type { Sliced } from '../../ports/tools.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import type { Role } from '../../words.ts';

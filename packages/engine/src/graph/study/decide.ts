@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../../deps.ts';
-import { lastSaid } from '../../messages/message.ts';
+import { lastSaid } from '../../messages/messages.ts';
 import { type Asking, ask, inHalves } from '../../models/ask.ts';
 import { decisionsIn, type RawDecisions } from '../../models/parse/graph.ts';
 import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../models/prompts/decide-graph.ts';

@@ -1,8 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
-import { asEngineError, EngineError, FencedError } from '../../errors.ts';
+import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
 import { isDoubtful, modelsAway } from '../../models/ask.ts';
-import { afford } from '../../models/budget.ts';
-import { retryDelay } from '../../models/pacing.ts';
+import { afford } from '../../models/limits.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';

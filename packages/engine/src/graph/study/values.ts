@@ -1,11 +1,9 @@
 import type { GatheredTurn } from '../../consolidation/values.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { Spoken } from '../../messages/message.ts';
+import type { Spoken } from '../../messages/messages.ts';
 import type { Plan, Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
-import type { Turn } from '../../ports/ledger/lanes.ts';
-import type { TenantSettings } from '../../settings.ts';
-import { hasFacts, type Millis, type SaidAt } from '../../words.ts';
+import type { Millis, SaidAt } from '../../words.ts';
 import type { Entity, EntityKind, KeptRelation } from '../words.ts';
 
 /** The value each step of a study hands to the next. Every step adds to what it was given and calls no earlier one. */
@@ -86,10 +84,3 @@ export const STEP = 'graph:';
 /** Whether a study is parked if this try of it fails as well. */
 export const isLastOfStudy = ({ settings }: Pick<EngineDeps, 'settings'>, { attempts }: Study): boolean =>
   attempts + 1 >= settings.maxAttempts;
-
-/**
- * Whether the graph has a study of what a turn consolidates. What is stored word for word reaches no model, and procedures
- * tell of no people and places. A graph is one for all apps of its owner: a key for one app has no part in it.
- */
-export const isStudied = ({ settings }: Pick<Turn, 'settings'>, rules: Pick<TenantSettings, 'graph'>): boolean =>
-  hasFacts(settings) && settings.ownAppOnly !== true && (settings.graph ?? rules.graph);

@@ -2,8 +2,8 @@ import type { LaneId, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } 
 import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
-import { all, first, inOne, insert, run, type Script, type Table } from './script.ts';
-import { LOST, NOTE_TOLD, notAside, UNPROJECTED } from './speech.ts';
+import { all, first, insert, run, type Script, type Table, together } from './script.ts';
+import { LOST, NOTE_TOLD, notAside, TOLD, UNPROJECTED } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
 export const outboxStore = ({ read, write }: Access): OutboxStore => ({
@@ -66,8 +66,16 @@ interface Clear {
 const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[]> {
   const { seqs, batches } = projected;
   const ended = yield* all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
-  yield* inOne(run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }), run(NOTE_TOLD, { rows: batches }));
-  return ended.length === 0 ? [] : yield* finishProjected(ended, now);
+  const [, finished] = yield* together(
+    run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }),
+    finish(ended, { rows: batches, now }),
+    run(NOTE_TOLD, { rows: batches }), // of those that are not finished with
+  );
+  yield* notifyOfBatches(
+    finished.filter((row) => row.is_heard === 1),
+    now,
+  );
+  return finished.map((row) => row.accepted_at);
 });
 
 const LOCK_CONSOLIDATIONS = `
@@ -85,23 +93,26 @@ interface Finished {
   readonly is_heard: 0 | 1;
 }
 
-/** Applied batches whose consolidation has nothing left to project become what apply said. */
-function* finishProjected(consolidations: readonly { readonly id: string }[], now: number): Script<readonly number[]> {
-  const finished = yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), now });
-  yield* notifyOfBatches(
-    finished.filter((row) => row.is_heard === 1),
-    now,
-  );
-  return finished.map((row) => row.accepted_at);
+/** Applied batches whose consolidation has nothing left to project become what apply said, and are noted to be projected. */
+function* finish(
+  consolidations: readonly { readonly id: string }[],
+  given: { readonly rows: Projected['batches']; readonly now: number },
+): Script<readonly Finished[]> {
+  if (consolidations.length === 0) return [];
+  return yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), ...given });
 }
 
 const FINISH = `
-  UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now
+  WITH told AS (${TOLD})
+  UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now,
+    projected_revision = coalesce((SELECT t.revision FROM told t WHERE t.id = batches.id), projected_revision),
+    points = coalesce((SELECT t.points FROM told t WHERE t.id = batches.id), points)
   WHERE consolidation_id IN :ids AND state = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
     AND NOT EXISTS (
       SELECT 1 FROM batches b
-      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
+      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED}
+        AND b.id NOT IN (SELECT t.id FROM told t))
   RETURNING accepted_at, id, tenant, EXISTS (SELECT 1 FROM webhooks w WHERE w.tenant = batches.tenant) AS is_heard`;
 
 interface AsideRow {

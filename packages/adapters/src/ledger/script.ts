@@ -170,7 +170,7 @@ export const toSqlite = (text: string): string =>
 export const toPostgres = (text: string): string =>
   text
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
-    .replace(/:rows\b/g, '(SELECT value FROM jsonb_array_elements(@rows::jsonb) AS e (value))')
+    .replace(/:rows\b/g, '(SELECT value FROM unnest(@rows::jsonb[]) AS e (value))')
     .replace(/:place\b/g, 'ctid')
     .replace(/\bjson\(/g, '(')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')

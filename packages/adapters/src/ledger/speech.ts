@@ -177,14 +177,22 @@ export const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at 
 /** Stands for a batch that was projected before the index was lost. */
 export const LOST = -1;
 
+/** What was projected of batches: their ids, and at which revision. */
+const GIVEN = `
+    SELECT value ->> 'id' AS id, (value ->> 'revision')::bigint AS revision, (value ->> 'points')::bigint AS points
+    FROM :rows AS r`;
+
 /** Of a batch that changed meanwhile it is not noted that it was projected: it will be projected again. */
 export const NOTE_TOLD = `
   UPDATE batches SET projected_revision = n.revision, points = n.points
-  FROM (
-    SELECT value ->> 'id' AS id, (value ->> 'revision')::bigint AS revision, (value ->> 'points')::bigint AS points
-    FROM :rows AS r
+  FROM (${GIVEN}
   ) AS n
   WHERE batches.id = n.id AND speech_revision = n.revision AND projected_revision < n.revision`;
+
+/** The batches of which that would be noted. */
+export const TOLD = `
+  SELECT n.id, n.revision, n.points FROM (${GIVEN}
+  ) AS n JOIN batches b ON b.id = n.id AND b.speech_revision = n.revision AND b.projected_revision < n.revision`;
 
 export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
 

@@ -11,6 +11,8 @@ const ANSWER_LIMIT_MS = 40_000;
 const LOCK_LIMIT_MS = 15_000;
 /** A process that froze inside a transaction must not hold its locks for ever. */
 const IDLE_TRANSACTION_LIMIT_MS = 30_000;
+/** Of a row found by an index, beside one in its turn: disks turn no more, and every statement is meant to find its rows so. */
+const RANDOM_PAGE_COST = 1.1;
 /** Unused connections are given back to a server that has few. */
 const IDLE_LIMIT_MS = 30_000;
 
@@ -35,6 +37,7 @@ export function openPool({ url, schema, durable = true, max, log, types }: PoolO
     statement_timeout: STATEMENT_LIMIT_MS,
     lock_timeout: LOCK_LIMIT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,
+    random_page_cost: RANDOM_PAGE_COST,
     jit: 'off', // compiling a statement of milliseconds takes longer than running it
   });
   const pool = new Pool({

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Access } from '../../ledger/access.ts';
 import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
-import { runScript } from './script.ts';
-import { type Sql, sqlOf } from './sql.ts';
+import { runOnceBegun, runScript } from './script.ts';
+import { inOnePiece, type Sql, sqlOf } from './sql.ts';
 
 /** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
 const RUNS_MAX = 12;
@@ -37,13 +37,15 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
   const own: Transactions = {
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
-    write: (change) => run((client) => transaction(client, change)),
+    write: (change) => run((client) => transaction(client, (sql, begun) => begun.then(() => change(sql)))),
     statement: (change) => run((client) => change(sqlOf(client))),
   };
   return {
     read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
     write: ({ script, isStatement }, input) =>
-      (isStatement ? own.statement : own.write)((sql) => runScript(sql, script(input))),
+      isStatement
+        ? own.statement((sql) => runScript(sql, script(input)))
+        : run((client) => transaction(client, (sql, begun) => runOnceBegun(sql, script(input), begun))),
     own,
   };
 }
@@ -76,21 +78,28 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
 }
 
 /** Only a connection that breaks during the commit leaves open what became of the transaction. */
-async function transaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const value = await uncommitted(client, async () => {
-    await fromConnection(() => client.query('BEGIN'));
-    return work(sqlOf(client));
-  });
+async function transaction<T>(client: PoolClient, work: (sql: Sql, begun: Promise<unknown>) => Promise<T>): Promise<T> {
+  const value = await uncommitted(client, () =>
+    inOnePiece(client, () => {
+      const begun = fromConnection(() => client.query('BEGIN'));
+      begun.catch(() => {}); // where the work fails before it waits for it
+      return work(sqlOf(client), begun);
+    }),
+  );
   await fromConnection(() => client.query('COMMIT'));
   return value;
 }
 
-/** The first select goes along with the BEGIN: were that to fail, nothing would have happened. */
+/**
+ * The first select goes along with the BEGIN: were that to fail, nothing would have happened. Nobody waits for the end of what
+ * changes nothing: whatever else is asked over the connection stands behind it.
+ */
 async function onSnapshot<T>(client: PoolClient, select: (sql: Sql) => Promise<T>): Promise<T> {
   return uncommitted(client, async () => {
-    const begun = fromConnection(() => client.query(SNAPSHOT));
-    const [, value] = await Promise.all([begun, select(sqlOf(client))]);
-    await fromConnection(() => client.query('COMMIT'));
+    const [, value] = await inOnePiece(client, () =>
+      Promise.all([fromConnection(() => client.query(SNAPSHOT)), select(sqlOf(client))]),
+    );
+    client.query('COMMIT').catch(() => {}); // of a broken connection, as the next one to use it finds
     return value;
   });
 }

@@ -18,6 +18,18 @@ export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
   return step.value;
 }
 
+/** The same in a transaction that is about to begin. A select goes along with its BEGIN: were that to fail, nothing would have changed. */
+export async function runOnceBegun<T>(sql: Sql, script: Script<T>, begun: Promise<unknown>): Promise<T> {
+  let step = script.next();
+  if (step.done !== true && step.value.kind === 'all') {
+    const [found] = await Promise.all([answer(sql, step.value), begun]);
+    step = script.next(found);
+  }
+  await begun;
+  while (step.done !== true) step = script.next(await answer(sql, step.value));
+  return step.value;
+}
+
 function answer(sql: Sql, step: Step): Promise<unknown> {
   switch (step.kind) {
     case 'all':
@@ -28,10 +40,10 @@ function answer(sql: Sql, step: Step): Promise<unknown> {
     case 'insert':
     case 'update': {
       const { text, params } = writeOf(step);
-      return sql.run(text.replaceAll(HELD, 'true'), params);
+      return sql.run(unconditional.of(text), params);
     }
     case 'together':
-      return Promise.all(step.steps.map((one) => answer(sql, one)));
+      return sql.inOnePiece(() => Promise.all(step.steps.map((one) => answer(sql, one))));
     case 'inOne':
       return inOne(sql, step);
   }
@@ -56,28 +68,42 @@ function writeOf(step: WriteStep): Write {
 /** One statement whose parts all see the same moment. The parameters of each have a prefix of their own. */
 async function inOne(sql: Sql, { steps, held }: { steps: readonly WriteStep[]; held: Held | null }): Promise<boolean> {
   const parts = steps.map(writeOf);
-  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, `w${i}_`).replaceAll(HELD, IS_HELD)})`);
-  const params = parts.map(({ params: own }, i) =>
-    Object.entries(own).map(([name, value]) => [`w${i}_${name}`, value]),
-  );
-  const head = held === null ? 'held AS (SELECT 1)' : `held AS (${statements.of(held.text)})`;
-  const text = `WITH ${[head, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
-  const row = await sql.get<{ held: number }>(text, {
-    ...(held !== null && bound(held.given)),
-    ...Object.fromEntries(params.flat()),
-  });
+  const params: Record<string, Params[string]> = { ...(held !== null && bound(held.given)) };
+  for (const [i, part] of parts.entries())
+    for (const name in part.params) params[`${prefixOf(i)}${name}`] = part.params[name] as Params[string];
+  const head = held === null ? 'SELECT 1' : statements.of(held.text);
+  const row = await sql.get<{ held: number }>(joinedOnce(head, parts), params);
   return row !== null && row.held > 0;
 }
+
+/** Texts that were joined before, by the numbers of their parts: putting them together takes longer than to send them. */
+const joined = new Map<string, string>();
+const numbers = madeOnce((_: string) => numbered++);
+let numbered = 0;
+
+function joinedOnce(head: string, parts: readonly Write[]): string {
+  const key = [head, ...parts.map(({ text }) => text)].map(numbers.of).join();
+  const text = joined.get(key) ?? joinedText(head, parts);
+  joined.set(key, text);
+  return text;
+}
+
+function joinedText(head: string, parts: readonly Write[]): string {
+  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, prefixOf(i)).replaceAll(HELD, IS_HELD)})`);
+  return `WITH ${[`held AS (${head})`, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
+}
+
+const prefixOf = (part: number): string => `w${part}_`;
 
 const HELD = ':held';
 const IS_HELD = 'EXISTS (SELECT 1 FROM held)';
 
 const renamed = (text: string, prefix: string): string => text.replace(/@(?=[a-z])/gi, `@${prefix}`);
 
-/** Tables travel as JSON, lists as arrays. */
+/** Tables travel as lists of JSON: the planner takes a list for short, and looks its rows up by their keys. */
 function bound(given: Given): Params {
   const { rows } = given;
-  return (Array.isArray(rows) ? { ...given, rows: JSON.stringify(rows) } : given) as Params;
+  return (Array.isArray(rows) ? { ...given, rows: rows.map((row) => JSON.stringify(row)) } : given) as Params;
 }
 
 /** An array of values for each column: one statement for all rows. */
@@ -103,5 +129,6 @@ const arrays = (columns: Table<string>['columns']): string =>
     .join(', ');
 
 const statements = madeOnce(toPostgres);
+const unconditional = madeOnce((text: string) => text.replaceAll(HELD, 'true'));
 const inserts = madeOnce(insertInto);
 const updates = madeOnce(updateOf);

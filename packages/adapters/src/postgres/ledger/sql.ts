@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Connection, PoolClient } from 'pg';
 import { ofConnection } from './errors.ts';
 import { encodeJson, encodeText } from './text.ts';
 
@@ -16,6 +16,8 @@ export interface Sql {
   once<Row>(text: string, params?: Params): Promise<Row[]>;
   /** How many rows changed. */
   run(text: string, params?: Params): Promise<number>;
+  /** What is asked right away goes to the server in one piece: a call of the system instead of one for each statement. */
+  inOnePiece<T>(ask: () => Promise<T>): Promise<T>;
 }
 
 export function sqlOf(client: PoolClient): Sql {
@@ -35,7 +37,18 @@ export function sqlOf(client: PoolClient): Sql {
     all: async <Row>(text: string, params?: Params) => (await query(text, params)).rows as Row[],
     once: async <Row>(text: string, params: Params = {}) => (await ask(parse(text), params, {})).rows as Row[],
     run: async (text, params) => (await query(text, params)).rowCount ?? 0,
+    inOnePiece: (ask) => inOnePiece(client, ask),
   };
+}
+
+export function inOnePiece<T>(client: PoolClient, ask: () => Promise<T>): Promise<T> {
+  const { stream } = (client as PoolClient & { readonly connection: Connection }).connection;
+  stream.cork();
+  try {
+    return ask();
+  } finally {
+    stream.uncork();
+  }
 }
 
 /** A parameter of a statement. */

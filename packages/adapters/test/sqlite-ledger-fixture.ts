@@ -81,6 +81,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get saidIds() {
+      return current().saidIds;
+    },
     get filtered() {
       return current().filtered;
     },

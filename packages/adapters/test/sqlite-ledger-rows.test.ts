@@ -10,6 +10,8 @@ import { runScript } from '../src/sqlite/ledger/script.ts';
 import { connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';
 
 const TIMES = 50;
+/** Of a kind. */
+const IDS_IN_INDEX = 32;
 
 let folder: Awaited<ReturnType<typeof tempDir>>;
 let sql: Sql;
@@ -47,8 +49,13 @@ test('a change writes as many rows whatever was said of the memory before', () =
   const again = () => next(confirmed(tools, memory));
   const updates = Array.from({ length: TIMES }, (_, i) => said(i));
   const confirmations = Array.from({ length: TIMES }, again);
+  // In conversations of their own: an id more each time, of which one more is beyond what the index has.
+  const inRun = (i: number) => ({ under: { agentId: null, runId: `r${i}`, appId: null } });
+  const elsewhere = Array.from({ length: TIMES }, (_, i) => next(confirmed(tools, memory, inRun(i))));
   expect(new Set(updates).size).toBe(1);
   expect(new Set(confirmations).size).toBe(1);
+  expect(new Set(elsewhere.slice(IDS_IN_INDEX)).size).toBe(1);
+  expect(Math.max(...elsewhere) - (confirmations[0] ?? 0)).toBe(2);
   const [found] = runScript(sql, loadMemories('WHERE m.id = @id', { id: memory.id }));
   expect(found).toEqual(memory);
 });

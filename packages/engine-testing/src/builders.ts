@@ -21,6 +21,7 @@ import {
   type StoredAnswer,
   type Tools,
   type Turn,
+  underOf,
   type VersionDetails,
 } from '@slowwave/engine';
 
@@ -109,7 +110,7 @@ export type Happening = Partial<Omit<MemoryEvent, 'details'>> & { details?: Part
 
 /** A memory that did not exist before. */
 export function added(tools: Tools, at: Home, given: Happening = {}): MemoryChange {
-  const event = eventOf(tools, { kind: 'ADD', memory: null, home: at }, given);
+  const event = eventOf(tools, { kind: 'ADD', memory: null, home: at }, { under: underOf(at.scope), ...given });
   return { memory: evolve(at, null, [event]), expectedRevision: 0, events: [event] };
 }
 
@@ -127,7 +128,7 @@ export const retracted = (
 ): MemoryChange => changed(tools, { kind: 'UNDO', memory }, { actor: 'undo', retraction: { undoId, retracts } });
 
 export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
-  changed(tools, { kind: 'NONE', memory }, given);
+  changed(tools, { kind: 'NONE', memory }, { under: underOf(memory.scope), ...given });
 
 function changed(tools: Tools, what: { kind: MemoryEvent['kind']; memory: Memory }, given: Happening): MemoryChange {
   const { tenant, lane, owner, scope: inScope, revision } = what.memory;

@@ -28,6 +28,7 @@ import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
 import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
+import { describeSaidIds } from './ledger-suite-said-ids.ts';
 import { describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
 import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts';
@@ -60,6 +61,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeKeys(bench);
     describeOutbox(bench);
     describeMemories(bench);
+    describeSaidIds(bench);
     describeHardTexts(bench);
     describeFilters(bench);
     describeSources(bench);

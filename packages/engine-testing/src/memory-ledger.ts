@@ -15,6 +15,7 @@ import { memoryPresent } from './memory-ledger-present.ts';
 import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
+import { memorySaidIds } from './memory-ledger-said-ids.ts';
 import { memorySettings } from './memory-ledger-settings.ts';
 import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
@@ -34,6 +35,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
+    saidIds: memorySaidIds(state),
     filtered: memoryFiltered(memoryMemories(state)),
     present: memoryPresent(state),
     speech: memorySpeech(state),

@@ -50,6 +50,7 @@ export {
 } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
+export { saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted } from './messages/messages.ts';
 export {
@@ -167,4 +168,4 @@ export {
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';
-export { compareSaid, DEFAULT_TENANT, isWithheld, ownerOf, saidBefore } from './words.ts';
+export { compareSaid, DEFAULT_TENANT, isWithheld, ownerOf, saidBefore, underOf } from './words.ts';

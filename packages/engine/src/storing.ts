@@ -15,6 +15,7 @@ export {
 export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
+export { saidIds } from './memories/said-ids.ts';
 export { saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';

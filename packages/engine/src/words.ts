@@ -29,6 +29,11 @@ export interface Scope {
   readonly appId: string | null;
 }
 
+/** The ids under which a thing is said, beside its user's. */
+export type Under = Pick<Scope, 'agentId' | 'runId' | 'appId'>;
+
+export const underOf = ({ agentId, runId, appId }: Scope): Under => ({ agentId, runId, appId });
+
 /** The first given of user, agent, run. A scope without any is a mistake of the caller's. */
 export function ownerOf(scope: Scope): Owner {
   if (scope.userId !== null) return { kind: 'user', id: scope.userId };
@@ -174,6 +179,8 @@ export type Mark =
       readonly details: VersionDetails;
       /** Only said again: its details do not replace those of what it confirms. */
       readonly confirms: boolean;
+      /** Missing: the memory was changed as it is, wherever it was said. */
+      readonly under?: Under;
       readonly recordedAt: Millis;
     }
   | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis }
@@ -237,6 +244,8 @@ export interface MemoryEvent {
   /** What was said, or confirmed by NONE; null for DELETE and UNDO. */
   readonly text: string | null;
   readonly details: VersionDetails | null;
+  /** The ids under which it was said. Missing: of explicit changes, undos and policies, which are of the memory wherever it was said. */
+  readonly under?: Under;
   /** Ledger ids of the messages behind this event; empty for explicit writes. */
   readonly sourceIds: readonly string[];
   /** Of UNDO alone. */

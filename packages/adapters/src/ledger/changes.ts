@@ -13,6 +13,7 @@ import { eventColumns } from './rows/event.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { scopeKey } from './rows/scope.ts';
+import { MEMORY_IDS, takeIds, writtenIds } from './said-ids.ts';
 import { all, inOne, insert, run, type Script, type Table, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -74,6 +75,8 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
     insert(VERSIONS, changes.flatMap(writtenVersions)),
     ...changes.flatMap(takeVersions),
+    insert(MEMORY_IDS, changes.flatMap(writtenIds)),
+    ...changes.flatMap(takeIds),
     insert(
       EVENTS,
       events.map((event) => eventColumns(event, tenant)),
@@ -270,6 +273,7 @@ const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {
     text: 'text',
     details: 'jsonb',
     source_ids: 'jsonb',
+    under: 'jsonb',
     undo_id: 'text',
     retracts: 'jsonb',
   },

@@ -39,6 +39,7 @@ export const ERASING: readonly Erasing[] = [
       ['event_sources', 'event_seq IN (SELECT seq FROM events WHERE memory_id IN :ids)'],
       ['events', 'memory_id IN :ids'],
       ['versions', 'memory_id IN :ids'],
+      ['memory_ids', 'memory_id IN :ids'],
       ['tombstones', 'memory_id IN :ids'],
       ['outbox', 'memory_id IN :ids'],
       ['memories', 'id IN :ids'],

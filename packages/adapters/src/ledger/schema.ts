@@ -251,6 +251,19 @@ CREATE TABLE versions (
   PRIMARY KEY (memory_id, number)
 );
 
+-- The ids (agent, run, app) under which a memory was said or confirmed, and when for the first and the last time.
+CREATE TABLE memory_ids (
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'run', 'app')),
+  id text COLLATE "C" UNNOTED NOT NULL,
+  first bigint NOT NULL,
+  last bigint NOT NULL,
+  -- The lane of the memory, where the index does not have the id: there are newer ones of the kind. Else null.
+  beyond text COLLATE "C",
+  PRIMARY KEY (memory_id, kind, id)
+) WITHOUT ROWID;
+CREATE INDEX memory_ids_beyond ON memory_ids (beyond, kind, id) WHERE beyond IS NOT NULL;
+
 CREATE TABLE tombstones (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   text_hash text COLLATE "C" NOT NULL,
@@ -284,6 +297,8 @@ CREATE TABLE events (
   text text UNNOTED,
   details jsonb UNNOTED,
   source_ids jsonb NOT NULL,
+  -- The ids (agent, run, app) under which it was said; null: of the memory wherever it was said.
+  under jsonb UNNOTED,
   UNIQUE (memory_id, revision)
 );
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;

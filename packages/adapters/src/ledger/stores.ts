@@ -16,6 +16,7 @@ import { presentStore } from './present.ts';
 import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
+import { saidIdStore } from './said-ids.ts';
 import { first, run, type Script } from './script.ts';
 import { settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
@@ -56,6 +57,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     replays: replayStore(access),
     retention: retentionStore(access),
     reviews: reviewStore(access),
+    saidIds: saidIdStore(access),
     settings: settingsStore(access),
     speech: speechStore(access),
     summaries: summaryStore(access),

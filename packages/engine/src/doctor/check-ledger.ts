@@ -1,8 +1,10 @@
 import type { EngineDeps } from '../deps.ts';
 import { blockedHash, deletedAt, evolve, inEffect } from '../memories/evolve.ts';
+import { saidIds } from '../memories/said-ids.ts';
 import type { Plan } from '../plan.ts';
 import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
+import type { SaidId } from '../ports/ledger/memories.ts';
 import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Tools } from '../ports/tools.ts';
@@ -187,7 +189,10 @@ async function* sampled({ audit, memories }: Ledger): AsyncGenerator<readonly Me
 /** What is wrong with a memory; null: nothing. One that changes while it is looked at is looked at again. */
 async function problemOf(memory: Memory, deps: Examining['deps']): Promise<string | null> {
   const events = await eventsOf(deps.ledger, memory);
-  const problem = replayProblem(memory, events) ?? (await tombstoneProblem(memory, events, deps));
+  const problem =
+    replayProblem(memory, events) ??
+    (await tombstoneProblem(memory, events, deps)) ??
+    (await idsProblem(memory, deps.ledger));
   if (problem === null) return null;
   const now = await deps.ledger.memories.get(memory.tenant, memory.id);
   if (now === null) return null;
@@ -234,6 +239,13 @@ async function tombstoneProblem(
   if (hash === null) return null;
   const stones = await ledger.memories.tombstones(memory.lane, [hash]);
   return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted and may come back by a replay';
+}
+
+/** The rows it is found by, where it is looked for by an id that it was said under. */
+async function idsProblem(memory: Memory, ledger: Ledger): Promise<string | null> {
+  const stored = await ledger.saidIds.of(memory.tenant, memory.id);
+  const lines = (ids: readonly SaidId[]): string => ids.map(canonical).sort().join();
+  return lines(stored) === lines(saidIds(memory)) ? null : 'have ids that do not match their events';
 }
 
 const findingOfMemories = (problem: string, ids: readonly string[]): Finding => ({

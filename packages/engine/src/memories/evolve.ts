@@ -29,7 +29,7 @@ type Said = Extract<Mark, { kind: 'said' }>;
 
 type Marking = Pick<
   MemoryEvent,
-  'id' | 'revision' | 'kind' | 'saidAt' | 'recordedAt' | 'text' | 'details' | 'validFrom' | 'retraction'
+  'id' | 'revision' | 'kind' | 'saidAt' | 'recordedAt' | 'text' | 'details' | 'validFrom' | 'retraction' | 'under'
 >;
 
 /**
@@ -130,11 +130,12 @@ function born(home: Home, event: MemoryEvent): Memory {
 
 /** What an event leaves in the timeline of its memory. */
 export function markOf(event: Marking): Mark {
-  const { revision, saidAt, recordedAt, text, details, validFrom } = event;
+  const { revision, saidAt, recordedAt, text, details, validFrom, under } = event;
   if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
   if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
   if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
-  return { kind: 'said', revision, text, saidAt, validFrom, details, confirms: event.kind === 'NONE', recordedAt };
+  const how = { confirms: event.kind === 'NONE', recordedAt, ...(under !== undefined && { under }) };
+  return { kind: 'said', revision, text, saidAt, validFrom, details, ...how };
 }
 
 function retractsOf({ id, revision, retraction }: Marking): readonly number[] {

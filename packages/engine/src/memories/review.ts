@@ -4,7 +4,7 @@ import type { Review, Settlement } from '../ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { type Memory, type MemoryEvent, saidBefore, type TenantId } from '../words.ts';
+import { type Memory, type MemoryEvent, saidBefore, type TenantId, underOf } from '../words.ts';
 import {
   blockedHash,
   deletedAt,
@@ -155,6 +155,7 @@ function eventOf({ tools }: ReviewDeps, review: Review, memory: Memory | null): 
     text: after,
     details,
     sourceIds,
+    under: underOf(review.scope),
   };
 }
 
@@ -181,6 +182,7 @@ function repeatsOf(
     previous,
     recordedAt: tools.now(),
     text: after,
+    under: underOf(review.scope),
     ...said,
   }));
 }

@@ -4,7 +4,15 @@ import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { type Memory, type MemoryEvent, type MemoryVersion, ownerOf, type SaidAt, type TenantId } from '../words.ts';
+import {
+  type Memory,
+  type MemoryEvent,
+  type MemoryVersion,
+  ownerOf,
+  type SaidAt,
+  type TenantId,
+  underOf,
+} from '../words.ts';
 import { evolve, type Home, inEffect, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
 
@@ -50,6 +58,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
   const home = { tenant, lane, owner, scope: wanted.scope };
   const event = eventOf(deps, home, {
     kind: 'ADD',
+    under: underOf(wanted.scope),
     text: wanted.text,
     validFrom: wanted.validFrom ?? now,
     details: {
@@ -181,7 +190,8 @@ function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange
 function eventOf(
   { tools }: WriteDeps,
   of: Home | Memory,
-  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> & Partial<Pick<MemoryEvent, 'saidAt' | 'reason'>>,
+  said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> &
+    Partial<Pick<MemoryEvent, 'saidAt' | 'reason' | 'under'>>,
 ): MemoryEvent {
   const now = tools.now();
   const memory = 'versions' in of ? of : null;

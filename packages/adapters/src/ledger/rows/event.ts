@@ -19,6 +19,7 @@ export interface EventRow {
   readonly text: string | null;
   readonly details: string | null;
   readonly source_ids: string;
+  readonly under: string | null;
   readonly undo_id: string | null;
   readonly retracts: string | null;
 }
@@ -40,6 +41,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   text: row.text,
   details: row.details === null ? null : JSON.parse(row.details),
   sourceIds: JSON.parse(row.source_ids),
+  ...(row.under !== null && { under: JSON.parse(row.under) }),
   ...retractionFrom(row),
 });
 
@@ -66,6 +68,7 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   text: event.text,
   details: event.details === null ? null : JSON.stringify(event.details),
   source_ids: JSON.stringify(event.sourceIds),
+  under: event.under === undefined ? null : JSON.stringify(event.under),
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
 });

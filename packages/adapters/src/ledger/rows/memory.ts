@@ -1,4 +1,4 @@
-import type { EventKind, LaneId, Mark, Memory, MemoryVersion, TenantId, VersionDetails } from '@slowwave/engine';
+import type { EventKind, LaneId, Mark, Memory, MemoryVersion, TenantId, Under, VersionDetails } from '@slowwave/engine';
 import { foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
 
@@ -31,21 +31,24 @@ export interface VersionColumns {
 
 /** What a timeline needs of each event, as a list of JSON. */
 export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
-        event.text, json(event.details), event.undo_id, json(event.retracts)`;
+        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under)`;
 
 type Marked = readonly [
   ...[id: string, revision: number, kind: EventKind],
   ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
   ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
+  under: Under | null,
 ];
 
 /** The timeline of a memory, of all its events. */
 export const marksFrom = ({ marks }: { readonly marks: string | null }): readonly Mark[] =>
   (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
 
-function markFrom([id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts]: Marked): Mark {
+function markFrom(marked: Marked): Mark {
+  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under] = marked;
+  const event = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
   const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
-  return markOf({ id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details, ...retraction });
+  return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
 }
 
 export const memoryFrom = (

@@ -3,7 +3,16 @@ import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import type { EventKind, JsonObject, Memory, MemoryEvent, Millis, OwnerBits, VersionDetails } from '../../words.ts';
+import {
+  type EventKind,
+  type JsonObject,
+  type Memory,
+  type MemoryEvent,
+  type Millis,
+  type OwnerBits,
+  underOf,
+  type VersionDetails,
+} from '../../words.ts';
 import { candidatesByFact } from '../repeats.ts';
 
 /** What the guard knows before it begins. */
@@ -191,6 +200,7 @@ export class Bench {
       text: says ? change.text : null,
       details: says ? this.#details(fact, of.before) : null,
       sourceIds: fact.sourceIds,
+      under: underOf(this.input.home.scope),
     };
   }
 

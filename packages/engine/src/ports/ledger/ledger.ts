@@ -5,7 +5,7 @@ import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
 import type { KeyStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
-import type { ContentStore, FilteredStore, LookupStore, MemoryStore } from './memories.ts';
+import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
 import type { ReplayStore } from './replays.ts';
@@ -40,6 +40,7 @@ export interface Ledger {
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
+  readonly saidIds: SaidIdStore;
   readonly filtered: FilteredStore;
   readonly present: PresentStore;
   readonly speech: SpeechStore;

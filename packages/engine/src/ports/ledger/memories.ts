@@ -1,3 +1,4 @@
+import type { SaidKind } from '../../memories/said-ids.ts';
 import type { HeldOperation } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
 import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope, TenantId } from '../../words.ts';
@@ -77,6 +78,26 @@ export interface MemoryStore {
   ): Promise<readonly { message: Message; isSource: boolean }[]>;
   /** Source messages of several memories at once, by message id. */
   messages(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Message>>;
+}
+
+/** An id under which a memory was said or confirmed, and when for the first and the last time. */
+export interface SaidId {
+  readonly kind: SaidKind;
+  readonly id: string;
+  readonly first: Millis;
+  readonly last: Millis;
+  /** It is among the newest of its kind: the index has it, too. */
+  readonly indexed: boolean;
+}
+
+export interface SaidIdStore {
+  /** Those of one memory, in any order. */
+  of(tenant: TenantId, memoryId: string): Promise<readonly SaidId[]>;
+  /** Memories of a lane that stand under any of these ids without the index knowing: each with the id. */
+  beyondIndex(
+    lane: LaneId,
+    ids: readonly Pick<SaidId, 'kind' | 'id'>[],
+  ): Promise<readonly (Pick<SaidId, 'kind' | 'id'> & { readonly memoryId: string })[]>;
 }
 
 /** Ids of things of one owner; what another owner has is not there, whatever id it is asked for by. */

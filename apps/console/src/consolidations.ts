@@ -22,69 +22,68 @@ import {
   type Plan,
   type StoredAnswer,
   scopeView,
-  type TenantId,
   withPolicy,
 } from '@slowwave/engine';
 import {
-  type App,
   checkImages,
   checkTimes,
+  given,
   IdParams,
   isForOneApp,
   listed,
   notFound,
   pageOf,
-  requestTenant,
   waitSignal,
 } from '@slowwave/http';
 import type { z } from 'zod';
-import type { ConsoleDeps } from './deps.ts';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+
+const route = routesOf('manage');
 
 /** What consolidations read, decided and changed, and what one of a batch would. */
-export function consolidationRoutes(app: App, deps: ConsoleDeps): void {
-  listConsolidations(app, deps);
-  getConsolidation(app, deps);
-  postPreview(app, deps);
-}
-
-const listConsolidationsSchema = {
-  operationId: 'listConsolidations',
-  tags: ['manage'],
-  summary: 'List consolidations, newest first',
-  querystring: ListConsolidationsQuery,
-  response: { 200: ConsolidationList },
-};
-
-function listConsolidations(app: App, { ledger }: ConsoleDeps): void {
-  app.get(
-    '/v1/consolidations',
-    { schema: listConsolidationsSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const { state, user_id } = request.query;
-      const filter = { ...(state !== undefined && { state }), ...(user_id !== undefined && { userId: user_id }) };
-      const page = await ledger.thoughts.list(requestTenant(request) as TenantId, filter, pageOf(request.query));
-      return listed(page, consolidationSummary);
+export const consolidationRoutes = [
+  route('GET /v1/consolidations', {
+    id: 'listConsolidations',
+    summary: 'List consolidations, newest first',
+    query: ListConsolidationsQuery,
+    answer: ConsolidationList,
+    bounds: { by: 'query', apps: false },
+    handle: async ({ ledger }, { tenant, query }) => {
+      const filter = given({ state: query.state, userId: query.user_id });
+      return listed(await ledger.thoughts.list(tenant, filter, pageOf(query)), consolidationSummary);
     },
-  );
-}
-
-const getConsolidationSchema = {
-  operationId: 'getConsolidation',
-  tags: ['manage'],
-  summary: 'Get a consolidation: what it read, decided and changed, and its cost',
-  params: IdParams,
-  response: { 200: ConsolidationView },
-};
-
-function getConsolidation(app: App, { ledger }: ConsoleDeps): void {
-  app.get('/v1/consolidations/:id', { schema: getConsolidationSchema }, async (request) => {
-    const { id } = request.params;
-    const consolidation = await ledger.thoughts.get(requestTenant(request) as TenantId, id);
-    if (consolidation === null) throw notFound('consolidation', id);
-    const [plan, answers] = await Promise.all([ledger.thoughts.plan(id), ledger.thoughts.answers(id)]);
-    return consolidationView(consolidation, plan, answers);
-  });
-}
+  }),
+  route('GET /v1/consolidations/:id', {
+    id: 'getConsolidation',
+    summary: 'Get a consolidation: what it read, decided and changed, and its cost',
+    params: IdParams,
+    answer: ConsolidationView,
+    handle: async ({ ledger }, { tenant, params: { id } }) => {
+      const consolidation = await ledger.thoughts.get(tenant, id);
+      if (consolidation === null) throw notFound('consolidation', id);
+      const [plan, answers] = await Promise.all([ledger.thoughts.plan(id), ledger.thoughts.answers(id)]);
+      return consolidationView(consolidation, plan, answers);
+    },
+  }),
+  route('POST /v1/consolidations/preview', {
+    id: 'previewConsolidation',
+    summary: 'Preview what consolidating a batch would do',
+    description:
+      'Runs the models and makes decisions like a consolidation. Nothing is written except the model usage. Returns ' +
+      '402 if a budget is exceeded.',
+    body: PostPreview,
+    answer: PlanView,
+    bounds: { by: 'body', apps: true },
+    handle: async ({ ledger, tools, images, preview }, { tenant, body, request, reply }) => {
+      checkImages(body.messages, images);
+      checkTimes(body, tools.now());
+      const { personalData, timezone } = await ledger.settings.get(tenant);
+      const ownAppOnly = isForOneApp(request);
+      const batch = draftBatch(tools, { tenant, body, key: null, timezone, ownAppOnly });
+      return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
+    },
+  }),
+];
 
 const consolidationSummary = (consolidation: Consolidation) => ({
   id: consolidation.id,
@@ -116,33 +115,6 @@ const answerView = (answer: StoredAnswer) => ({
   completion_tokens: answer.usage.completionTokens,
   at: isoOf(answer.at),
 });
-
-const postPreviewSchema = {
-  operationId: 'previewConsolidation',
-  tags: ['manage'],
-  summary: 'Preview what consolidating a batch would do',
-  description:
-    'Runs the models and makes decisions like a consolidation. Nothing is written except the model usage. Returns ' +
-    '402 if a budget is exceeded.',
-  body: PostPreview,
-  response: { 200: PlanView },
-};
-
-function postPreview(app: App, { ledger, tools, images, preview }: ConsoleDeps): void {
-  app.post(
-    '/v1/consolidations/preview',
-    { schema: postPreviewSchema, config: { bounds: { by: 'body', apps: true } } },
-    async (request, reply) => {
-      const tenant = requestTenant(request) as TenantId;
-      checkImages(request.body.messages, images);
-      checkTimes(request.body, tools.now());
-      const { personalData, timezone } = await ledger.settings.get(tenant);
-      const ownAppOnly = isForOneApp(request);
-      const batch = draftBatch(tools, { tenant, body: request.body, key: null, timezone, ownAppOnly });
-      return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
-    },
-  );
-}
 
 /**
  * Of one tenant, in a process. What a preview uses is known when its models have answered: many that begin together would all

@@ -13,10 +13,11 @@ import type {
   Nudge,
   Plan,
   Reviewer,
+  TenantId,
   Tools,
   Undoer,
 } from '@slowwave/engine';
-import type { ImagesTaken } from '@slowwave/http';
+import { type ImagesTaken, routesWith } from '@slowwave/http';
 import type { Queue } from 'bullmq';
 
 /** What the manage routes work with. */
@@ -55,3 +56,5 @@ export interface ConsoleDeps {
   /** The parked batches of a lane are replayed. Returns how many. */
   replayLane(lane: LaneId): Promise<number>;
 }
+
+export const routesOf = routesWith<ConsoleDeps, TenantId>();

@@ -23,47 +23,98 @@ import {
   scopeOf,
   type TenantId,
 } from '@slowwave/engine';
-import { type App, IdParams, notFound, problem, requestTenant } from '@slowwave/http';
-import type { ConsoleDeps } from './deps.ts';
+import { type FastifyReply, given, IdParams, momentOf, notFound, problem } from '@slowwave/http';
+import { routesOf } from './deps.ts';
 import { textKept } from './memories.ts';
 
+const route = routesOf('graph');
+
 /** Explicit changes of a graph. */
-export function graphRoutes(app: App, deps: ConsoleDeps): void {
-  postRelation(app, deps);
-  patchRelation(app, deps);
-  deleteRelation(app, deps);
-  postMerge(app, deps);
-  postSplit(app, deps);
-  patchEntity(app, deps);
-}
-
-const postRelationSchema = {
-  operationId: 'postRelation',
-  tags: ['graph'],
-  summary: 'Write a relation',
-  description:
-    'No model is used. The relationship is normalised to its general form, and missing entities are created. A ' +
-    'relation that already exists is confirmed. 201: stored and searchable. 202: stored, searchable once the ' +
-    'index is available again.',
-  body: PostRelation,
-  response: { 201: RelationView, 202: RelationView },
-};
-
-function postRelation(app: App, { ledger, graphWriter }: ConsoleDeps): void {
-  app.post(
-    '/v1/relations',
-    { schema: postRelationSchema, config: { bounds: { by: 'body', apps: false } } },
-    async (request, reply) => {
-      const tenant = requestTenant(request) as TenantId;
-      const body = await wordsKept(ledger, tenant, request.body);
-      const { value, code } = changed(await graphWriter.relate(tenant, ownerOf(scopeOf(body)), relationOf(body)));
-      return reply
-        .code(code === 200 ? 201 : 202)
-        .header('location', `/v1/relations/${value.id}`)
-        .send(relationView(value));
+export const graphRoutes = [
+  route('POST /v1/relations', {
+    id: 'postRelation',
+    summary: 'Write a relation',
+    description:
+      'No model is used. The relationship is normalised to its general form, and missing entities are created. A ' +
+      'relation that already exists is confirmed. 201: stored and searchable. 202: stored, searchable once the ' +
+      'index is available again.',
+    body: PostRelation,
+    answer: { 201: RelationView, 202: RelationView },
+    bounds: { by: 'body', apps: false },
+    handle: async ({ ledger, graphWriter }, { tenant, body, reply }) => {
+      const kept = await wordsKept(ledger, tenant, body);
+      const relation = changed(await graphWriter.relate(tenant, ownerOf(scopeOf(kept)), relationOf(kept)), reply);
+      reply.header('location', `/v1/relations/${relation.id}`);
+      return relationView(relation);
     },
-  );
-}
+  }),
+  route('PATCH /v1/relations/:id', {
+    id: 'patchRelation',
+    summary: 'Change or end a relation',
+    description:
+      'With invalid_at alone, the relation ends at that time. With any other field, the relation is denied and ' +
+      'restated under a new id; which relations it ends is then decided again.',
+    params: IdParams,
+    body: PatchRelation,
+    answer: { 200: ChangedRelation, 202: ChangedRelation },
+    handle: async ({ ledger, graphWriter }, { tenant, params, body, reply }) => {
+      const patch = patchOf(await wordsKept(ledger, tenant, body));
+      const { relation, replaces } = changed(await graphWriter.change(tenant, params.id, patch), reply);
+      return { ...relationView(relation), replaces };
+    },
+  }),
+  route('DELETE /v1/relations/:id', {
+    id: 'deleteRelation',
+    summary: 'Deny a relation',
+    description:
+      'States that the relation is not true and never was. Earlier statements no longer show it, and relations that ' +
+      'it ended are valid again. Its history is kept. To end a relation instead, PATCH it with invalid_at.',
+    params: IdParams,
+    answer: { 200: DeletedView, 202: DeletedView },
+    handle: async ({ graphWriter }, { tenant, params, reply }) => {
+      changed(await graphWriter.remove(tenant, params.id), reply);
+      return { deleted: 1 };
+    },
+  }),
+  route('POST /v1/entities/:id/merge', {
+    id: 'mergeEntity',
+    summary: 'Merge an entity into another',
+    description: 'The other entity is kept and gets the relations and names of both. POST …/split undoes it.',
+    params: IdParams,
+    body: PostMerge,
+    answer: { 200: EntityView, 202: EntityView },
+    handle: async ({ ledger, graphWriter }, { tenant, params, body, reply }) => {
+      const { into, reason = 'merged by API' } = body;
+      const how = { into, reason: await textKept(ledger, tenant, reason) };
+      return entityView(changed(await graphWriter.merge(tenant, params.id, how), reply));
+    },
+  }),
+  route('POST /v1/entities/:id/split', {
+    id: 'splitEntity',
+    summary: 'Split an entity from the one it was merged into',
+    description:
+      'States that the entity is not the same as any other, regardless of earlier statements. It is no ' +
+      'longer proposed for merging.',
+    params: IdParams,
+    body: PostSplit,
+    answer: { 200: EntityView, 202: EntityView },
+    handle: async ({ graphWriter }, { tenant, params, reply }) => {
+      return entityView(changed(await graphWriter.split(tenant, params.id), reply));
+    },
+  }),
+  route('PATCH /v1/entities/:id', {
+    id: 'patchEntity',
+    summary: 'Add an alias to an entity',
+    description: 'From now on every mention of that name refers to this entity. The original name stays.',
+    params: IdParams,
+    body: PatchEntity,
+    answer: { 200: EntityView, 202: EntityView },
+    handle: async ({ ledger, graphWriter }, { tenant, params, body, reply }) => {
+      const alias = await textKept(ledger, tenant, body.alias);
+      return entityView(changed(await graphWriter.call(tenant, params.id, alias), reply));
+    },
+  }),
+];
 
 const relationOf = (body: PostRelation): NewRelation => ({
   source: givenOf(body.source),
@@ -75,120 +126,22 @@ const relationOf = (body: PostRelation): NewRelation => ({
   quote: body.quote ?? null,
 });
 
-const patchRelationSchema = {
-  operationId: 'patchRelation',
-  tags: ['graph'],
-  summary: 'Change or end a relation',
-  description:
-    'With invalid_at alone, the relation ends at that time. With any other field, the relation is denied and ' +
-    'restated under a new id; which relations it ends is then decided again.',
-  params: IdParams,
-  body: PatchRelation,
-  response: { 200: ChangedRelation, 202: ChangedRelation },
-};
-
-function patchRelation(app: App, { ledger, graphWriter }: ConsoleDeps): void {
-  app.patch('/v1/relations/:id', { schema: patchRelationSchema }, async (request, reply) => {
-    const tenant = requestTenant(request) as TenantId;
-    const body = await wordsKept(ledger, tenant, request.body);
-    const { value, code } = changed(await graphWriter.change(tenant, request.params.id, patchOf(body)));
-    return reply.code(code).send({ ...relationView(value.relation), replaces: value.replaces });
+const patchOf = (body: PatchRelation): RelationPatch =>
+  given({
+    source: body.source && givenOf(body.source),
+    relationship: body.relationship,
+    destination: body.destination && givenOf(body.destination),
+    validFrom: momentOf(body.valid_from),
+    invalidAt: body.invalid_at === null ? null : momentOf(body.invalid_at),
+    reason: body.reason,
   });
-}
 
-const patchOf = (body: PatchRelation): RelationPatch => ({
-  ...(body.source !== undefined && { source: givenOf(body.source) }),
-  ...(body.relationship !== undefined && { relationship: body.relationship }),
-  ...(body.destination !== undefined && { destination: givenOf(body.destination) }),
-  ...(body.valid_from !== undefined && { validFrom: millisOf(body.valid_from) ?? 0 }),
-  ...(body.invalid_at !== undefined && { invalidAt: body.invalid_at === null ? null : millisOf(body.invalid_at) }),
-  ...(body.reason !== undefined && { reason: body.reason }),
-});
-
-const deleteRelationSchema = {
-  operationId: 'deleteRelation',
-  tags: ['graph'],
-  summary: 'Deny a relation',
-  description:
-    'States that the relation is not true and never was. Earlier statements no longer show it, and relations that ' +
-    'it ended are valid again. Its history is kept. To end a relation instead, PATCH it with invalid_at.',
-  params: IdParams,
-  response: { 200: DeletedView, 202: DeletedView },
-};
-
-function deleteRelation(app: App, { graphWriter }: ConsoleDeps): void {
-  app.delete('/v1/relations/:id', { schema: deleteRelationSchema }, async (request, reply) => {
-    const { code } = changed(await graphWriter.remove(requestTenant(request) as TenantId, request.params.id));
-    return reply.code(code).send({ deleted: 1 });
-  });
-}
-
-const response = { 200: EntityView, 202: EntityView };
-
-const merge = {
-  operationId: 'mergeEntity',
-  tags: ['graph'],
-  summary: 'Merge an entity into another',
-  description: 'The other entity is kept and gets the relations and names of both. POST …/split undoes it.',
-  params: IdParams,
-  body: PostMerge,
-  response,
-};
-
-function postMerge(app: App, { ledger, graphWriter }: ConsoleDeps): void {
-  app.post('/v1/entities/:id/merge', { schema: merge }, async (request, reply) => {
-    const tenant = requestTenant(request) as TenantId;
-    const { into, reason = 'merged by API' } = request.body;
-    const how = { into, reason: await textKept(ledger, tenant, reason) };
-    const { value, code } = changed(await graphWriter.merge(tenant, request.params.id, how));
-    return reply.code(code).send(entityView(value));
-  });
-}
-
-const split = {
-  operationId: 'splitEntity',
-  tags: ['graph'],
-  summary: 'Split an entity from the one it was merged into',
-  description:
-    'States that the entity is not the same as any other, regardless of earlier statements. It is no ' +
-    'longer proposed for merging.',
-  params: IdParams,
-  body: PostSplit,
-  response,
-};
-
-function postSplit(app: App, { graphWriter }: ConsoleDeps): void {
-  app.post('/v1/entities/:id/split', { schema: split }, async (request, reply) => {
-    const result = await graphWriter.split(requestTenant(request) as TenantId, request.params.id);
-    const { value, code } = changed(result);
-    return reply.code(code).send(entityView(value));
-  });
-}
-
-const patch = {
-  operationId: 'patchEntity',
-  tags: ['graph'],
-  summary: 'Add an alias to an entity',
-  description: 'From now on every mention of that name refers to this entity. The original name stays.',
-  params: IdParams,
-  body: PatchEntity,
-  response,
-};
-
-function patchEntity(app: App, { ledger, graphWriter }: ConsoleDeps): void {
-  app.patch('/v1/entities/:id', { schema: patch }, async (request, reply) => {
-    const tenant = requestTenant(request) as TenantId;
-    const alias = await textKept(ledger, tenant, request.body.alias);
-    const { value, code } = changed(await graphWriter.call(tenant, request.params.id, alias));
-    return reply.code(code).send(entityView(value));
-  });
-}
-
-/** What an explicit change came to, or its refusal as a problem. 202: stored, found once the index is back. */
-function changed<T>(result: GraphWritten<T>): { readonly value: T; readonly code: 200 | 202 } {
+/** The result of an explicit change, or its refusal as a problem. 202: stored, searchable once the index is back. */
+function changed<T>(result: GraphWritten<T>, reply: FastifyReply): T {
   switch (result.kind) {
     case 'written':
-      return { value: result.value, code: result.searchable ? 200 : 202 };
+      if (!result.searchable) reply.code(202);
+      return result.value;
     case 'not_found':
       throw notFound(result.what, result.id);
     case 'ambiguous':

@@ -9,7 +9,6 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import {
-  type App,
   concerns,
   IdParams,
   isKeyless,
@@ -22,41 +21,79 @@ import {
 } from '@slowwave/http';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { ConsoleDeps } from './deps.ts';
+import { routesOf } from './deps.ts';
+
+const route = routesOf('keys');
 
 /** API keys. */
-export function keyRoutes(app: App, deps: ConsoleDeps): void {
-  postKey(app, deps);
-  listKeys(app, deps);
-  rotateKey(app, deps);
-  deleteKey(app, deps);
-}
-
-const postKeySchema = {
-  operationId: 'postKey',
-  tags: ['keys'],
-  summary: 'Create a key',
-  description:
-    'The secret is only returned in this response. Creating its first key creates a tenant. Once any key exists, ' +
-    'every request needs one; the very first key must therefore be an admin of the tenant default.',
-  body: PostKey,
-  response: { 201: KeyWithSecret },
-};
-
-function postKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
-  app.post('/v1/keys', { schema: postKeySchema }, async (request, reply) => {
-    const tenant = tenantNamed(request, request.body.tenant);
-    const opensAll = tenant === DEFAULT_TENANT && request.body.scopes.includes('admin');
-    if (isKeyless(request) && !opensAll && !(await ledger.keys.any())) throw lockingOut();
-    const id = tools.id('key');
-    const { secret, hash } = newSecret(id);
-    const key = newKey(request.body, { id, hash, tenant, createdAt: tools.now() });
-    await ledger.keys.create(key);
-    concerns(request, { kind: 'key', id });
-    const view = keyView({ ...key, previous: null, revokedAt: null, lastUsedAt: null });
-    return reply.code(201).send({ ...view, secret });
-  });
-}
+export const keyRoutes = [
+  route('POST /v1/keys', {
+    id: 'postKey',
+    summary: 'Create a key',
+    description:
+      'The secret is only returned in this response. Creating its first key creates a tenant. Once any key exists, ' +
+      'every request needs one; the very first key must therefore be an admin of the tenant default.',
+    body: PostKey,
+    answer: { 201: KeyWithSecret },
+    handle: async ({ ledger, tools, newSecret }, { body, request }) => {
+      const tenant = tenantNamed(request, body.tenant);
+      const opensAll = tenant === DEFAULT_TENANT && body.scopes.includes('admin');
+      if (isKeyless(request) && !opensAll && !(await ledger.keys.any())) throw lockingOut();
+      const id = tools.id('key');
+      const { secret, hash } = newSecret(id);
+      const key = newKey(body, { id, hash, tenant, createdAt: tools.now() });
+      await ledger.keys.create(key);
+      concerns(request, { kind: 'key', id });
+      const view = keyView({ ...key, previous: null, revokedAt: null, lastUsedAt: null });
+      return { ...view, secret };
+    },
+  }),
+  route('GET /v1/keys', {
+    id: 'listKeys',
+    summary: 'List keys, newest first, including expired and revoked ones',
+    query: ListKeysQuery,
+    answer: KeyList,
+    handle: async ({ ledger }, { query, request }) => {
+      const tenant = tenantNamed(request, query.tenant);
+      return listed(await ledger.keys.list(tenant, pageOf(query)), keyView);
+    },
+  }),
+  route('POST /v1/keys/:id/rotate', {
+    id: 'rotateKey',
+    summary: 'Rotate the secret of a key',
+    description:
+      'The new secret is only returned in this response. The current secret stays valid for grace_seconds; older ones ' +
+      'become invalid at once.',
+    params: IdParams,
+    body: RotateKey,
+    answer: KeyWithSecret,
+    handle: async ({ ledger, tools, newSecret }, { params, body, request }) => {
+      const { id } = params;
+      const tenant = tenantNamed(request, body.tenant);
+      const now = tools.now();
+      refuseEnded(await ledger.keys.get(tenant, id), { id, now });
+      const { secret, hash } = newSecret(id);
+      const until = now + body.grace_seconds * SECOND_MS;
+      // It may have been revoked in between, and then it was not rotated.
+      const key = refuseEnded(await ledger.keys.rotate(tenant, id, { hash, until }), { id, now });
+      return { ...keyView(key), secret };
+    },
+  }),
+  route('DELETE /v1/keys/:id', {
+    id: 'revokeKey',
+    summary: 'Revoke a key',
+    description: 'Permanent. Takes effect in every process within 5 s. The key stays in the list.',
+    params: IdParams,
+    query: KeyQuery,
+    answer: KeyView,
+    handle: async ({ ledger, tools }, { params, query, request }) => {
+      const { id } = params;
+      const key = await ledger.keys.revoke(tenantNamed(request, query.tenant), id, tools.now());
+      if (key === null) throw notFound('key', id);
+      return keyView(key);
+    },
+  }),
+];
 
 /** From the first key on every request needs one: where no other could make keys, nobody could any more. */
 const lockingOut = () =>
@@ -81,48 +118,7 @@ const overAlready = (expiresAt: Millis, now: Millis) =>
     errors: [{ path: 'expires_at', message: 'expected a time in the future' }],
   });
 
-const listKeysSchema = {
-  operationId: 'listKeys',
-  tags: ['keys'],
-  summary: 'List keys, newest first, including expired and revoked ones',
-  querystring: ListKeysQuery,
-  response: { 200: KeyList },
-};
-
-function listKeys(app: App, { ledger }: ConsoleDeps): void {
-  app.get('/v1/keys', { schema: listKeysSchema }, async (request) => {
-    const tenant = tenantNamed(request, request.query.tenant);
-    return listed(await ledger.keys.list(tenant, pageOf(request.query)), keyView);
-  });
-}
-
 const SECOND_MS = 1_000;
-
-const rotateKeySchema = {
-  operationId: 'rotateKey',
-  tags: ['keys'],
-  summary: 'Rotate the secret of a key',
-  description:
-    'The new secret is only returned in this response. The current secret stays valid for grace_seconds; older ones ' +
-    'become invalid at once.',
-  params: IdParams,
-  body: RotateKey,
-  response: { 200: KeyWithSecret },
-};
-
-function rotateKey(app: App, { ledger, tools, newSecret }: ConsoleDeps): void {
-  app.post('/v1/keys/:id/rotate', { schema: rotateKeySchema }, async (request) => {
-    const { id } = request.params;
-    const tenant = tenantNamed(request, request.body.tenant);
-    const now = tools.now();
-    refuseEnded(await ledger.keys.get(tenant, id), { id, now });
-    const { secret, hash } = newSecret(id);
-    const until = now + request.body.grace_seconds * SECOND_MS;
-    // It may have been revoked in between, and then it was not rotated.
-    const key = refuseEnded(await ledger.keys.rotate(tenant, id, { hash, until }), { id, now });
-    return { ...keyView(key), secret };
-  });
-}
 
 function refuseEnded(key: ApiKey | null, { id, now }: { id: string; now: Millis }): ApiKey {
   if (key === null) throw notFound('key', id);
@@ -133,25 +129,6 @@ function refuseEnded(key: ApiKey | null, { id, now }: { id: string; now: Millis 
 }
 
 const ended = (id: string, why: string) => problem('conflict', `key ${id} ${why}; create a new one`);
-
-const deleteKeySchema = {
-  operationId: 'revokeKey',
-  tags: ['keys'],
-  summary: 'Revoke a key',
-  description: 'Permanent. Takes effect in every process within 5 s. The key stays in the list.',
-  params: IdParams,
-  querystring: KeyQuery,
-  response: { 200: KeyView },
-};
-
-function deleteKey(app: App, { ledger, tools }: ConsoleDeps): void {
-  app.delete('/v1/keys/:id', { schema: deleteKeySchema }, async (request) => {
-    const { id } = request.params;
-    const key = await ledger.keys.revoke(tenantNamed(request, request.query.tenant), id, tools.now());
-    if (key === null) throw notFound('key', id);
-    return keyView(key);
-  });
-}
 
 /** A key without what could be used of it. */
 const keyView = (key: ApiKey): KeyView => ({

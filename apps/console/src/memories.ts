@@ -9,7 +9,6 @@ import {
 import {
   type JsonObject,
   type Ledger,
-  type Memory,
   type MemoryPatch,
   maskPersonal,
   memoryView,
@@ -19,49 +18,96 @@ import {
   type TenantId,
   type WriteResult,
 } from '@slowwave/engine';
-import { type App, concerns, IdParams, notFound, type ProblemError, problem, requestTenant } from '@slowwave/http';
+import {
+  concerns,
+  type FastifyReply,
+  given,
+  IdParams,
+  momentOf,
+  notFound,
+  type ProblemError,
+  problem,
+} from '@slowwave/http';
 import type { z } from 'zod';
-import type { ConsoleDeps } from './deps.ts';
+import { routesOf } from './deps.ts';
+
+const route = routesOf('manage');
 
 /** Memories written, changed, restored and deleted by a request. */
-export function memoryRoutes(app: App, deps: ConsoleDeps): void {
-  postMemory(app, deps);
-  patchMemory(app, deps);
-  postRestore(app, deps);
-  deleteMemory(app, deps);
-  deleteMemories(app, deps);
-}
-
-const postMemorySchema = {
-  operationId: 'postMemory',
-  tags: ['manage'],
-  summary: 'Write a memory verbatim',
-  description:
-    'No chat model is used. If the embedding model does not answer within 2 s, the memory can only be found by ' +
-    'keywords until it is embedded (searchable: "words"). 201: stored and searchable. 202: stored, searchable ' +
-    'once the index is available again.',
-  body: PostMemory,
-  response: { 201: WrittenMemory, 202: WrittenMemory },
-};
-
-function postMemory(app: App, { ledger, writer }: ConsoleDeps): void {
-  app.post(
-    '/v1/memories',
-    { schema: postMemorySchema, config: { bounds: { by: 'body', apps: true } } },
-    async (request, reply) => {
-      const tenant = requestTenant(request) as TenantId;
-      const text = await textKept(ledger, tenant, request.body.memory);
-      const metadata = await metadataAllowed(ledger, tenant, (request.body.metadata ?? {}) as JsonObject);
-      const result = await writer.add(tenant, newMemory({ ...request.body, memory: text, metadata }));
-      const { memory, view, searchable } = written(result, null);
+export const memoryRoutes = [
+  route('POST /v1/memories', {
+    id: 'postMemory',
+    summary: 'Write a memory verbatim',
+    description:
+      'No chat model is used. If the embedding model does not answer within 2 s, the memory can only be found by ' +
+      'keywords until it is embedded (searchable: "words"). 201: stored and searchable. 202: stored, searchable ' +
+      'once the index is available again.',
+    body: PostMemory,
+    answer: { 201: WrittenMemory, 202: WrittenMemory },
+    bounds: { by: 'body', apps: true },
+    handle: async ({ ledger, writer }, { tenant, body, request, reply }) => {
+      const text = await textKept(ledger, tenant, body.memory);
+      const metadata = await metadataAllowed(ledger, tenant, (body.metadata ?? {}) as JsonObject);
+      const memory = written(await writer.add(tenant, newMemory({ ...body, memory: text, metadata })), null, reply);
       concerns(request, { kind: 'memory', id: memory.id });
-      return reply
-        .code(searchable ? 201 : 202)
-        .header('location', `/v1/memories/${memory.id}`)
-        .send(view);
+      reply.header('location', `/v1/memories/${memory.id}`);
+      return memory;
     },
-  );
-}
+  }),
+  route('PATCH /v1/memories/:id', {
+    id: 'patchMemory',
+    summary: 'Change a memory',
+    description: 'Omitted fields stay unchanged. The previous version is kept in the history.',
+    params: IdParams,
+    body: PatchMemory,
+    answer: { 200: WrittenMemory, 202: WrittenMemory },
+    handle: async ({ ledger, writer }, { tenant, params: { id }, body, reply }) => {
+      const { memory: text, metadata, ...others } = body;
+      const kept = {
+        ...(text !== undefined && { memory: await textKept(ledger, tenant, text) }),
+        ...(metadata !== undefined && { metadata: await metadataAllowed(ledger, tenant, metadata as JsonObject) }),
+      };
+      return written(await writer.change(tenant, id, patchOf({ ...others, ...kept })), id, reply);
+    },
+  }),
+  route('POST /v1/memories/:id/restore', {
+    id: 'restoreMemory',
+    summary: 'Restore a version of a memory',
+    description:
+      'Its text and details become current again, even if the memory was deleted or undone. An expired version is ' +
+      'restored without an expiry date.',
+    params: IdParams,
+    body: PostRestore,
+    answer: { 200: WrittenMemory, 202: WrittenMemory },
+    handle: async ({ writer }, { tenant, params: { id }, body, reply }) =>
+      written(await writer.restore(tenant, id, body.version), id, reply),
+  }),
+  route('DELETE /v1/memories/:id', {
+    id: 'deleteMemory',
+    summary: 'Delete a memory',
+    description: 'It is no longer valid or found by searches. Its history is kept.',
+    params: IdParams,
+    answer: { 200: DeletedView, 202: DeletedView },
+    handle: async ({ writer }, { tenant, params: { id }, reply }) => {
+      written(await writer.remove(tenant, id), id, reply);
+      return { deleted: 1 };
+    },
+  }),
+  route('DELETE /v1/memories', {
+    id: 'deleteMemories',
+    summary: 'Delete all memories of an owner',
+    description: 'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
+    query: DeleteMemoriesQuery,
+    answer: { 200: DeletedView, 202: DeletedView },
+    bounds: { by: 'query', apps: true },
+    handle: async ({ writer }, { tenant, query, reply }) => {
+      const result = await writer.removeAll(tenant, scopeOf(query));
+      if (result.kind === 'conflict') throw overtaken();
+      if (result.kind !== 'written') reply.code(202);
+      return { deleted: result.count };
+    },
+  }),
+];
 
 const newMemory = (body: PostMemory): NewMemory => ({
   scope: scopeOf(body),
@@ -70,105 +116,20 @@ const newMemory = (body: PostMemory): NewMemory => ({
   category: body.categories?.[0] ?? null,
   immutable: body.immutable,
   pinned: body.pinned,
-  validFrom: momentOf(body.valid_from),
-  expiresAt: momentOf(body.expires_at),
+  validFrom: momentOf(body.valid_from) ?? null,
+  expiresAt: momentOf(body.expires_at) ?? null,
 });
 
-const momentOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
-
-const patchMemorySchema = {
-  operationId: 'patchMemory',
-  tags: ['manage'],
-  summary: 'Change a memory',
-  description: 'Omitted fields stay unchanged. The previous version is kept in the history.',
-  params: IdParams,
-  body: PatchMemory,
-  response: { 200: WrittenMemory, 202: WrittenMemory },
-};
-
-function patchMemory(app: App, { ledger, writer }: ConsoleDeps): void {
-  app.patch('/v1/memories/:id', { schema: patchMemorySchema }, async (request, reply) => {
-    const { id } = request.params;
-    const tenant = requestTenant(request) as TenantId;
-    const { memory: given, metadata: told, ...others } = request.body;
-    const kept = {
-      ...(given !== undefined && { memory: await textKept(ledger, tenant, given) }),
-      ...(told !== undefined && { metadata: await metadataAllowed(ledger, tenant, told as JsonObject) }),
-    };
-    const result = await writer.change(tenant, id, patchOf({ ...others, ...kept }));
-    const { view, searchable } = written(result, id);
-    return reply.code(searchable ? 200 : 202).send(view);
+const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch =>
+  given({
+    text: body.memory,
+    metadata: body.metadata as JsonObject | undefined,
+    category: body.categories && (body.categories[0] ?? null),
+    immutable: body.immutable,
+    pinned: body.pinned,
+    expiresAt: body.expires_at === null ? null : momentOf(body.expires_at),
+    expectedVersion: body.version,
   });
-}
-
-const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch => ({
-  ...(body.memory !== undefined && { text: body.memory }),
-  ...(body.metadata !== undefined && { metadata: body.metadata as JsonObject }),
-  ...(body.categories !== undefined && { category: body.categories[0] ?? null }),
-  ...(body.immutable !== undefined && { immutable: body.immutable }),
-  ...(body.pinned !== undefined && { pinned: body.pinned }),
-  ...(body.expires_at !== undefined && { expiresAt: body.expires_at === null ? null : Date.parse(body.expires_at) }),
-  ...(body.version !== undefined && { expectedVersion: body.version }),
-});
-
-const postRestoreSchema = {
-  operationId: 'restoreMemory',
-  tags: ['manage'],
-  summary: 'Restore a version of a memory',
-  description:
-    'Its text and details become current again, even if the memory was deleted or undone. An expired version is ' +
-    'restored without an expiry date.',
-  params: IdParams,
-  body: PostRestore,
-  response: { 200: WrittenMemory, 202: WrittenMemory },
-};
-
-function postRestore(app: App, { writer }: ConsoleDeps): void {
-  app.post('/v1/memories/:id/restore', { schema: postRestoreSchema }, async (request, reply) => {
-    const { id } = request.params;
-    const result = await writer.restore(requestTenant(request) as TenantId, id, request.body.version);
-    const { view, searchable } = written(result, id);
-    return reply.code(searchable ? 200 : 202).send(view);
-  });
-}
-
-const deleteMemorySchema = {
-  operationId: 'deleteMemory',
-  tags: ['manage'],
-  summary: 'Delete a memory',
-  description: 'It is no longer valid or found by searches. Its history is kept.',
-  params: IdParams,
-  response: { 200: DeletedView, 202: DeletedView },
-};
-
-function deleteMemory(app: App, { writer }: ConsoleDeps): void {
-  app.delete('/v1/memories/:id', { schema: deleteMemorySchema }, async (request, reply) => {
-    const { id } = request.params;
-    const { searchable } = written(await writer.remove(requestTenant(request) as TenantId, id), id);
-    return reply.code(searchable ? 200 : 202).send({ deleted: 1 });
-  });
-}
-
-const deleteMemoriesSchema = {
-  operationId: 'deleteMemories',
-  tags: ['manage'],
-  summary: 'Delete all memories of an owner',
-  description: 'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
-  querystring: DeleteMemoriesQuery,
-  response: { 200: DeletedView, 202: DeletedView },
-};
-
-function deleteMemories(app: App, { writer }: ConsoleDeps): void {
-  app.delete(
-    '/v1/memories',
-    { schema: deleteMemoriesSchema, config: { bounds: { by: 'query', apps: true } } },
-    async (request, reply) => {
-      const result = await writer.removeAll(requestTenant(request) as TenantId, scopeOf(request.query));
-      if (result.kind === 'conflict') throw overtaken();
-      return reply.code(result.kind === 'written' ? 200 : 202).send({ deleted: result.count });
-    },
-  );
-}
 
 /** The text of a memory as the tenant's policy for personal data lets it be stored; refused where it does not. */
 export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantId, text: string): Promise<string> {
@@ -192,22 +153,16 @@ async function metadataAllowed(
   return personalData === 'off' ? metadata : metadataKept(metadata);
 }
 
-interface Written {
-  readonly memory: Memory;
-  readonly view: WrittenMemory;
-  /** Not yet: it is stored and will be found once the index is back. */
-  readonly searchable: boolean;
-}
-
 /** The memory as it was written, or the refusal as a problem. `id` is null for one that did not exist before. */
-function written(result: WriteResult, id: string | null): Written {
+function written(result: WriteResult, id: string | null, reply: FastifyReply): WrittenMemory {
   switch (result.kind) {
     case 'written':
-      return { memory: result.memory, view: memoryView(result.memory), searchable: true };
+      return memoryView(result.memory);
     case 'words':
-      return { memory: result.memory, view: { ...memoryView(result.memory), searchable: 'words' }, searchable: true };
+      return { ...memoryView(result.memory), searchable: 'words' };
     case 'unprojected':
-      return { memory: result.memory, view: memoryView(result.memory), searchable: false };
+      reply.code(202); // stored, and searchable once the index is back
+      return memoryView(result.memory);
     case 'not_found':
       throw notFound('memory', id ?? '');
     case 'conflict':

@@ -6,6 +6,7 @@ import { QUEUES } from '@slowwave/contracts';
 import type { LaneId } from '@slowwave/engine';
 import {
   allowPages,
+  needScope,
   notFound,
   PROBLEM_TYPE,
   type ProblemError,
@@ -36,6 +37,7 @@ const BOARD = {
 export const queuePages =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
+    needScope(app, 'operator');
     allowPages(app);
     app.addHook('preHandler', guard(deps, BASE_PATH));
     app.addHook('onSend', async (_request, reply, payload) =>

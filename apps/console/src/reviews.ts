@@ -1,56 +1,41 @@
 import { ListReviewsQuery, PostReview, ReviewList, ReviewView } from '@slowwave/contracts';
-import { isoOf, isoOrNull, type Review, type ReviewResult, scopeView, type TenantId } from '@slowwave/engine';
-import { type App, IdParams, listed, notFound, pageOf, problem, requestTenant } from '@slowwave/http';
-import type { ConsoleDeps } from './deps.ts';
+import { isoOf, isoOrNull, type Review, type ReviewResult, scopeView } from '@slowwave/engine';
+import { given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
+import { routesOf } from './deps.ts';
 import { overtaken } from './memories.ts';
 
+const route = routesOf('manage');
+
 /** Operations that wait for a person. */
-export function reviewRoutes(app: App, deps: ConsoleDeps): void {
-  listReviews(app, deps);
-  postReview(app, deps);
-}
-
-const listReviewsSchema = {
-  operationId: 'listReviews',
-  tags: ['manage'],
-  summary: 'List reviews, pending and decided, newest first',
-  querystring: ListReviewsQuery,
-  response: { 200: ReviewList },
-};
-
-function listReviews(app: App, { ledger }: ConsoleDeps): void {
-  app.get(
-    '/v1/reviews',
-    { schema: listReviewsSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const { state, user_id } = request.query;
-      const filter = { ...(state !== undefined && { state }), ...(user_id !== undefined && { userId: user_id }) };
-      const page = await ledger.reviews.list(requestTenant(request) as TenantId, filter, pageOf(request.query));
-      return listed(page, reviewView);
+export const reviewRoutes = [
+  route('GET /v1/reviews', {
+    id: 'listReviews',
+    summary: 'List reviews, pending and decided, newest first',
+    query: ListReviewsQuery,
+    answer: ReviewList,
+    bounds: { by: 'query', apps: false },
+    handle: async ({ ledger }, { tenant, query }) => {
+      const filter = given({ state: query.state, userId: query.user_id });
+      return listed(await ledger.reviews.list(tenant, filter, pageOf(query)), reviewView);
     },
-  );
-}
-
-const postReviewSchema = {
-  operationId: 'settleReview',
-  tags: ['manage'],
-  summary: 'Approve or reject a pending operation',
-  description:
-    'An approved operation is applied as of the time its fact was said. If that is no longer possible, nothing is ' +
-    'changed: the state becomes stale and note says why. 202: done, searchable once the index is available again.',
-  params: IdParams,
-  body: PostReview,
-  response: { 200: ReviewView, 202: ReviewView },
-};
-
-function postReview(app: App, { reviewer }: ConsoleDeps): void {
-  app.post('/v1/reviews/:id', { schema: postReviewSchema }, async (request, reply) => {
-    const { id } = request.params;
-    const end = request.body.decision === 'approve' ? reviewer.approve : reviewer.reject;
-    const { review, searchable } = settled(await end(requestTenant(request) as TenantId, id), id);
-    return reply.code(searchable ? 200 : 202).send(reviewView(review));
-  });
-}
+  }),
+  route('POST /v1/reviews/:id', {
+    id: 'settleReview',
+    summary: 'Approve or reject a pending operation',
+    description:
+      'An approved operation is applied as of the time its fact was said. If that is no longer possible, nothing is ' +
+      'changed: the state becomes stale and note says why. 202: done, searchable once the index is available again.',
+    params: IdParams,
+    body: PostReview,
+    answer: { 200: ReviewView, 202: ReviewView },
+    handle: async ({ reviewer }, { tenant, params, body, reply }) => {
+      const end = body.decision === 'approve' ? reviewer.approve : reviewer.reject;
+      const { review, searchable } = settled(await end(tenant, params.id), params.id);
+      if (!searchable) reply.code(202);
+      return reviewView(review);
+    },
+  }),
+];
 
 function settled(result: ReviewResult, id: string): Extract<ReviewResult, { kind: 'settled' }> {
   switch (result.kind) {

@@ -5,70 +5,50 @@ import {
   previewRetention,
   promptMistake,
   type Retention,
-  type TenantId,
   type TenantSettings,
 } from '@slowwave/engine';
-import { type App, problem, requestTenant } from '@slowwave/http';
-import type { ConsoleDeps } from './deps.ts';
+import { problem } from '@slowwave/http';
+import { routesOf } from './deps.ts';
+
+const route = routesOf('manage');
 
 /** The settings of a tenant, and what its retention would remove. */
-export function settingsRoutes(app: App, deps: ConsoleDeps): void {
-  getSettings(app, deps);
-  putSettings(app, deps);
-  postRetentionPreview(app, deps);
-}
-
-const getSettingsSchema = {
-  operationId: 'getSettings',
-  tags: ['manage'],
-  summary: "Get a tenant's settings",
-  response: { 200: SettingsView },
-};
-
-function getSettings(app: App, { ledger }: ConsoleDeps): void {
-  app.get('/v1/settings', { schema: getSettingsSchema }, async (request) =>
-    settingsView(await ledger.settings.get(requestTenant(request) as TenantId)),
-  );
-}
-
-const putSettingsSchema = {
-  operationId: 'putSettings',
-  tags: ['manage'],
-  summary: 'Replace all settings',
-  description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
-  body: PutSettings,
-  response: { 200: SettingsView },
-};
-
-function putSettings(app: App, { ledger }: ConsoleDeps): void {
-  app.put('/v1/settings', { schema: putSettingsSchema }, async (request) => {
-    const settings = settingsFrom(request.body);
-    refuseUnusable(settings.prompts);
-    await ledger.settings.put(requestTenant(request) as TenantId, settings);
-    return settingsView(settings);
-  });
-}
-
-const postRetentionPreviewSchema = {
-  operationId: 'previewRetention',
-  tags: ['manage'],
-  summary: 'Preview what retention and forgetting would remove now',
-  description: 'Nothing is changed. Omitted fields are taken from the settings.',
-  body: PostRetentionPreview,
-  response: { 200: RetentionPreview },
-};
-
-function postRetentionPreview(app: App, { ledger, tools }: ConsoleDeps): void {
-  app.post('/v1/retention/preview', { schema: postRetentionPreviewSchema }, async (request) => {
-    const tenant = requestTenant(request) as TenantId;
-    const { retention, forgetting } = request.body;
-    const chosen = await ledger.settings.get(tenant);
-    return previewRetention({ ledger, tools }, tenant, {
-      retention: retention === undefined ? chosen.retention : retentionFrom(retention),
-      forgetting: forgetting === undefined ? chosen.forgetting : forgettingFrom(forgetting),
-    });
-  });
-}
+export const settingsRoutes = [
+  route('GET /v1/settings', {
+    id: 'getSettings',
+    summary: "Get a tenant's settings",
+    answer: SettingsView,
+    handle: async ({ ledger }, { tenant }) => settingsView(await ledger.settings.get(tenant)),
+  }),
+  route('PUT /v1/settings', {
+    id: 'putSettings',
+    summary: 'Replace all settings',
+    description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
+    body: PutSettings,
+    answer: SettingsView,
+    handle: async ({ ledger }, { tenant, body }) => {
+      const settings = settingsFrom(body);
+      refuseUnusable(settings.prompts);
+      await ledger.settings.put(tenant, settings);
+      return settingsView(settings);
+    },
+  }),
+  route('POST /v1/retention/preview', {
+    id: 'previewRetention',
+    summary: 'Preview what retention and forgetting would remove now',
+    description: 'Nothing is changed. Omitted fields are taken from the settings.',
+    body: PostRetentionPreview,
+    answer: RetentionPreview,
+    handle: async ({ ledger, tools }, { tenant, body }) => {
+      const { retention, forgetting } = body;
+      const chosen = await ledger.settings.get(tenant);
+      return previewRetention({ ledger, tools }, tenant, {
+        retention: retention === undefined ? chosen.retention : retentionFrom(retention),
+        forgetting: forgetting === undefined ? chosen.forgetting : forgettingFrom(forgetting),
+      });
+    },
+  }),
+];
 
 /** Prompts of a tenant's own that cannot be used are told as mistakes of the body. */
 export function refuseUnusable(prompts: TenantSettings['prompts']): void {

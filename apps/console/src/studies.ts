@@ -9,46 +9,39 @@ import {
   type StudyView as Study,
   type TenantId,
 } from '@slowwave/engine';
-import { type App, IdParams, notFound, problem, requestTenant } from '@slowwave/http';
+import { IdParams, notFound, problem } from '@slowwave/http';
 import type { z } from 'zod';
-import type { ConsoleDeps } from './deps.ts';
+import { routesOf } from './deps.ts';
 
-const shown = {
-  operationId: 'getStudy',
-  tags: ['manage'],
-  summary: 'Get what the graph learned from a consolidation',
-  description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
-  params: IdParams,
-  response: { 200: StudyView },
-};
-
-const asked = {
-  operationId: 'postStudy',
-  tags: ['manage'],
-  summary: 'Update the graph from a consolidation',
-  description:
-    'Starts the study of an applied consolidation that has none, for example because relations were not enabled ' +
-    'then, or retries a parked one. Returns immediately; the study runs in the background.',
-  params: IdParams,
-  response: { 202: StudyView },
-};
+const route = routesOf('manage');
 
 /** Studies of the graph, by their consolidation. */
-export function studyRoutes(app: App, { ledger, tools }: ConsoleDeps): void {
-  app.get('/v1/consolidations/:id/graph', { schema: shown }, async (request) => {
-    const { id } = request.params;
-    return viewOf(ledger, requestTenant(request) as TenantId, id);
-  });
-  app.post('/v1/consolidations/:id/graph', { schema: asked }, async (request, reply) => {
-    const { id } = request.params;
-    const tenant = requestTenant(request) as TenantId;
-    const consolidation = await ledger.thoughts.get(tenant, id);
-    if (consolidation === null) throw notFound('consolidation', id);
-    // Whose lane is due now is found by the sweep of the workers.
-    if ((await ledger.graph.request(tenant, id, tools.now())) === null) throw nothingToDo(id, consolidation.state);
-    return reply.code(202).send(await viewOf(ledger, tenant, id));
-  });
-}
+export const studyRoutes = [
+  route('GET /v1/consolidations/:id/graph', {
+    id: 'getStudy',
+    summary: 'Get what the graph learned from a consolidation',
+    description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
+    params: IdParams,
+    answer: StudyView,
+    handle: async ({ ledger }, { tenant, params }) => viewOf(ledger, tenant, params.id),
+  }),
+  route('POST /v1/consolidations/:id/graph', {
+    id: 'postStudy',
+    summary: 'Update the graph from a consolidation',
+    description:
+      'Starts the study of an applied consolidation that has none, for example because relations were not enabled ' +
+      'then, or retries a parked one. Returns immediately; the study runs in the background.',
+    params: IdParams,
+    answer: { 202: StudyView },
+    handle: async ({ ledger, tools }, { tenant, params: { id } }) => {
+      const consolidation = await ledger.thoughts.get(tenant, id);
+      if (consolidation === null) throw notFound('consolidation', id);
+      // A worker's sweep finds the lane that is due now.
+      if ((await ledger.graph.request(tenant, id, tools.now())) === null) throw nothingToDo(id, consolidation.state);
+      return viewOf(ledger, tenant, id);
+    },
+  }),
+];
 
 async function viewOf({ graph }: Ledger, tenant: TenantId, id: string) {
   const study = await graph.study(tenant, id);

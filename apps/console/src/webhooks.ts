@@ -20,41 +20,103 @@ import {
   type Webhook,
   type WebhookChanges,
 } from '@slowwave/engine';
-import { type App, concerns, IdParams, listed, notFound, pageOf, problem, requestTenant } from '@slowwave/http';
+import { concerns, given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
-import type { ConsoleDeps } from './deps.ts';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+
+const route = routesOf('webhooks');
 
 /** Who is told of what happens to batches and memories. */
-export function webhookRoutes(app: App, deps: ConsoleDeps): void {
-  postWebhook(app, deps);
-  listWebhooks(app, deps);
-  getWebhook(app, deps);
-  patchWebhook(app, deps);
-  deleteWebhook(app, deps);
-  listDeliveries(app, deps);
-  replayFailed(app, deps);
-  replayDelivery(app, deps);
-}
-
-const postWebhookSchema = {
-  operationId: 'postWebhook',
-  tags: ['webhooks'],
-  summary: 'Create a webhook for events of batches and memories',
-  description:
-    'Every event is posted at least once, signed with the secret, which is only returned in this response. See ' +
-    'docs/webhooks.md for the payload, how to verify the signature, and what happens if the receiver is down.',
-  body: PostWebhook,
-  response: { 201: WebhookWithSecret },
-};
-
-function postWebhook(app: App, deps: ConsoleDeps): void {
-  app.post('/v1/webhooks', { schema: postWebhookSchema }, async (request, reply) => {
-    const tenant = requestTenant(request) as TenantId;
-    const { webhook, secret } = await createWebhook(deps, tenant, request.body);
-    concerns(request, { kind: 'webhook', id: webhook.id });
-    return reply.code(201).send({ ...webhook, secret });
-  });
-}
+export const webhookRoutes = [
+  route('POST /v1/webhooks', {
+    id: 'postWebhook',
+    summary: 'Create a webhook for events of batches and memories',
+    description:
+      'Every event is posted at least once, signed with the secret, which is only returned in this response. See ' +
+      'docs/webhooks.md for the payload, how to verify the signature, and what happens if the receiver is down.',
+    body: PostWebhook,
+    answer: { 201: WebhookWithSecret },
+    handle: async (deps, { tenant, body, request }) => {
+      const { webhook, secret } = await createWebhook(deps, tenant, body);
+      concerns(request, { kind: 'webhook', id: webhook.id });
+      return { ...webhook, secret };
+    },
+  }),
+  route('GET /v1/webhooks', {
+    id: 'listWebhooks',
+    summary: 'List webhooks, newest first',
+    query: z.strictObject(PageQuery),
+    answer: WebhookList,
+    handle: async ({ ledger }, { tenant, query }) =>
+      listed(await ledger.webhooks.list(tenant, pageOf(query)), webhookView),
+  }),
+  route('GET /v1/webhooks/:id', {
+    id: 'getWebhook',
+    summary: 'Get a webhook',
+    params: IdParams,
+    answer: WebhookView,
+    handle: async (deps, { tenant, params }) => webhookView(await webhookNamed(deps, tenant, params.id)),
+  }),
+  route('PATCH /v1/webhooks/:id', {
+    id: 'patchWebhook',
+    summary: 'Change, pause or resume a webhook, or replace its secret',
+    params: IdParams,
+    body: PatchWebhook,
+    answer: WebhookWithSecret,
+    handle: async (deps, { tenant, params, body }) => {
+      const { webhook, secret } = await changeWebhook(deps, { tenant, id: params.id }, body);
+      return { ...webhookView(webhook), ...(secret !== undefined && { secret }) };
+    },
+  }),
+  route('DELETE /v1/webhooks/:id', {
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook',
+    description: 'Also deletes its deliveries, including pending ones. Returns the deleted webhook.',
+    params: IdParams,
+    answer: WebhookView,
+    handle: async (deps, { tenant, params }) => {
+      const webhook = await webhookNamed(deps, tenant, params.id);
+      await deps.ledger.webhooks.remove(tenant, webhook.id);
+      return webhookView(webhook);
+    },
+  }),
+  route('GET /v1/webhooks/:id/deliveries', {
+    id: 'listDeliveries',
+    summary: 'List the deliveries of a webhook, newest first',
+    params: IdParams,
+    query: ListDeliveriesQuery,
+    answer: DeliveryList,
+    handle: async (deps, { tenant, params, query }) => {
+      const { id } = await webhookNamed(deps, tenant, params.id);
+      const filter = given({ state: query.state });
+      return listed(await deps.ledger.webhooks.deliveries(tenant, id, filter, pageOf(query)), deliveryView);
+    },
+  }),
+  route('POST /v1/webhooks/:id/deliveries/replay', {
+    id: 'replayFailedDeliveries',
+    summary: 'Retry all failed deliveries',
+    params: IdParams,
+    answer: Replayed,
+    handle: async (deps, { tenant, params }) => {
+      const { id } = await webhookNamed(deps, tenant, params.id);
+      return { replayed: await deps.ledger.webhooks.replay(tenant, id, 'failed', deps.tools.now()) };
+    },
+  }),
+  route('POST /v1/webhooks/:id/deliveries/:delivery_id/replay', {
+    id: 'replayDelivery',
+    summary: 'Resend a delivery',
+    description: 'Uses the same event_id and delivery_id. A pending delivery is not changed.',
+    params: z.strictObject({ id: z.string().min(1), delivery_id: z.string().min(1) }),
+    answer: Replayed,
+    handle: async (deps, { tenant, params }) => {
+      const { id } = await webhookNamed(deps, tenant, params.id);
+      const which = { id: params.delivery_id };
+      const replayed = await deps.ledger.webhooks.replay(tenant, id, which, deps.tools.now());
+      if (replayed === 0) throw notFound('delivery that has ended', which.id);
+      return { replayed };
+    },
+  }),
+];
 
 /** Makes it, active from the next change on. */
 async function createWebhook(
@@ -82,52 +144,8 @@ const tooMany = (): Error =>
     `expected at most ${WEBHOOKS_MAX} webhooks per tenant, got one more; delete one, or share one receiver`,
   );
 
-const listWebhooksSchema = {
-  operationId: 'listWebhooks',
-  tags: ['webhooks'],
-  summary: 'List webhooks, newest first',
-  querystring: z.strictObject(PageQuery),
-  response: { 200: WebhookList },
-};
-const getWebhookSchema = {
-  operationId: 'getWebhook',
-  tags: ['webhooks'],
-  summary: 'Get a webhook',
-  params: IdParams,
-  response: { 200: WebhookView },
-};
-const deleteWebhookSchema = {
-  operationId: 'deleteWebhook',
-  tags: ['webhooks'],
-  summary: 'Delete a webhook',
-  description: 'Also deletes its deliveries, including pending ones. Returns the deleted webhook.',
-  params: IdParams,
-  response: { 200: WebhookView },
-};
-
-function listWebhooks(app: App, { ledger }: ConsoleDeps): void {
-  app.get('/v1/webhooks', { schema: listWebhooksSchema }, async (request) =>
-    listed(await ledger.webhooks.list(requestTenant(request) as TenantId, pageOf(request.query)), webhookView),
-  );
-}
-
-function getWebhook(app: App, deps: ConsoleDeps): void {
-  app.get('/v1/webhooks/:id', { schema: getWebhookSchema }, async (request) =>
-    webhookView(await webhookNamed(deps, requestTenant(request) as TenantId, request.params.id)),
-  );
-}
-
-function deleteWebhook(app: App, deps: ConsoleDeps): void {
-  app.delete('/v1/webhooks/:id', { schema: deleteWebhookSchema }, async (request) => {
-    const tenant = requestTenant(request) as TenantId;
-    const webhook = await webhookNamed(deps, tenant, request.params.id);
-    await deps.ledger.webhooks.remove(tenant, webhook.id);
-    return webhookView(webhook);
-  });
-}
-
 /** The webhook, or a problem. */
-async function webhookNamed({ ledger }: ConsoleDeps, tenant: TenantId, id: string) {
+async function webhookNamed({ ledger }: Pick<ConsoleDeps, 'ledger'>, tenant: TenantId, id: string) {
   const webhook = await ledger.webhooks.get(tenant, id);
   if (webhook === null) throw notFound('webhook', id);
   return webhook;
@@ -136,31 +154,13 @@ async function webhookNamed({ ledger }: ConsoleDeps, tenant: TenantId, id: strin
 /** Long enough to bring a new secret to the receiver without haste. */
 const GRACE_MS = 24 * 3_600_000;
 
-const patchWebhookSchema = {
-  operationId: 'patchWebhook',
-  tags: ['webhooks'],
-  summary: 'Change, pause or resume a webhook, or replace its secret',
-  params: IdParams,
-  body: PatchWebhook,
-  response: { 200: WebhookWithSecret },
-};
-
-function patchWebhook(app: App, deps: ConsoleDeps): void {
-  app.patch('/v1/webhooks/:id', { schema: patchWebhookSchema }, async (request) => {
-    const tenant = requestTenant(request) as TenantId;
-    const { webhook, secret } = await changeWebhook(deps, { tenant, id: request.params.id }, request.body);
-    return { ...webhookView(webhook), ...(secret !== undefined && { secret }) };
-  });
-}
-
 /** The webhook as it is then, and its secret if that was replaced. */
 async function changeWebhook(
   { ledger, tools, webhooks }: ConsoleDeps,
   { tenant, id }: { readonly tenant: TenantId; readonly id: string },
   body: z.infer<typeof PatchWebhook>,
 ) {
-  const known = await ledger.webhooks.get(tenant, id);
-  if (known === null) throw notFound('webhook', id);
+  const known = await webhookNamed({ ledger }, tenant, id);
   const now = tools.now();
   const secret = body.rotate_secret === true ? webhooks.newSecret() : body.secret;
   const replaced = secret === undefined ? {} : replacing(known, secret, now);
@@ -170,15 +170,8 @@ async function changeWebhook(
   return { webhook, secret };
 }
 
-function fieldsOf({ events, name, active, user_id, app_id }: z.infer<typeof PatchWebhook>): WebhookChanges {
-  return {
-    ...(events !== undefined && { events: [...new Set(events)] }),
-    ...(name !== undefined && { name }),
-    ...(active !== undefined && { active }),
-    ...(user_id !== undefined && { userId: user_id }),
-    ...(app_id !== undefined && { appId: app_id }),
-  };
-}
+const fieldsOf = ({ events, name, active, user_id, app_id }: z.infer<typeof PatchWebhook>): WebhookChanges =>
+  given({ events: events && [...new Set(events)], name, active, userId: user_id, appId: app_id });
 
 const replacing = (known: Webhook, secret: string, now: number): WebhookChanges => ({
   secret,
@@ -195,59 +188,6 @@ function allowedUrl({ check }: ConsoleDeps['webhooks'], url: string): string {
     throw problem('invalid_request', error.message, { errors: [{ path: 'url', message: error.message }] });
   }
 }
-
-const listDeliveriesSchema = {
-  operationId: 'listDeliveries',
-  tags: ['webhooks'],
-  summary: 'List the deliveries of a webhook, newest first',
-  params: IdParams,
-  querystring: ListDeliveriesQuery,
-  response: { 200: DeliveryList },
-};
-const replayFailedSchema = {
-  operationId: 'replayFailedDeliveries',
-  tags: ['webhooks'],
-  summary: 'Retry all failed deliveries',
-  params: IdParams,
-  response: { 200: Replayed },
-};
-const replaySchema = {
-  operationId: 'replayDelivery',
-  tags: ['webhooks'],
-  summary: 'Resend a delivery',
-  description: 'Uses the same event_id and delivery_id. A pending delivery is not changed.',
-  params: z.strictObject({ id: z.string().min(1), delivery_id: z.string().min(1) }),
-  response: { 200: Replayed },
-};
-
-function listDeliveries(app: App, deps: ConsoleDeps): void {
-  app.get('/v1/webhooks/:id/deliveries', { schema: listDeliveriesSchema }, async (request) => {
-    const { id, tenant } = await named(deps, request);
-    const { state } = request.query;
-    const filter = state === undefined ? {} : { state };
-    return listed(await deps.ledger.webhooks.deliveries(tenant, id, filter, pageOf(request.query)), deliveryView);
-  });
-}
-
-function replayFailed(app: App, deps: ConsoleDeps): void {
-  app.post('/v1/webhooks/:id/deliveries/replay', { schema: replayFailedSchema }, async (request) => {
-    const { id, tenant } = await named(deps, request);
-    return { replayed: await deps.ledger.webhooks.replay(tenant, id, 'failed', deps.tools.now()) };
-  });
-}
-
-function replayDelivery(app: App, deps: ConsoleDeps): void {
-  app.post('/v1/webhooks/:id/deliveries/:delivery_id/replay', { schema: replaySchema }, async (request) => {
-    const { id, tenant } = await named(deps, request);
-    const which = { id: request.params.delivery_id };
-    const replayed = await deps.ledger.webhooks.replay(tenant, id, which, deps.tools.now());
-    if (replayed === 0) throw notFound('delivery that has ended', which.id);
-    return { replayed };
-  });
-}
-
-const named = (deps: ConsoleDeps, request: Parameters<typeof requestTenant>[0]) =>
-  webhookNamed(deps, requestTenant(request) as TenantId, (request.params as { readonly id: string }).id);
 
 /** A webhook without what it is signed with. */
 const webhookView = (webhook: Webhook): z.infer<typeof WebhookView> => ({

@@ -15,7 +15,7 @@ const LATE_USERS = 50;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Refuses batches while too many wait already. */
-interface BackPressure {
+export interface BackPressure {
   /** Throws when there is no room. Reads what was counted before, and never waits for a count. */
   check(tenant: TenantId): void;
   /** One more waits. */

@@ -1,53 +1,254 @@
-import { BatchList, BatchView, ListBatchesQuery, WaitQuery } from '@slowwave/contracts';
+import {
+  BatchAccepted,
+  BatchList,
+  BatchView,
+  FlushView,
+  ListBatchesQuery,
+  PostBatch,
+  PostFlush,
+  WaitQuery,
+} from '@slowwave/contracts';
 import {
   type Batch,
+  type BatchState,
+  type DuePolicy,
+  draftBatch,
+  duePolicy,
   failuresView,
   failureView,
+  fromTheFuture,
   isoOf,
   isoOrNull,
   type Ledger,
   type MemoryEvent,
+  type Millis,
+  type NewBatch,
+  type Nudge,
+  ownerOf,
+  type PersonalPolicy,
   type Scope,
+  scopeOf,
   scopeView,
   type TenantId,
   type UsageTotals,
+  withPolicy,
 } from '@slowwave/engine';
 import {
-  type App,
+  checkImages,
+  checkTimes,
+  concerns,
   type FastifyRequest,
+  given,
+  group,
   IdParams,
+  idempotencyOf,
   isForOneApp,
+  KeyHeader,
   listed,
   longPoll,
   mayKnow,
+  momentOf,
   notFound,
   pageOf,
+  problem,
+  type Routes,
+  refuseForOneApp,
   requestTenant,
+  routesWith,
   waitSignal,
 } from '@slowwave/http';
+import { z } from 'zod';
+import { type BackPressure, backPressure } from './back-pressure.ts';
 import type { IngestDeps } from './deps.ts';
 
-const getBatchSchema = {
-  operationId: 'getBatch',
-  tags: ['ingest'],
-  summary: 'Get the state of a batch',
-  description: 'With wait, the response is sent once the batch is done or the time is up.',
-  params: IdParams,
-  querystring: WaitQuery.strict(),
-  response: { 200: BatchView },
-};
+export type { IngestDeps } from './deps.ts';
 
-export function getBatch(app: App, { ledger }: IngestDeps): void {
-  app.get(
-    '/v1/batches/:id',
-    { schema: getBatchSchema, config: { bounds: { by: 'found', apps: true } } },
-    async (request, reply) => {
-      return outcome(ledger, batchKey(request, request.params.id), {
-        waitMs: request.query.wait,
-        signal: waitSignal(reply),
-      });
+/** The dependencies with what an app keeps between requests. */
+interface Ingest extends IngestDeps {
+  readonly pressure: BackPressure;
+  policyOf(tenant: TenantId): Promise<BatchPolicy>;
+}
+
+const route = routesWith<Ingest, TenantId>()('ingest');
+
+/** Takes transcripts in, and shows what became of them. */
+export const ingestRoutes = (deps: IngestDeps): Routes =>
+  group('ingest', { ...deps, pressure: backPressure(deps), policyOf: duePolicies(deps) }, batchRoutes);
+
+const Answer = z.union([BatchAccepted, BatchView]);
+
+const batchRoutes = [
+  /**
+   * Everything that can be refused is refused before anything is stored: whoever gets a 429 may send the same again. After
+   * the append nothing can fail but reading the outcome, and the batch is there whatever becomes of that.
+   */
+  route('POST /v1/batches', {
+    id: 'postBatch',
+    summary: 'Post messages to remember',
+    description:
+      'The batch is stored before it is acknowledged, and consolidated in the background. With wait, the response is ' +
+      'the state of the batch once it is done or the time is up. If too many batches are already waiting, the ' +
+      'response is 429 with Retry-After.',
+    headers: KeyHeader,
+    query: WaitQuery.strict(),
+    body: PostBatch,
+    answer: { 200: Answer, 202: Answer },
+    bounds: { by: 'body', apps: true },
+    handle: async (deps, { tenant, body, query, headers, request, reply }) => {
+      const key = idempotencyOf(headers['idempotency-key'], body.idempotency_key);
+      deps.pressure.check(tenant);
+      if (body.graph === true) refuseForOneApp(request, 'relations are shared by all apps, so remove graph');
+      checkImages(body.messages, deps.images);
+      checkTimes(body, deps.tools.now());
+      const { due, personalData, timezone } = await deps.policyOf(tenant);
+      const draft = draftBatch(deps.tools, { tenant, body, key, timezone, ownAppOnly: isForOneApp(request) });
+      const signal = query.wait === 0 ? null : waitSignal(reply);
+
+      const stored = await append(deps, withPolicy(draft, personalData), due);
+      if (!stored.repeated) deps.pressure.accepted(tenant);
+      concerns(request, { kind: 'batch', id: stored.id });
+      report(deps, stored, { draft, elapsedMs: reply.elapsedTime, traceparent: request.raw.headers.traceparent });
+
+      reply.header('location', statusUrl(stored.id));
+      reply.code(stored.repeated ? 200 : 202);
+      if (signal === null) return accepted(stored);
+      const view = await outcome(deps.ledger, batchKey(request, stored.id), { waitMs: query.wait, signal });
+      if (view.stage === 'done') reply.code(200);
+      return view;
     },
-  );
+  }),
+  route('GET /v1/batches/:id', {
+    id: 'getBatch',
+    summary: 'Get the state of a batch',
+    description: 'With wait, the response is sent once the batch is done or the time is up.',
+    params: IdParams,
+    query: WaitQuery.strict(),
+    answer: BatchView,
+    bounds: { by: 'found', apps: true },
+    handle: async ({ ledger }, { params, query, request, reply }) =>
+      outcome(ledger, batchKey(request, params.id), { waitMs: query.wait, signal: waitSignal(reply) }),
+  }),
+  route('GET /v1/batches', {
+    id: 'listBatches',
+    summary: 'List batches, newest first',
+    query: ListBatchesQuery,
+    answer: BatchList,
+    bounds: { by: 'query', apps: false },
+    handle: async ({ ledger }, { tenant, query }) => {
+      const filter = given({ state: query.state, userId: query.user_id, since: momentOf(query.since) });
+      return listed(await ledger.batches.list(tenant, filter, pageOf(query)), batchSummary);
+    },
+  }),
+  route('POST /v1/flush', {
+    id: 'flush',
+    summary: "Make an owner's waiting batches due now",
+    description: 'The owner is the first of user_id, agent_id and run_id that is set.',
+    body: PostFlush,
+    answer: FlushView,
+    bounds: { by: 'body', apps: false },
+    handle: async (deps, { tenant, body }) => {
+      const owner = ownerOf(scopeOf(body));
+      const { pending, nudge } = await deps.ledger.lanes.flush(tenant, owner, deps.tools.now());
+      if (nudge !== null) scheduleTurns(deps, [nudge]);
+      return { pending };
+    },
+  }),
+];
+
+interface StoredBatch {
+  readonly id: string;
+  readonly state: BatchState;
+  readonly repeated: boolean;
+}
+
+async function append(deps: IngestDeps, batch: NewBatch, due: DuePolicy): Promise<StoredBatch> {
+  const appended = await deps.ledger.batches.append(batch, due);
+  if (appended.kind === 'repeated') return { id: appended.batchId, state: appended.state, repeated: true };
+  if (appended.kind === 'conflict') {
+    throw problem(
+      'idempotency_conflict',
+      `the idempotency key ${JSON.stringify(batch.idempotency?.key)} was already used with a different body; send the ` +
+        'original body, or use a new key',
+    );
+  }
+  if (appended.nudge !== null) scheduleTurns(deps, [appended.nudge]);
+  return { id: batch.id, state: 'pending', repeated: false };
+}
+
+interface Posted {
+  readonly draft: NewBatch;
+  readonly elapsedMs: number;
+  readonly traceparent: string | string[] | undefined;
+}
+
+/** To the metrics and traces. */
+function report({ tools, acknowledged }: IngestDeps, { id, repeated }: StoredBatch, posted: Posted): void {
+  const endedAt = tools.now();
+  acknowledged({
+    batchId: id,
+    repeated,
+    startedAt: endedAt - posted.elapsedMs,
+    endedAt,
+    traceparent: typeof posted.traceparent === 'string' ? posted.traceparent : null,
+    fromTheFuture: fromTheFuture(posted.draft),
+  });
+}
+
+const statusUrl = (id: string): string => `/v1/batches/${id}`;
+
+const accepted = ({ id, state }: StoredBatch) => ({ batch_id: id, state, status_url: statusUrl(id) });
+
+/** How old settings may be: a change counts within this time, and nearly no POST reads them. */
+const SETTINGS_FRESH_MS = 1_000;
+
+/** What a tenant's settings say of its batches. */
+interface BatchPolicy {
+  readonly due: DuePolicy;
+  readonly personalData: PersonalPolicy;
+  readonly timezone: string | null;
+}
+
+interface Known {
+  readonly readAt: Millis;
+  readonly policy: Promise<BatchPolicy>;
+}
+
+/** When a tenant's batches are due, and what is stored of them. Requests that come at the same time share one read. */
+export function duePolicies({
+  ledger,
+  tools,
+  due,
+}: Pick<IngestDeps, 'ledger' | 'tools' | 'due'>): (tenant: TenantId) => Promise<BatchPolicy> {
+  const known = new Map<TenantId, Known>();
+  const read = async (tenant: TenantId): Promise<BatchPolicy> => {
+    try {
+      const settings = await ledger.settings.get(tenant);
+      const { personalData, timezone } = settings;
+      return { due: duePolicy(settings, due), personalData, timezone };
+    } catch (error) {
+      known.delete(tenant); // the next request asks again
+      throw error;
+    }
+  };
+  return (tenant) => {
+    const now = tools.now();
+    const last = known.get(tenant);
+    // A clock that was set back makes nothing fresh.
+    if (last !== undefined && Math.abs(now - last.readAt) < SETTINGS_FRESH_MS) return last.policy;
+    const policy = read(tenant);
+    known.set(tenant, { readAt: now, policy });
+    return policy;
+  };
+}
+
+/** Tells the queue, without waiting: an acknowledgement never depends on it, and the sweep finds what it missed. */
+function scheduleTurns(deps: IngestDeps, nudges: readonly Nudge[]): void {
+  deps.nudge(nudges).catch((err: unknown) => {
+    deps.log.warn(
+      { err, lanes: nudges.map(({ lane }) => lane) },
+      'turns were not scheduled; the sweep will schedule them',
+    );
+  });
 }
 
 interface BatchKey {
@@ -97,31 +298,6 @@ async function readBatch(ledger: Ledger, { tenant, id, mayKnow }: BatchKey): Pro
   const batch = await ledger.batches.get(tenant, id);
   if (batch === null || !mayKnow(batch.scope)) throw notFound('batch', id);
   return batch;
-}
-
-const listBatchesSchema = {
-  operationId: 'listBatches',
-  tags: ['ingest'],
-  summary: 'List batches, newest first',
-  querystring: ListBatchesQuery,
-  response: { 200: BatchList },
-};
-
-export function listBatches(app: App, { ledger }: IngestDeps): void {
-  app.get(
-    '/v1/batches',
-    { schema: listBatchesSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const { state, user_id, since } = request.query;
-      const filter = {
-        ...(state !== undefined && { state }),
-        ...(user_id !== undefined && { userId: user_id }),
-        ...(since !== undefined && { since: Date.parse(since) }),
-      };
-      const page = await ledger.batches.list(requestTenant(request) as TenantId, filter, pageOf(request.query));
-      return listed(page, batchSummary);
-    },
-  );
 }
 
 type BatchSummary = Omit<BatchView, 'events' | 'failures' | 'usage'>;

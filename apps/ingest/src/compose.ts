@@ -16,7 +16,7 @@ import { urlPolicy } from '@slowwave/adapters/net';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
-import { ingestRoutes } from './app.ts';
+import { ingestRoutes } from './batches.ts';
 
 /** Ingest as a process of its own. */
 export async function compose(config: Config): Promise<Service> {

@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { duePolicies } from './post-batch.ts';
+import { duePolicies } from './batches.ts';
 import { ingestBench } from './testing/bench.ts';
 
 const SECOND = 1_000;

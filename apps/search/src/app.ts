@@ -1,4 +1,4 @@
-import { needScope, type Routes } from '@slowwave/http';
+import { group, type Routes } from '@slowwave/http';
 import { postContext } from './context/context.ts';
 import type { SearchDeps } from './deps.ts';
 import { graphRoutes } from './graph/graph.ts';
@@ -9,13 +9,5 @@ import { postSearch } from './search.ts';
 export type { SearchDeps } from './deps.ts';
 
 /** Answers questions about what is remembered. Changes nothing. */
-export const searchRoutes =
-  (deps: SearchDeps): Routes =>
-  async (app) => {
-    needScope(app, 'search');
-    postSearch(app, deps);
-    postContext(app, deps);
-    postRecall(app, deps);
-    memoryRoutes(app, deps);
-    graphRoutes(app, deps);
-  };
+export const searchRoutes = (deps: SearchDeps): Routes =>
+  group('search', deps, [postSearch, postContext, postRecall, ...memoryRoutes, ...graphRoutes]);

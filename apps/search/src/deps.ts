@@ -6,9 +6,11 @@ import type {
   Reader,
   Reranker,
   SearchIndex,
+  TenantId,
   Tokenizer,
   Tools,
 } from '@slowwave/engine';
+import { routesWith } from '@slowwave/http';
 import type { EmbedQuery } from './query-vectors.ts';
 
 /** What the read routes work with. */
@@ -31,3 +33,5 @@ export interface SearchDeps {
   /** Why the index cannot be fully believed just now, e.g. it was made from another ledger; null when it can. */
   indexState(): Promise<string | null>;
 }
+
+export const routesOf = routesWith<SearchDeps, TenantId>();

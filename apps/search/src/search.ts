@@ -1,39 +1,32 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
-import type { TenantId } from '@slowwave/engine';
-import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
+import { refuseForOneApp } from '@slowwave/http';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
-import type { SearchDeps } from './deps.ts';
+import { routesOf, type SearchDeps } from './deps.ts';
 import { find } from './find.ts';
 import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
 import { ranked, reranked, rerankerFor } from './rank.ts';
 import { NO_RELATIONS, relationsFor } from './relations.ts';
 import { relationHitView } from './views.ts';
 
-const postSearchSchema = {
-  operationId: 'search',
-  tags: ['search'],
+const route = routesOf('search');
+
+export const postSearch = route('POST /v1/search', {
+  id: 'search',
   summary: 'Search memories by meaning and keywords',
   description:
     'Searches the memories of one owner: the first of user_id, agent_id and run_id that is set. The other ids only ' +
     'filter. score orders the results of one query; scores (on request) show how well each result matches.',
   body: PostSearch,
-  response: { 200: SearchResult },
-};
-
-export function postSearch(app: App, deps: SearchDeps): void {
-  app.post(
-    '/v1/search',
-    { schema: postSearchSchema, config: { bounds: { by: 'body', apps: true } } },
-    async (request) => {
-      if (request.body.query.trim() === '') throw emptyQuery();
-      if (request.body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-      const where = filterOf(request.body.filters);
-      return search(deps, { tenant: requestTenant(request) as TenantId, body: request.body, where });
-    },
-  );
-}
+  answer: SearchResult,
+  bounds: { by: 'body', apps: true },
+  handle: async (deps, { tenant, body, request }) => {
+    if (body.query.trim() === '') throw emptyQuery();
+    if (body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
+    return search(deps, { tenant, body, where: filterOf(body.filters) });
+  },
+});
 
 type Result = z.infer<typeof SearchResult>;
 

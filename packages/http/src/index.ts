@@ -30,15 +30,18 @@ export { allowPages } from './headers.ts';
 export {
   checkImages,
   checkTimes,
+  given,
   IdParams,
   type ImagesTaken,
   idempotencyOf,
   KeyHeader,
   listed,
+  momentOf,
   pageOf,
 } from './inputs.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { countMore } from './rate-limit.ts';
+export { group, routesWith } from './route.ts';
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
 export type { App, HttpLog, Routes, ShellOptions } from './types.ts';

@@ -23,6 +23,18 @@ export const listed = <T, V>(
   next_cursor: page.nextCursor,
 });
 
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The fields that are set. What is undefined is left out: it would count as a value. */
+export const given = <T extends object>(fields: T): Given<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+
+/** The time of an ISO 8601 text that a schema has checked. */
+export const momentOf = (iso: string | undefined): number | undefined =>
+  iso === undefined ? undefined : Date.parse(iso);
+
 const KEY_MAX = 256;
 
 /** Other headers pass; this one is described and checked. */

@@ -8,7 +8,7 @@ import {
   type recordingLog,
 } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
-import { ingestRoutes } from '../app.ts';
+import { ingestRoutes } from '../batches.ts';
 import type { IngestDeps } from '../deps.ts';
 
 const HOUR_MS = 3_600_000;

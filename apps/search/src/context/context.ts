@@ -9,15 +9,16 @@ import {
   type SectionName,
   type TenantId,
 } from '@slowwave/engine';
-import { type App, refuseForOneApp, requestTenant } from '@slowwave/http';
-import type { SearchDeps } from '../deps.ts';
+import { refuseForOneApp } from '@slowwave/http';
+import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf } from '../question.ts';
 import { NO_RELATIONS } from '../relations.ts';
 import { readParts } from './parts.ts';
 
-const postContextSchema = {
-  operationId: 'context',
-  tags: ['search'],
+const route = routesOf('search');
+
+export const postContext = route('POST /v1/context', {
+  id: 'context',
   summary: 'Get what is known about an owner, formatted for a prompt',
   description:
     'Returns one block within a token budget: the profile, the summary of the conversation, the memories relevant ' +
@@ -25,23 +26,13 @@ const postContextSchema = {
     'citation mark. ' +
     'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
   body: PostContext,
-  response: { 200: ContextResult },
-};
-
-export function postContext(app: App, deps: SearchDeps): void {
-  app.post(
-    '/v1/context',
-    { schema: postContextSchema, config: { bounds: { by: 'body', apps: true } } },
-    async (request) => {
-      if (request.body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-      return context(deps, {
-        tenant: requestTenant(request) as TenantId,
-        body: request.body,
-        where: filterOf(request.body.filters),
-      });
-    },
-  );
-}
+  answer: ContextResult,
+  bounds: { by: 'body', apps: true },
+  handle: async (deps, { tenant, body, request }) => {
+    if (body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
+    return context(deps, { tenant, body, where: filterOf(body.filters) });
+  },
+});
 
 export interface ContextQuestion {
   readonly tenant: TenantId;

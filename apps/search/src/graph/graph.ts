@@ -19,57 +19,96 @@ import {
   neighbourhoodOf,
   normaliseText,
   relationView,
-  type TenantId,
 } from '@slowwave/engine';
-import { type App, type FastifyReply, IdParams, listed, pageOf, requestTenant } from '@slowwave/http';
+import { type FastifyReply, given, IdParams, listed, pageOf } from '@slowwave/http';
 import { z } from 'zod';
-import type { SearchDeps } from '../deps.ts';
+import { routesOf } from '../deps.ts';
 import { existingEntity, graphAsked, ownerAsked, timeAsked } from './asked.ts';
 import { dotOf, mermaidOf } from './draw/picture.ts';
 import { svgOf } from './draw/svg.ts';
 import { postGraphQuery } from './query.ts';
 import { getEntityHistory, getRelation, getRelationHistory, listRelations } from './relations.ts';
 
+const route = routesOf('graph');
+
 /** What is asked of the graph. */
-export function graphRoutes(app: App, deps: SearchDeps): void {
-  getGraph(app, deps);
-  postGraphQuery(app, deps);
-  listProposals(app, deps);
-  listEntities(app, deps);
-  getEntity(app, deps);
-  getEntityHistory(app, deps);
-  listRelations(app, deps);
-  getRelation(app, deps);
-  getRelationHistory(app, deps);
-}
-
-const getGraphSchema = {
-  operationId: 'getGraph',
-  tags: ['graph'],
-  summary: "Get an owner's graph as JSON, Graphviz, Mermaid or SVG",
-  description:
-    'Returns the entities and current relations, oldest first. With as_of, the relations that were true at that ' +
-    'time; with ended=true, also relations that have ended (dashed in drawings).',
-  querystring: GetGraphQuery,
-  response: { 200: inFormats(GraphView) },
-};
-
-const NOTHING: Shown = { entities: [], relations: [], truncated: false };
-const PAGE_MAX = 200;
-
-function getGraph(app: App, deps: SearchDeps): void {
-  app.get(
-    '/v1/graph',
-    { schema: getGraphSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request, reply) => {
-      const { format, limit } = request.query;
-      const asked = await graphAsked(deps, request, request.query);
+export const graphRoutes = [
+  route('GET /v1/graph', {
+    id: 'getGraph',
+    summary: "Get an owner's graph as JSON, Graphviz, Mermaid or SVG",
+    description:
+      'Returns the entities and current relations, oldest first. With as_of, the relations that were true at that ' +
+      'time; with ended=true, also relations that have ended (dashed in drawings).',
+    query: GetGraphQuery,
+    answer: { 200: inFormats(GraphView) },
+    bounds: { by: 'query', apps: false },
+    handle: async (deps, { query, request, reply }) => {
+      const { format, limit } = query;
+      const asked = await graphAsked(deps, request, query);
       const shown = asked === null ? NOTHING : await shownOf(deps.ledger, asked, limitOf(format, limit));
       if (format === 'json') return graphView(shown);
       return sendDrawing(reply, drawingOf(format, shown));
     },
-  );
-}
+  }),
+  postGraphQuery,
+  route('GET /v1/graph/proposals', {
+    id: 'listProposals',
+    summary: 'List entities that may be the same, for a person to decide',
+    description: 'Use POST /v1/entities/{id}/merge if they are the same, POST /v1/entities/{id}/split if they are not.',
+    query: ListProposalsQuery,
+    answer: ProposalList,
+    bounds: { by: 'query', apps: false },
+    handle: async ({ ledger }, { tenant, query }) => {
+      const found = await ledger.graph.proposals(tenant, ownerAsked(query));
+      const results = found.map(({ source, destination, likeness }) => ({
+        source: entityView(source),
+        destination: entityView(destination),
+        likeness,
+      }));
+      return { results, next_cursor: null };
+    },
+  }),
+  route('GET /v1/entities', {
+    id: 'listEntities',
+    summary: "List the entities of an owner's graph, by name",
+    query: ListEntitiesQuery,
+    answer: EntityList,
+    bounds: { by: 'query', apps: false },
+    handle: async ({ ledger }, { tenant, query }) => {
+      const filter = given({ like: query.like && normaliseText(query.like) });
+      const entities = await ledger.graph.listEntities(tenant, ownerAsked(query), filter, pageOf(query));
+      return listed(entities, entityView);
+    },
+  }),
+  route('GET /v1/entities/:id', {
+    id: 'getEntity',
+    summary: 'Get an entity and its neighbourhood',
+    description:
+      'The most confirmed and newest relations come first. For an entity that was merged into another, the ' +
+      'neighbourhood of the other one is returned.',
+    params: IdParams,
+    query: GetEntityQuery,
+    answer: { 200: inFormats(EntityNeighbourhood) },
+    bounds: { by: 'found', apps: false },
+    handle: async ({ ledger }, { params, query, request, reply }) => {
+      const { depth, format, limit } = query;
+      const entity = await existingEntity(ledger, request, params.id);
+      const standing = entity.mergedInto === null ? entity : await existingEntity(ledger, request, entity.mergedInto);
+      const asked = { ...standing, at: timeAsked(query) };
+      const around = { entity: standing, depth, limit: limitOf(format, limit) };
+      const shown = await neighbourhoodOf(ledger.graph, asked, around);
+      if (format === 'json') return { entity: entityView(entity), ...graphView(shown) };
+      return sendDrawing(reply, drawingOf(format, shown));
+    },
+  }),
+  getEntityHistory,
+  listRelations,
+  getRelation,
+  getRelationHistory,
+];
+
+const NOTHING: Shown = { entities: [], relations: [], truncated: false };
+const PAGE_MAX = 200;
 
 async function shownOf({ graph }: Pick<Ledger, 'graph'>, asked: GraphAsked, limit: number): Promise<Shown> {
   const { tenant, owner, at } = asked;
@@ -82,88 +121,6 @@ async function shownOf({ graph }: Pick<Ledger, 'graph'>, asked: GraphAsked, limi
     cursor = nextCursor;
   } while (cursor !== null && relations.length < limit);
   return { entities: await endsOfRelations(graph, tenant, relations), relations, truncated: cursor !== null };
-}
-
-const getEntitySchema = {
-  operationId: 'getEntity',
-  tags: ['graph'],
-  summary: 'Get an entity and its neighbourhood',
-  description:
-    'The most confirmed and newest relations come first. For an entity that was merged into another, the ' +
-    'neighbourhood of the other one is returned.',
-  params: IdParams,
-  querystring: GetEntityQuery,
-  response: { 200: inFormats(EntityNeighbourhood) },
-};
-
-function getEntity(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/entities/:id',
-    { schema: getEntitySchema, config: { bounds: { by: 'found', apps: false } } },
-    async (request, reply) => {
-      const { depth, format, limit } = request.query;
-      const entity = await existingEntity(ledger, request, request.params.id);
-      const standing = entity.mergedInto === null ? entity : await existingEntity(ledger, request, entity.mergedInto);
-      const asked = { ...standing, at: timeAsked(request.query) };
-      const around = { entity: standing, depth, limit: limitOf(format, limit) };
-      const shown = await neighbourhoodOf(ledger.graph, asked, around);
-      if (format === 'json') return { entity: entityView(entity), ...graphView(shown) };
-      return sendDrawing(reply, drawingOf(format, shown));
-    },
-  );
-}
-
-const listEntitiesSchema = {
-  operationId: 'listEntities',
-  tags: ['graph'],
-  summary: "List the entities of an owner's graph, by name",
-  querystring: ListEntitiesQuery,
-  response: { 200: EntityList },
-};
-
-function listEntities(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/entities',
-    { schema: listEntitiesSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const { like } = request.query;
-      const tenant = requestTenant(request) as TenantId;
-      const filter = like === undefined ? {} : { like: normaliseText(like) };
-      const entities = await ledger.graph.listEntities(
-        tenant,
-        ownerAsked(request.query),
-        filter,
-        pageOf(request.query),
-      );
-      return listed(entities, entityView);
-    },
-  );
-}
-
-const listProposalsSchema = {
-  operationId: 'listProposals',
-  tags: ['graph'],
-  summary: 'List entities that may be the same, for a person to decide',
-  description: 'Use POST /v1/entities/{id}/merge if they are the same, POST /v1/entities/{id}/split if they are not.',
-  querystring: ListProposalsQuery,
-  response: { 200: ProposalList },
-};
-
-function listProposals(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/graph/proposals',
-    { schema: listProposalsSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const tenant = requestTenant(request) as TenantId;
-      const found = await ledger.graph.proposals(tenant, ownerAsked(request.query));
-      const results = found.map(({ source, destination, likeness }) => ({
-        source: entityView(source),
-        destination: entityView(destination),
-        likeness,
-      }));
-      return { results, next_cursor: null };
-    },
-  );
 }
 
 type Format = 'json' | 'dot' | 'mermaid' | 'svg';

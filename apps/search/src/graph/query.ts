@@ -8,36 +8,30 @@ import {
   relationView,
   type TermAsked,
 } from '@slowwave/engine';
-import type { App } from '@slowwave/http';
-import type { SearchDeps } from '../deps.ts';
+import { routesOf } from '../deps.ts';
 import { graphAsked } from './asked.ts';
 
-const postGraphQuerySchema = {
-  operationId: 'queryGraph',
-  tags: ['graph'],
+const route = routesOf('graph');
+
+export const postGraphQuery = route('POST /v1/graph/query', {
+  id: 'queryGraph',
   summary: 'Find relations that match patterns, or paths between two entities',
   description:
     'match: finds relations that match all patterns; a variable like "?who" stands for the same entity everywhere. ' +
     'path: finds paths from one entity to another, shortest first. No model is used.',
   body: PostGraphQuery,
-  response: { 200: GraphMatches },
-};
-
-export function postGraphQuery(app: App, deps: SearchDeps): void {
-  app.post(
-    '/v1/graph/query',
-    { schema: postGraphQuerySchema, config: { bounds: { by: 'body', apps: false } } },
-    async (request) => {
-      const { limit, cursor } = request.body;
-      const asked = await graphAsked(deps, request, request.body);
-      if (asked === null) return { results: [], next_cursor: null, truncated: false };
-      const what = whatOf(request.body);
-      const answer = await queryGraph(deps, { ...asked, what, limit, cursor: cursor ?? null });
-      const { matches, nextCursor, truncated } = answer;
-      return { results: matches.map(matchView), next_cursor: nextCursor, truncated };
-    },
-  );
-}
+  answer: GraphMatches,
+  bounds: { by: 'body', apps: false },
+  handle: async (deps, { body, request }) => {
+    const { limit, cursor } = body;
+    const asked = await graphAsked(deps, request, body);
+    if (asked === null) return { results: [], next_cursor: null, truncated: false };
+    const what = whatOf(body);
+    const answer = await queryGraph(deps, { ...asked, what, limit, cursor: cursor ?? null });
+    const { matches, nextCursor, truncated } = answer;
+    return { results: matches.map(matchView), next_cursor: nextCursor, truncated };
+  },
+});
 
 type What = Parameters<typeof queryGraph>[1]['what'];
 

@@ -1,76 +1,69 @@
 import { ListRelationsQuery, RelationList, RelationView, StatementList } from '@slowwave/contracts';
-import { type KeptRelation, type Ledger, relationView, statementView, type TenantId } from '@slowwave/engine';
-import { type App, IdParams, listed, pageOf, problem, requestTenant } from '@slowwave/http';
-import type { SearchDeps } from '../deps.ts';
+import { type KeptRelation, type Ledger, relationView, statementView } from '@slowwave/engine';
+import { given, IdParams, listed, pageOf, problem } from '@slowwave/http';
+import { routesOf } from '../deps.ts';
 import { existingEntity, existingRelation, ownerAsked, timeAsked } from './asked.ts';
 
-const listRelationsSchema = {
-  operationId: 'listRelations',
-  tags: ['graph'],
+const route = routesOf('graph');
+
+export const listRelations = route('GET /v1/relations', {
+  id: 'listRelations',
   summary: "List the relations of an owner's graph, oldest first",
-  querystring: ListRelationsQuery,
-  response: { 200: RelationList },
-};
+  query: ListRelationsQuery,
+  answer: RelationList,
+  bounds: { by: 'query', apps: false },
+  handle: async ({ ledger }, { tenant, query }) => {
+    const filter = { at: timeAsked(query), ...given({ relationship: query.relationship }) };
+    const relations = await ledger.graph.listRelations(tenant, ownerAsked(query), filter, pageOf(query));
+    return listed(relations, relationView);
+  },
+});
 
-export function listRelations(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/relations',
-    { schema: listRelationsSchema, config: { bounds: { by: 'query', apps: false } } },
-    async (request) => {
-      const { relationship } = request.query;
-      const tenant = requestTenant(request) as TenantId;
-      const filter = { at: timeAsked(request.query), ...(relationship !== undefined && { relationship }) };
-      const page = pageOf(request.query);
-      return listed(await ledger.graph.listRelations(tenant, ownerAsked(request.query), filter, page), relationView);
-    },
-  );
-}
-
-const getRelationSchema = {
-  operationId: 'getRelation',
-  tags: ['graph'],
+export const getRelation = route('GET /v1/relations/:id', {
+  id: 'getRelation',
   summary: 'Get a relation',
   params: IdParams,
-  response: { 200: RelationView },
-};
+  answer: RelationView,
+  bounds: { by: 'found', apps: false },
+  handle: async ({ ledger }, { params, request }) => {
+    const { id } = params;
+    const relation = await existingRelation(ledger, request, id);
+    if (relation.counts) return relationView(relation);
+    throw problem(
+      'not_found',
+      `relation ${id} is no longer valid: it was undone or denied; see /v1/relations/${id}/history`,
+    );
+  },
+});
 
-export function getRelation(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/relations/:id',
-    { schema: getRelationSchema, config: { bounds: { by: 'found', apps: false } } },
-    async (request) => {
-      const { id } = request.params;
-      const relation = await existingRelation(ledger, request, id);
-      if (relation.counts) return relationView(relation);
-      throw problem(
-        'not_found',
-        `relation ${id} is no longer valid: it was undone or denied; see /v1/relations/${id}/history`,
-      );
-    },
-  );
-}
-
-const relationHistorySchema = {
-  operationId: 'getRelationHistory',
-  tags: ['graph'],
+export const getRelationHistory = route('GET /v1/relations/:id/history', {
+  id: 'getRelationHistory',
   summary: 'Get the history of a relation',
   description:
     'Returns the newest 1,000 statements about its source, relationship and destination in the order they were ' +
     'said, including undone ones.',
   params: IdParams,
-  response: { 200: StatementList },
-};
+  answer: StatementList,
+  bounds: { by: 'found', apps: false },
+  handle: async ({ ledger }, { params, request }) => {
+    const relation = await existingRelation(ledger, request, params.id);
+    return newestOf(await saidOf(ledger, relation));
+  },
+});
 
-export function getRelationHistory(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/relations/:id/history',
-    { schema: relationHistorySchema, config: { bounds: { by: 'found', apps: false } } },
-    async (request) => {
-      const relation = await existingRelation(ledger, request, request.params.id);
-      return newestOf(await saidOf(ledger, relation));
-    },
-  );
-}
+export const getEntityHistory = route('GET /v1/entities/:id/history', {
+  id: 'getEntityHistory',
+  summary: 'Get the history of an entity',
+  description: 'Returns the newest 1,000 statements that name it in the order they were said, including undone ones.',
+  params: IdParams,
+  answer: StatementList,
+  bounds: { by: 'found', apps: false },
+  handle: async ({ ledger }, { params, request }) => {
+    const { id, lane } = await existingEntity(ledger, request, params.id);
+    const said = await ledger.graph.statements(lane, { entities: [id] });
+    return newestOf(said);
+  },
+});
 
 /** Of all that names its destination what is said of its source, also by a name that was merged into it. */
 async function saidOf({ graph }: Ledger, { tenant, lane, source, relationship, destination }: KeptRelation) {
@@ -90,24 +83,3 @@ const newestOf = (said: Awaited<ReturnType<Ledger['graph']['statements']>>) => (
   results: said.slice(-NEWEST_MAX).map(({ statement, counts }) => statementView(statement, counts)),
   next_cursor: null,
 });
-
-const entityHistorySchema = {
-  operationId: 'getEntityHistory',
-  tags: ['graph'],
-  summary: 'Get the history of an entity',
-  description: 'Returns the newest 1,000 statements that name it in the order they were said, including undone ones.',
-  params: IdParams,
-  response: { 200: StatementList },
-};
-
-export function getEntityHistory(app: App, { ledger }: SearchDeps): void {
-  app.get(
-    '/v1/entities/:id/history',
-    { schema: entityHistorySchema, config: { bounds: { by: 'found', apps: false } } },
-    async (request) => {
-      const { id, lane } = await existingEntity(ledger, request, request.params.id);
-      const said = await ledger.graph.statements(lane, { entities: [id] });
-      return newestOf(said);
-    },
-  );
-}

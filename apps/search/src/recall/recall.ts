@@ -9,37 +9,30 @@ import {
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
-import { type App, problem, requestTenant, waitSignal } from '@slowwave/http';
+import { problem, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
-import type { SearchDeps } from '../deps.ts';
+import { routesOf, type SearchDeps } from '../deps.ts';
 import { emptyQuery, filterOf, livingLane } from '../question.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
 
-const postRecallSchema = {
-  operationId: 'recall',
-  tags: ['search'],
+const route = routesOf('search');
+
+export const postRecall = route('POST /v1/recall', {
+  id: 'recall',
   summary: 'Answer a question from memories, with citations',
   description:
     'A chat model searches the memories and messages of one owner several times, reads the context of what it ' +
     'finds, and answers only from that. trail lists what it searched for and read. Without a chat model, the ' +
     'answer is the best matching memories.',
   body: PostRecall,
-  response: { 200: RecallResult },
-};
-
-export function postRecall(app: App, deps: SearchDeps): void {
-  app.post(
-    '/v1/recall',
-    { schema: postRecallSchema, config: { bounds: { by: 'body', apps: true } } },
-    async (request, reply) => {
-      if (request.body.query.trim() === '') throw emptyQuery();
-      const tenant = requestTenant(request) as TenantId;
-      const where = filterOf(request.body.filters);
-      return recall(deps, { tenant, body: request.body, where, cancel: waitSignal(reply) });
-    },
-  );
-}
+  answer: RecallResult,
+  bounds: { by: 'body', apps: true },
+  handle: async (deps, { tenant, body, reply }) => {
+    if (body.query.trim() === '') throw emptyQuery();
+    return recall(deps, { tenant, body, where: filterOf(body.filters), cancel: waitSignal(reply) });
+  },
+});
 
 interface Asked {
   readonly tenant: TenantId;

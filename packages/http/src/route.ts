@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { z } from 'zod';
+import { type Bounds, needScope, type RouteScope, requestTenant } from './access.ts';
+import { given } from './inputs.ts';
+import type { App, Routes } from './types.ts';
+
+type Schema = z.ZodType;
+
+/** An answer that is not only JSON: a schema by content type. */
+interface Contents {
+  readonly description: string;
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+/** What a route answers: a schema with 200, or one by each status. The first status is the default. */
+type Answers = Schema | Readonly<Record<number, Schema | Contents>>;
+type AnswerOf<A> = A extends Schema ? z.input<A> : OneOf<A[keyof A]>;
+type OneOf<A> = A extends Schema ? z.input<A> : unknown;
+
+/** A request whose parts match the schemas of its route. */
+interface Received<Tenant, P, Q, B, H> {
+  readonly tenant: Tenant;
+  readonly params: z.output<P>;
+  readonly query: z.output<Q>;
+  readonly body: z.output<B>;
+  readonly headers: z.output<H>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Everything about a route but its path. */
+interface RouteNote<Deps, Tenant, P extends Schema, Q extends Schema, B extends Schema, H extends Schema, A> {
+  /** The operation id: names the operation in the OpenAPI description and in clients. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly headers?: H;
+  readonly answer: A;
+  /** How the route limits a key for one user or app. Without it, such keys are refused. */
+  readonly bounds?: Bounds;
+  /** true: always recorded in the audit log. */
+  readonly audited?: boolean;
+  handle(deps: Deps, received: Received<Tenant, P, Q, B, H>): Promise<AnswerOf<A> | FastifyReply>;
+}
+
+/** A route that is still to be added to an app. */
+export type Route<Deps> = (app: App, deps: Deps) => void;
+
+/** Declares routes of one tag: `route('GET /v1/things/:id', { …, handle })`. */
+export const routesWith =
+  <Deps, Tenant extends string>() =>
+  (tag: string) =>
+  <
+    A extends Answers,
+    P extends Schema = Schema,
+    Q extends Schema = Schema,
+    B extends Schema = Schema,
+    H extends Schema = Schema,
+  >(
+    route: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`,
+    note: RouteNote<Deps, Tenant, P, Q, B, H, A>,
+  ): Route<Deps> =>
+  (app, deps) => {
+    const { id, summary, description, params, query, body, headers, answer, bounds, audited } = note;
+    const [method = '', url = ''] = route.split(' ');
+    const response = isSchema(answer) ? { 200: answer } : answer;
+    const status = Number(Object.keys(response)[0]);
+    const options: RouteOptions = {
+      method,
+      url,
+      schema: given({
+        ...{ operationId: id, tags: [tag], summary, description, response },
+        ...{ params, querystring: query, body, headers },
+      }),
+      config: given({ bounds, audited }),
+      handler: (request, reply) => {
+        const { params, query, body, headers } = request;
+        const tenant = requestTenant(request);
+        reply.code(status);
+        return note.handle(deps, { tenant, params, query, body, headers, request, reply } as never);
+      },
+    };
+    // Its parts are typed by the schemas of the note.
+    app.route(options as never);
+  };
+
+const isSchema = (answer: Answers): answer is Schema => '_zod' in answer;
+
+/** Routes that need the same scope of a key. */
+export const group =
+  <Deps>(scope: RouteScope, deps: Deps, routes: readonly Route<Deps>[]): Routes =>
+  async (app) => {
+    needScope(app, scope);
+    for (const add of routes) add(app, deps);
+  };

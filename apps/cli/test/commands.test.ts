@@ -204,6 +204,20 @@ describe('slowwave beside a server', () => {
     expect((await run('doctor')).code).toBe(0);
   });
 
+  it('replay --undone consolidates again what was undone, and redo then says why it does not bring it back', async () => {
+    const batch = await server.say('ida', 'I like tea.');
+    const { consolidation_id: id } = (await run('show', batch, '--json')).json().batch;
+    const undone = await run('undo', id, '--json');
+    expect((await run('replay', '--user', 'ida', '--dry-run')).out).toBe('0 parked batches match.\n');
+    expect((await run('replay', '--undone', '--dry-run', '--user', 'ida')).out).toBe('1 undone batches match.\n');
+    const again = await run('replay', '--undone', batch, '--json');
+    expect(again.code).toBe(0);
+    expect(again.json()).toMatchObject({ state: 'done', matched: 1, consolidated: 1 });
+    const redo = await run('redo', undone.json().undo.id);
+    expect(redo).toMatchObject({ code: 1, err: expect.stringContaining(`batches of it were replayed: ${batch}`) });
+    expect((await run('doctor')).code).toBe(0);
+  });
+
   it('what-if shows the difference and lets nothing of it stay; erase lets nothing of a user stay', async () => {
     await server.say('eve', 'I like tea.');
     const shown = await run('what-if', '--user', 'eve', '--mode', 'add_only');

@@ -114,6 +114,7 @@ const answerView = (answer: StoredAnswer) => ({
   prompt_tokens: answer.usage.promptTokens,
   completion_tokens: answer.usage.completionTokens,
   at: isoOf(answer.at),
+  reused_from: answer.former ?? null,
 });
 
 /**

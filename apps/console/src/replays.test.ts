@@ -1,5 +1,5 @@
-import { sweepReplays } from '@slowwave/engine';
-import { NEVER } from '@slowwave/engine-testing';
+import { DEFAULT_TENANT, isoOf, sweepReplays } from '@slowwave/engine';
+import { echoExtract, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -65,6 +65,106 @@ test('the same key is the same replay, and the same filter again finds nothing l
   expect(second.json().id).toBe(first.json().id);
   expect((await post({ filter: {} })).json()).toMatchObject({ status: 409, code: 'idempotency_conflict' });
   expect((await send('POST', '/v1/replays', { filter: {} })).json()).toMatchObject({ matched: 0, replayed: 0 });
+});
+
+/** A batch of ann that was consolidated and undone, in a bench that counts what its model is asked. */
+async function undone() {
+  const asked: string[] = [];
+  const extract: Script = (input, nth) => {
+    asked.push('extract');
+    return echoExtract(input, nth);
+  };
+  const bench = await consoleBench({ scripts: { extract_facts: extract } });
+  const { engine, send, app } = bench;
+  const batch = await engine.post(['home: Oslo']);
+  await engine.run();
+  const show = async (id: string) => (await app.inject(`/v1/consolidations/${id}`)).json();
+  const consolidation = async () =>
+    (await engine.deps.ledger.batches.get(DEFAULT_TENANT, batch))?.consolidationId ?? '';
+  const former = await consolidation();
+  const between = isoOf(engine.tools.now());
+  engine.tools.advance(1_000);
+  const undo = (await send('POST', `/v1/consolidations/${former}/undo`, {})).json().undo.id;
+  return { ...bench, batch, former, between, undo, asked, show, consolidation };
+}
+
+test('undone batches are consolidated again where that is asked for; with nothing changed, nothing is asked or paid twice', async () => {
+  const { send, engine, batch, former, batchState, asked, show, consolidation, nudged } = await undone();
+  expect((await send('POST', '/v1/replays', { filter: {} })).json()).toMatchObject({ matched: 0 });
+  expect(await batchState(batch)).toBe('undone');
+  const filter = { state: 'undone', user_id: 'ann' };
+  const rehearsed = await send('POST', '/v1/replays', { filter, dry_run: true });
+  expect(rehearsed.json()).toMatchObject({ matched: 1, sample: [{ id: batch, state: 'undone' }] });
+  const usage = async () => (await engine.deps.ledger.overview.usage(DEFAULT_TENANT)).calls;
+  const before = await usage();
+  const replayed = await send('POST', '/v1/replays', { filter });
+  expect(replayed.json()).toMatchObject({ kind: 'live', matched: 1, replayed: 1, waiting: 1 });
+  expect(nudged).toHaveLength(1);
+  await engine.run();
+  expect(await batchState(batch)).toBe('consolidated');
+  expect(await engine.live()).toEqual(['home: Oslo']);
+  const again = await show(await consolidation());
+  expect(again.id).not.toBe(former);
+  expect(again.answers).toMatchObject([{ step: 'extract', reused_from: former }]);
+  expect(again.plan.usage.calls).toBe(0);
+  expect([asked.length, await usage()]).toEqual([1, before]);
+  expect((await show(former)).answers).toMatchObject([{ reused_from: null }]);
+});
+
+test('with other instructions the model is asked anew', async () => {
+  const { send, engine, batch, asked, show, consolidation } = await undone();
+  await send('PUT', '/v1/settings', { instructions: 'Remember homes.' });
+  await send('POST', '/v1/replays', { filter: { state: 'undone', batch_ids: [batch] } });
+  await engine.run();
+  expect(asked).toHaveLength(2);
+  expect((await show(await consolidation())).answers).toMatchObject([{ step: 'extract', reused_from: null }]);
+});
+
+test('what was replayed is not redone, and says why; its new consolidation is undone as any', async () => {
+  const { send, engine, batch, former, undo, consolidation, batchState } = await undone();
+  await send('POST', '/v1/replays', { filter: { state: 'undone' } });
+  const redo = async () => (await send('POST', `/v1/undos/${undo}/redo`, {})).json();
+  const refused = { status: 409, code: 'conflict', detail: expect.stringMatching(/replayed.*; keep what/) };
+  expect(await redo()).toMatchObject(refused);
+  await engine.run();
+  const said = await redo();
+  expect(said).toMatchObject(refused);
+  for (const named of [batch, former]) expect(said.detail).toContain(named);
+  const second = await send('POST', `/v1/consolidations/${await consolidation()}/undo`, {});
+  expect(second.json()).toMatchObject({ changed: 1 });
+  expect([await batchState(batch), await engine.live()]).toEqual(['undone', []]);
+  expect(await redo()).toMatchObject(refused);
+  expect((await send('POST', `/v1/undos/${second.json().undo.id}/redo`, {})).statusCode).toBe(200);
+  expect([await batchState(batch), await engine.live()]).toEqual(['consolidated', ['home: Oslo']]);
+});
+
+test('a rollback to before the undo of what was replayed is refused, and one to after it is not', async () => {
+  const { send, engine, between } = await undone();
+  const after = isoOf(engine.tools.now());
+  engine.tools.advance(1_000);
+  await send('POST', '/v1/replays', { filter: { state: 'undone' } });
+  await engine.run();
+  const rollback = async (to: string) => (await send('POST', '/v1/users/ann/rollback', { to })).json();
+  const detail = expect.stringMatching(/replayed.*; roll back to a time after that undo/);
+  expect(await rollback(between)).toMatchObject({ status: 409, code: 'conflict', detail });
+  expect(await engine.live()).toEqual(['home: Oslo']);
+  expect(await rollback(after)).toMatchObject({ changed: 1 });
+  expect(await engine.live()).toEqual([]);
+});
+
+test('batches that retention has emptied are refused by name, and left alone otherwise', async () => {
+  const { send, engine, batch, batchState } = await undone();
+  const now = engine.tools.now();
+  await engine.deps.ledger.retention.removeMessages(DEFAULT_TENANT, now + 1, { now, limit: 10 });
+  const named = await send('POST', '/v1/replays', { filter: { state: 'undone', batch_ids: [batch] } });
+  expect(named.json()).toMatchObject({
+    status: 409,
+    code: 'removed_by_retention',
+    detail: expect.stringContaining(batch),
+  });
+  const others = await send('POST', '/v1/replays', { filter: { state: 'undone' } });
+  expect(others.json()).toMatchObject({ matched: 1, replayed: 0 });
+  expect(await batchState(batch)).toBe('undone');
 });
 
 test.each([

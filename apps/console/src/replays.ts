@@ -35,14 +35,17 @@ import { refuseUnusable } from './settings.ts';
 
 const route = routesOf('manage');
 
-/** Replays of parked batches, and what-ifs of past ones. */
+/** Replays of parked and undone batches, and what-ifs of past ones. */
 export const replayRoutes = [
   route('POST /v1/replays', {
     id: 'postReplay',
-    summary: 'Replay parked batches, or try past ones with other settings',
+    summary: 'Replay parked or undone batches, or try past ones with other settings',
     description:
       'Parked batches are queued again at their old positions with zero attempts. They keep their original times, so ' +
       'newer information is not overwritten. Large numbers are queued in slices, in the background.\n\n' +
+      'With state undone, batches whose consolidation was undone are queued in the same way, and consolidated by the ' +
+      'current settings, prompts and model. Where a question is the same as before, its stored answer is reused ' +
+      '(reused_from) and not paid for again. Their undo can no longer be redone.\n\n' +
       'With a change (model, mode, instructions, …) or with shadow it is a what-if: copies of the batches are ' +
       'consolidated in a shadow space, with lower priority than live work, and the replay reports how memories ' +
       'would differ. Live data is not affected.\n\n' +
@@ -113,7 +116,7 @@ export const replayRoutes = [
 /** Batches a dry run shows. */
 const SAMPLE = 20;
 
-/** null: nothing is done otherwise, and parked batches are tried again in life. */
+/** null: nothing is done otherwise, and parked or undone batches are consolidated again in life. */
 function changesOf(body: PostReplay): WhatIfChanges | null {
   const { filter: _filter, dry_run: _dry, idempotency_key: _key, shadow, ...fields } = body;
   const { decide_instructions, recall_per_fact, prompts, ...rest } = fields;
@@ -140,16 +143,16 @@ function filterOf(filter: PostReplay['filter'], changes: WhatIfChanges | null): 
   };
 }
 
-/** What was consolidated is never consolidated again in life: it would be confirmed at best. What was undone is brought back by redo. */
+/** What counts is never consolidated again in life: it would be confirmed at best. */
 function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null): readonly BatchState[] {
   if (changes !== null) return state === undefined ? ['consolidated', 'empty'] : [state];
-  if (state === undefined || state === 'parked') return ['parked'];
+  if (state === undefined || state === 'parked' || state === 'undone') return [state ?? 'parked'];
   throw problem(
     'invalid_request',
     `${state} batches cannot ` +
       'be replayed live; add "shadow": true, or a change such as "model", to replay them ' +
       'in a shadow space',
-    { errors: [{ path: 'filter.state', message: 'expected parked, unless it is a what-if' }] },
+    { errors: [{ path: 'filter.state', message: 'expected parked or undone, unless it is a what-if' }] },
   );
 }
 
@@ -204,10 +207,7 @@ const tooMany = ({ matched, most }: { matched: number; most: number }) =>
   );
 
 const nothingToDiscard = (id: string) =>
-  problem(
-    'conflict',
-    `replay ${id} is a live replay of parked batches and has no shadow space; only what-ifs can be discarded`,
-  );
+  problem('conflict', `replay ${id} is a live replay and has no shadow space; only what-ifs can be discarded`);
 
 /** The parked batches of one lane wait again, by a replay as any other. */
 export const replayLane =

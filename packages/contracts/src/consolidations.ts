@@ -28,6 +28,12 @@ export const ConsolidationView = ConsolidationSummary.extend({
       prompt_tokens: z.number(),
       completion_tokens: z.number(),
       at: z.string(),
+      reused_from: z
+        .string()
+        .nullable()
+        .describe(
+          'The undone consolidation of the same batches that was asked the same question, and has paid for it.',
+        ),
     }),
   ),
 }).meta({ id: 'Consolidation' });

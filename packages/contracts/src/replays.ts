@@ -13,7 +13,9 @@ const ReplayFilter = z.strictObject({
   state: z
     .enum(['parked', 'consolidated', 'empty', 'undone'])
     .optional()
-    .describe('Defaults to parked; for a what-if, to consolidated and empty.'),
+    .describe(
+      'Defaults to parked; for a what-if, to consolidated and empty. Live, only parked and undone are allowed.',
+    ),
   user_id: ExternalId.optional(),
   error_code: z.string().min(1).max(128).optional().describe('Only batches with this error code.'),
   since: Moment.optional().describe('Only batches accepted at or after this time.'),
@@ -165,7 +167,10 @@ const WhatIfResult = z
   .meta({ id: 'WhatIfResult' });
 
 export const ReplayView = ReplaySummary.extend({
-  replayed: z.number().int().describe('Batches put back so far, including those since consolidated or parked again.'),
+  replayed: z
+    .number()
+    .int()
+    .describe('Batches put back so far, including those since consolidated, undone or parked again.'),
   waiting: z.number().int(),
   consolidated: z.number().int().describe('Includes batches without facts.'),
   parked: z.number().int().describe('Parked again.'),

@@ -36,6 +36,7 @@ import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
 import { describeTrail } from './ledger-suite-trail.ts';
+import { describeUndoneAgain } from './ledger-suite-undone-again.ts';
 import { describeUndos } from './ledger-suite-undos.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
 import { describeWebhooks } from './ledger-suite-webhooks.ts';
@@ -57,6 +58,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeReviews(bench);
     describeReplays(bench);
     describeUndos(bench);
+    describeUndoneAgain(bench);
     describeSettings(bench);
     describeKeys(bench);
     describeOutbox(bench);

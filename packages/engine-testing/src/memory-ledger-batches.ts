@@ -1,6 +1,7 @@
 import {
   type Appended,
   type Batch,
+  type BatchState,
   type BatchStore,
   type DuePolicy,
   type MemoryEvent,
@@ -15,6 +16,7 @@ import {
 } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
+import { reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import {
   dueAtOf,
@@ -121,7 +123,8 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     searchableAt: null,
     urgent: batch.flush,
     outcome: null,
-    speechRevision: 1,
+    formers: [],
+    speechRevision: 0,
     speechRevisedAt: null,
     projectedRevision: 0,
     points: 0,
@@ -160,11 +163,19 @@ function matches(state: State, batch: BatchRow, filter: ParkedFilter): boolean {
   );
 }
 
-export function replayBatches(state: State, which: { tenant: TenantId; ids: readonly string[] }, now: Millis) {
-  const parked = batchesOf(state, which.tenant).filter((batch) => matches(state, batch, { ids: which.ids }));
-  const replayed = parked.filter((batch) => batch.state === 'parked');
+interface Which {
+  readonly tenant: TenantId;
+  readonly ids: readonly string[];
+  readonly states?: readonly BatchState[];
+}
+
+export function replayBatches(state: State, { tenant, ids, states = ['parked', 'undone'] }: Which, now: Millis) {
+  const replayed = batchesOf(state, tenant)
+    .filter((batch) => matches(state, batch, { ids }) && states.includes(batch.state) && !state.stripped.has(batch.id))
+    .toSorted((a, b) => a.position - b.position);
   const priority = replayPriority(replayed.length);
   for (const batch of replayed) {
+    if (batch.state === 'undone') forgetOutcome(batch, now);
     change(batch, { state: 'pending', stage: 'waiting', attempts: 0, failure: null, urgent: true });
     change(batch, { consolidationId: null, claimedAt: null, priority: priority ?? batch.priority });
   }
@@ -173,7 +184,14 @@ export function replayBatches(state: State, which: { tenant: TenantId; ids: read
   return { replayed: replayed.map((batch) => batch.id), nudges };
 }
 
+function forgetOutcome(batch: BatchRow, now: Millis): void {
+  const former = batch.consolidationId === null ? [] : [batch.consolidationId];
+  change(batch, { outcome: null, appliedAt: null, searchableAt: null, formers: [...batch.formers, ...former] });
+  reviseSpeech(batch, now);
+}
+
 export function viewOf(row: BatchRow): Batch {
-  const { tokens, urgent, outcome, speechRevision, speechRevisedAt, projectedRevision, points, ...batch } = row;
+  const { tokens, urgent, outcome, formers, speechRevision, speechRevisedAt, projectedRevision, points, ...batch } =
+    row;
   return batch;
 }

@@ -115,7 +115,9 @@ function storeAnswer(state: State, { tenant, lane, consolidationId }: Study, ans
   const known = state.answers.get(consolidationId) ?? [];
   if (known.some((one) => one.step === step && one.inputHash === inputHash)) return;
   state.answers.set(consolidationId, [...known, answer]);
-  state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+  if (answer.former === undefined) {
+    state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+  }
 }
 
 function apply(state: State, { row, plan, now }: { row: StudyRow; plan: GraphPlan; now: Millis }): void {

@@ -12,6 +12,7 @@ import {
 } from '@slowwave/engine';
 import { openStudy } from './memory-ledger-graph-studies.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
+import { reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
@@ -38,6 +39,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   openReviews(state, turn, application);
   for (const { batch, outcome } of outcomes) {
     change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
+    reviseSpeech(batch, null);
   }
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });

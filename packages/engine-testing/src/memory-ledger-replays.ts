@@ -96,7 +96,7 @@ function advance(state: State, row: ReplayRow, { limit, now }: { limit: number; 
   const rest = matching(state, row.tenant, row.filter).filter((batch) => compare(batch, row.after) > 0);
   const slice = rest.slice(0, limit);
   const ids = slice.map((batch) => batch.id);
-  const { replayed, nudges } = replayBatches(state, { tenant: row.tenant, ids }, now);
+  const { replayed, nudges } = replayBatches(state, { tenant: row.tenant, ids, states: row.filter.states }, now);
   for (const id of replayed) row.batchIds.add(id);
   const last = slice.at(-1);
   if (last !== undefined) row.after = { at: last.acceptedAt, id: last.id };

@@ -12,7 +12,7 @@ import { isStanding } from './memory-ledger-turns.ts';
 
 export function memorySpeech(state: State): SpeechStore {
   const spoken = (rows: readonly BatchRow[]) => rows.map((row) => spokenOf(state, row));
-  const applied = () => [...state.batches.values()].filter(({ outcome }) => outcome !== null).sort(byId);
+  const known = () => [...state.batches.values()].filter(({ speechRevision }) => speechRevision > 0).sort(byId);
   return {
     said: async (lane, ids) => ({
       stands: isStanding(state, lane),
@@ -38,9 +38,9 @@ export function memorySpeech(state: State): SpeechStore {
     unprojectedOf: async (ids) =>
       spoken(unprojectedIn(state).filter(({ consolidationId }) => ids.includes(consolidationId ?? ''))),
     refilling: async () => unprojectedIn(state).some(({ projectedRevision }) => projectedRevision === LOST),
-    batches: async (ids) => spoken(applied().filter(({ id }) => ids.includes(id))),
+    batches: async (ids) => spoken(known().filter(({ id }) => ids.includes(id))),
     every: async ({ after, limit, changedSince }) => {
-      const standing = applied().filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
+      const standing = known().filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
       const changed = standing.filter((row) => changedSince === null || changedAt(row) >= changedSince);
       return spoken(changed.filter(({ id }) => after === null || id > after).slice(0, limit));
     },
@@ -69,7 +69,7 @@ export function projectedSpeech(state: State, projected: readonly ProjectedBatch
 }
 
 export const unprojectedIn = (state: State): BatchRow[] =>
-  [...state.batches.values()].filter((row) => row.outcome !== null && row.projectedRevision < row.speechRevision);
+  [...state.batches.values()].filter((row) => row.projectedRevision < row.speechRevision);
 
 /** Memories whose points tell of these batches' messages. */
 export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
@@ -102,7 +102,7 @@ function spokenOf(state: State, row: BatchRow): SpokenBatch {
     revision: row.speechRevision,
     changedAt: changedAt(row),
     projected: row.projectedRevision >= row.speechRevision,
-    counts: row.state !== 'undone' && !state.stripped.has(id),
+    counts: row.outcome !== null && row.state !== 'undone' && !state.stripped.has(id),
     expiresAt: settings.expiresAt,
     messages: messages
       .map((message) => saidOf(state, message))

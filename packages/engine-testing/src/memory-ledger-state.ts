@@ -55,7 +55,9 @@ export interface BatchRow extends Mutable<Batch> {
   urgent: boolean;
   /** What apply said it becomes once it is searchable. */
   outcome: 'consolidated' | 'empty' | null;
-  /** What the index is to be told of, since when, and what it was told of: −1, the index was lost. */
+  /** Consolidations of it that were undone before it was replayed, oldest first. */
+  formers: readonly string[];
+  /** What the index is to be told of (0: nothing yet), since when, and what it was told of: −1, the index was lost. */
   speechRevision: number;
   speechRevisedAt: Millis | null;
   projectedRevision: number;

@@ -79,6 +79,7 @@ function gather(state: State, turn: Turn, recentCount: number): Gathered {
     thought: {
       plan: newestPlan(state, turn.consolidationId),
       answers: [...(state.answers.get(turn.consolidationId) ?? [])],
+      former: formerAnswers(state, turn.consolidationId),
     },
   };
 }
@@ -108,18 +109,35 @@ function messagesWhere(
   return rows.map((row) => row.message).sort((a, b) => a.saidAt.seq - b.saidAt.seq);
 }
 
-function findAnswer(state: State, id: string, key: { step: string; inputHash: string }): StoredAnswer | null {
-  const answers = state.answers.get(id) ?? [];
-  return answers.find((answer) => answer.step === key.step && answer.inputHash === key.inputHash) ?? null;
+interface AnswerKey {
+  readonly step: string;
+  readonly inputHash: string;
+}
+
+const findAnswer = (state: State, id: string, key: AnswerKey): StoredAnswer | null =>
+  ownAnswer(state, id, key) ?? formerAnswers(state, id).findLast((answer) => isTo(answer, key)) ?? null;
+
+const ownAnswer = (state: State, id: string, key: AnswerKey): StoredAnswer | undefined =>
+  state.answers.get(id)?.find((answer) => isTo(answer, key));
+
+const isTo = (answer: StoredAnswer, { step, inputHash }: AnswerKey): boolean =>
+  answer.step === step && answer.inputHash === inputHash;
+
+/** Those of undone consolidations of its batches, oldest first. */
+function formerAnswers(state: State, id: string): readonly StoredAnswer[] {
+  const formers = new Set(pinnedOf(state, id).flatMap((batch) => batch.formers));
+  return [...formers].flatMap((former) => (state.answers.get(former) ?? []).map((answer) => ({ former, ...answer })));
 }
 
 function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
   const { tenant, lane, consolidationId } = turn;
   if (heldBy(state, turn) === null) return { kind: 'fenced' };
-  if (findAnswer(state, consolidationId, answer) !== null) return { kind: 'stored' };
+  if (ownAnswer(state, consolidationId, answer) !== undefined) return { kind: 'stored' };
   state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
   const { model, usage, at } = answer;
-  state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+  if (answer.former === undefined) {
+    state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+  }
   if (answer.step === 'extract') {
     for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
   }

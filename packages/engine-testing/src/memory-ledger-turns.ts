@@ -118,7 +118,9 @@ export function heldBy(state: State, turn: Turn): LaneRow | null {
 }
 
 export const pinnedOf = (state: State, consolidationId: string): BatchRow[] =>
-  rowOf(state.consolidations, consolidationId).batchIds.map((id) => rowOf(state.batches, id));
+  rowOf(state.consolidations, consolidationId)
+    .batchIds.map((id) => rowOf(state.batches, id))
+    .filter((batch) => batch.consolidationId === consolidationId);
 
 /** The lane's consolidation is over: the next generation, or rest. */
 export function moveOn(state: State, lane: LaneRow, how: { policy: DuePolicy; now: Millis }): Nudge | null {

@@ -1,6 +1,7 @@
 import {
   type MemoryEvent,
   type Millis,
+  type ReplayedBatch,
   type TenantId,
   type Touched,
   UNDONE_NOTE,
@@ -38,6 +39,7 @@ export function memoryUndos(state: State): UndoStore {
       );
       return applied.toSorted((a, b) => (a.appliedAt ?? 0) - (b.appliedAt ?? 0)).map(({ id }) => id);
     },
+    replayed: async (tenant, ids) => replayedOf(state, tenant, ids),
     write: async (tenant, undoing) => write(state, tenant, undoing),
   };
 }
@@ -56,6 +58,7 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   const next = state.undos.filter(({ lane }) => lane === undo.lane).length + 1;
   const isStanding = state.lanes.get(undo.lane)?.erasure === null;
   if (!isStanding || undo.number !== next || hasStray(state, undoing)) return { kind: 'conflict' };
+  if (replayedOf(state, tenant, redone).length > 0) return { kind: 'conflict' };
   const written = writeMemories(state, tenant, { changes, tombstones: [], now: undo.at });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const changed = new Set(changes.map(({ memory }) => memory.id));
@@ -68,6 +71,16 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   state.undos.push(undo);
   retakeGraph(state, undoing);
   return { kind: 'written' };
+}
+
+function replayedOf(state: State, tenant: TenantId, ids: readonly string[]): readonly ReplayedBatch[] {
+  const consolidations = ids.map((id) => rowOf(state.consolidations, id)).filter((row) => row.tenant === tenant);
+  const replayed = consolidations.flatMap(({ id: consolidationId, batchIds }) =>
+    batchIds
+      .filter((id) => state.batches.get(id)?.consolidationId !== consolidationId)
+      .map((batchId) => ({ batchId, consolidationId })),
+  );
+  return replayed.sort((a, b) => (a.batchId < b.batchId ? -1 : 1));
 }
 
 /** An undone consolidation has changed more than what is undone. */

@@ -15,15 +15,17 @@ interface Walk {
   readonly dice: (limit: number) => number;
   /** What was there at each time that somebody may go back to. */
   readonly states: { at: number; hash: string }[];
+  /** Consolidations whose batches were replayed: they never count again. */
+  readonly replayed: Set<string>;
 }
 
 /**
- * A random life of talk, explicit writes, undos, redos, rollbacks and restores. After every step the index tells what the
+ * A random life of talk, explicit writes, undos, redos, replays, rollbacks and restores. After every step the index tells what the
  * ledger holds, an undo leads where a reference says, and at the end the ledger is true.
  */
 export async function walkUndos(b: UndoBench, seed: number): Promise<void> {
   const random = seeded(seed);
-  const walk: Walk = { b, dice: (limit) => Math.floor(random() * limit), states: [] };
+  const walk: Walk = { b, dice: (limit) => Math.floor(random() * limit), states: [], replayed: new Set() };
   await b.say('home: 0');
   for (let i = 0; i < STEPS; i += 1) {
     walk.states.push({ at: b.engine.tools.now(), hash: await b.hash() });
@@ -36,12 +38,13 @@ export async function walkUndos(b: UndoBench, seed: number): Promise<void> {
 
 async function step(walk: Walk): Promise<void> {
   const { b, dice } = walk;
-  const choice = dice(10);
+  const choice = dice(12);
   if (choice < 4) await b.say(...Array.from({ length: 1 + dice(2) }, () => `${pick(walk, KEYS)}: ${dice(4)}`));
   else if (choice === 4) await changeOne(walk);
   else if (choice < 7) await undoOne(walk);
   else if (choice < 9) await redoOne(walk);
-  else await rollBack(walk);
+  else if (choice < 10) await rollBack(walk);
+  else await replayOne(walk);
 }
 
 async function changeOne(walk: Walk): Promise<void> {
@@ -78,15 +81,48 @@ async function redoOne(walk: Walk): Promise<void> {
   const one = pick(walk, results);
   if (one === undefined) return;
   expect((await b.undoer.redo(TENANT, one.id, NOW)).kind).toMatch(/^(done|refused)$/);
+  await expectGone(walk);
 }
 
-/** All is as it was then; forward again, as it was before. */
+/** Batches of something undone are consolidated again; what they were stays undone. */
+async function replayOne(walk: Walk): Promise<void> {
+  const { b } = walk;
+  const { batches, thoughts } = b.engine.deps.ledger;
+  const undone = (await thoughts.list(TENANT, { state: 'undone' }, ALL)).results;
+  const one = pick(
+    walk,
+    undone.filter(({ id }) => !walk.replayed.has(id)),
+  );
+  if (one === undefined) return;
+  const { replayed } = await batches.replay(TENANT, one.batchIds, b.engine.tools.now());
+  expect(replayed.toSorted()).toEqual(one.batchIds.toSorted());
+  walk.replayed.add(one.id);
+  await b.engine.run();
+  for (const id of replayed) {
+    const batch = await batches.get(TENANT, id);
+    expect(batch?.state).toMatch(/^(consolidated|empty)$/);
+    expect(batch?.consolidationId).not.toBe(one.id);
+  }
+  await expectGone(walk);
+}
+
+async function expectGone({ b, replayed }: Walk): Promise<void> {
+  for (const id of replayed) expect((await b.engine.deps.ledger.thoughts.get(TENANT, id))?.state).toBe('undone');
+}
+
+/** All is as it was then; forward again, as it was before. To before the undo of what was replayed nobody goes back. */
 async function rollBack(walk: Walk): Promise<void> {
   const { b, dice } = walk;
   const to = pick(walk, walk.states);
   if (to === undefined) return;
   const before = await b.hash();
-  const { undo } = done(await b.undoer.rollback(TENANT, b.ann, { to: to.at, dryRun: false }));
+  const rolled = await b.undoer.rollback(TENANT, b.ann, { to: to.at, dryRun: false });
+  if (rolled.kind === 'refused') {
+    expect(walk.replayed.size).toBeGreaterThan(0);
+    expect(await b.hash()).toBe(before);
+    return;
+  }
+  const { undo } = done(rolled);
   expect(await b.hash()).toBe(to.hash);
   if (undo === null || dice(2) === 0) return;
   done(await b.undoer.redo(TENANT, undo.id, NOW));

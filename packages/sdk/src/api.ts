@@ -182,14 +182,16 @@ export type Consolidation = {
   readonly removed_at: string | null;
   /** What was read, extracted and decided; null until a plan is stored. */
   readonly plan: unknown | null;
-  readonly answers: readonly {
+  readonly answers: readonly ({
     readonly step: string;
     readonly model: string;
     readonly output: string;
     readonly prompt_tokens: number;
     readonly completion_tokens: number;
     readonly at: string;
-  }[];
+    /** The undone consolidation of the same batches that was asked the same question, and has paid for it. */
+    readonly reused_from: string | null;
+  })[];
 };
 
 export type ConsolidationList = {
@@ -849,7 +851,7 @@ export type PostRelation = {
 export type PostReplay = {
   readonly filter: {
     readonly batch_ids?: readonly string[] | undefined;
-    /** Defaults to parked; for a what-if, to consolidated and empty. */
+    /** Defaults to parked; for a what-if, to consolidated and empty. Live, only parked and undone are allowed. */
     readonly state?: 'parked' | 'consolidated' | 'empty' | 'undone' | undefined;
     readonly user_id?: string | undefined;
     /** Only batches with this error code. */
@@ -1150,7 +1152,7 @@ export type Replay = {
   readonly expires_at: string | null;
   /** Why it failed. */
   readonly error: Failure | null;
-  /** Batches put back so far, including those since consolidated or parked again. */
+  /** Batches put back so far, including those since consolidated, undone or parked again. */
   readonly replayed: number;
   readonly waiting: number;
   /** Includes batches without facts. */
@@ -2035,7 +2037,7 @@ export interface Operations {
     body: PostSplit;
     answer: Entity;
   };
-  /** Replay parked batches, or try past ones with other settings. */
+  /** Replay parked or undone batches, or try past ones with other settings. */
   'POST /v1/replays': {
     body: PostReplay;
     answer: ReplayRehearsal | Replay;

@@ -9,9 +9,9 @@ export const replayCommand: Command = {
   usage: '[batch id…]',
   words: [0, 1_000],
   on: 'server or ledger',
-  summary: 'Queue parked batches again at their old positions, and report the result.',
-  about: `All parked batches that fit every option that is given; without any, all there are. Ends
-with 3 when some of them are parked again.`,
+  summary: 'Queue parked or undone batches again at their old positions, and report the result.',
+  about: `All parked batches that fit every option that is given; without any, all there are. With
+--undone, batches whose consolidation was undone. Ends with 3 when some of them are parked again.`,
   options: {
     user: { value: 'ID', about: 'Only batches of this user.' },
     'error-code': { value: 'CODE', about: 'Only batches parked with this error code.' },
@@ -20,6 +20,7 @@ with 3 when some of them are parked again.`,
       about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
     },
     until: { value: 'MOMENT', about: 'Only batches accepted before this time.' },
+    undone: { value: null, about: 'Undone batches instead of parked ones. Their undo can no longer be redone.' },
     'dry-run': { value: null, about: 'Only report how many match.' },
     'no-wait': { value: null, about: 'Do not wait for the result.' },
   },
@@ -28,7 +29,7 @@ with 3 when some of them are parked again.`,
       const body = { filter: filterOf(call), dry_run: call.given.flag('dry-run') };
       const asked = await ask<ReplayView & { matched: number }>({ method: 'POST', path: '/v1/replays', body });
       if (body.dry_run || asked.matched === 0) {
-        call.out.answer(asked, `${asked.matched} parked batches match.`);
+        call.out.answer(asked, `${asked.matched} ${stateOf(call)} batches match.`);
         return EXIT.done;
       }
       const followed = !call.given.flag('no-wait') && !isOffline(call);
@@ -38,9 +39,13 @@ with 3 when some of them are parked again.`,
     }),
 };
 
-function filterOf({ given }: Call): object {
+const stateOf = ({ given }: Call): string => (given.flag('undone') ? 'undone' : 'parked');
+
+function filterOf(call: Call): object {
+  const { given } = call;
   const { words } = given;
   const texts = {
+    state: stateOf(call),
     user_id: given.text('user'),
     error_code: given.text('error-code'),
     since: momentOf(given, 'since'),

@@ -41,7 +41,8 @@ function ending(turn: Turn, { batches, timings, now }: Application): readonly Sc
 }
 
 const END_BATCHES = `
-  UPDATE batches SET stage = 'project', outcome = n.outcome, applied_at = @now, failure = NULL
+  UPDATE batches SET stage = 'project', outcome = n.outcome, applied_at = @now, failure = NULL,
+    speech_revision = speech_revision + 1
   FROM (SELECT value ->> 'id' AS id, value ->> 'outcome' AS outcome FROM :rows AS r) AS n
   WHERE batches.id = n.id AND consolidation_id = @id`;
 

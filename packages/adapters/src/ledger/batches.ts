@@ -1,11 +1,12 @@
-import type { Batch, BatchStore, Nudge, TenantId } from '@slowwave/engine';
+import type { Batch, BatchState, BatchStore, LaneId, Millis, Nudge, TenantId } from '@slowwave/engine';
 import { batchNotice, replayPriority } from '@slowwave/engine/storing';
 import { type Access, read, storeOf, write } from './access.ts';
 import { flush } from './lane-life.ts';
 import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import { eventFrom } from './rows/event.ts';
-import { all, allAs, firstAs, type Script, together } from './script.ts';
+import { all, allAs, firstAs, run, type Script, together } from './script.ts';
+import { REVISE } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -29,7 +30,7 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
     const text = `${SELECT_BATCHES} ${condition} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
     return allAs(batchFrom, text, { ...given, ids: ids ?? [], limit });
   }),
-  replay: write(waitAgain),
+  replay: write((tenant, ids, now) => waitAgain(tenant, ids, { now })),
 });
 
 function getBatch(tenant: TenantId, id: string): Script<Batch | null> {
@@ -65,17 +66,23 @@ interface Replayed {
   readonly nudges: readonly Nudge[];
 }
 
-/** Parked batches wait again at their old positions, due now. Others are left alone. */
-export function* waitAgain(tenant: TenantId, ids: readonly string[], now: number): Script<Replayed> {
-  const known = yield* all<FoundRow>('SELECT id, tenant, lane, position, state FROM batches WHERE id IN :ids', { ids });
-  const parked = known.filter((row) => row.tenant === tenant && row.state === 'parked');
-  const lanes = yield* lockLanes(parked.map(({ lane }) => lane));
-  const backfill = replayPriority(parked.length) === 'backfill' ? 1 : 0;
-  const rows = yield* all<ReplayedRow>(REPLAY, { ids: parked.map(({ id }) => id), backfill });
+/** What can be consolidated again in life. */
+const REPLAYABLE: readonly BatchState[] = ['parked', 'undone'];
+
+/** Parked and undone batches wait again at their old positions, due now. Others, and those of cut off lanes, are left alone. */
+export function* waitAgain(
+  tenant: TenantId,
+  ids: readonly string[],
+  { now, states = REPLAYABLE }: { readonly now: Millis; readonly states?: readonly BatchState[] },
+): Script<Replayed> {
+  const named = yield* all<{ lane: LaneId }>(SELECT_LANES, { tenant, ids, states });
+  const lanes = (yield* lockLanes(named.map(({ lane }) => lane))).filter(({ erasure }) => erasure === null);
+  const found = yield* all<ReplayableRow>(SELECT_REPLAYABLE, { ids, states, lanes: lanes.map(({ id }) => id) });
+  yield* putBack(found, now);
   const replayed: string[] = [];
   const nudges: Nudge[] = [];
   for (const lane of lanes) {
-    const batches = rows.filter((row) => row.lane === lane.id).toSorted((a, b) => a.position - b.position);
+    const batches = found.filter((row) => row.lane === lane.id);
     const last = batches.at(-1);
     if (last === undefined) continue;
     replayed.push(...batches.map(({ id }) => id));
@@ -86,13 +93,36 @@ export function* waitAgain(tenant: TenantId, ids: readonly string[], now: number
   return { replayed, nudges };
 }
 
-type ReplayedRow = Pick<BatchRow, 'id' | 'lane' | 'position'>;
-type FoundRow = ReplayedRow & Pick<BatchRow, 'tenant' | 'state'>;
+type ReplayableRow = Pick<BatchRow, 'id' | 'lane' | 'position' | 'state' | 'consolidation_id' | 'formers'>;
 
-const REPLAY = `
+const SELECT_LANES = 'SELECT lane FROM batches WHERE id IN :ids AND +tenant = @tenant AND +state IN :states';
+
+/** Under the locks of their lanes. What retention has emptied has nothing left to consolidate. */
+const SELECT_REPLAYABLE = `
+  SELECT id, lane, position, state, consolidation_id, formers FROM batches
+  WHERE id IN :ids AND +lane IN :lanes AND +state IN :states AND stripped_at IS NULL ORDER BY position`;
+
+/** As if they had just been accepted: of what was undone an index forgets what was said, if it has not yet. */
+function* putBack(found: readonly ReplayableRow[], now: Millis): Script<void> {
+  const backfill = replayPriority(found.length) === 'backfill' ? 1 : 0;
+  yield* run(WAIT, { ids: found.map(({ id }) => id), backfill });
+  const undone = found.filter(({ state }) => state === 'undone');
+  const rows = undone.map(({ id, consolidation_id: former, formers }) => ({
+    id,
+    formers: JSON.stringify([...JSON.parse(formers), former]),
+  }));
+  if (rows.length > 0) yield* run(FORGET_OUTCOME, { rows, now });
+}
+
+const WAIT = `
   UPDATE batches SET state = 'pending', stage = 'waiting', attempts = 0, failure = NULL, claimed_at = NULL,
     consolidation_id = NULL, backfill = (backfill OR @backfill::boolean)
-  WHERE id IN :ids AND state = 'parked' RETURNING id, lane, position`;
+  WHERE id IN :ids`;
+
+const FORGET_OUTCOME = `
+  UPDATE batches SET outcome = NULL, applied_at = NULL, searchable_at = NULL, formers = n.formers::jsonb, ${REVISE}
+  FROM (SELECT value ->> 'id' AS id, value ->> 'formers' AS formers FROM :rows AS r) AS n
+  WHERE batches.id = n.id`;
 
 /** Notes the notices of batches that have just become searchable or were parked. */
 export function* notifyOfBatches(

@@ -54,7 +54,7 @@ export const replayStore = storeOf<ReplayStore>('replays', {
     const slice = yield* nextBatches(row, limit + 1);
     const taken = slice.slice(0, limit);
     const ids = taken.map((batch) => batch.id);
-    const { replayed, nudges } = yield* waitAgain(row.tenant, ids, now);
+    const { replayed, nudges } = yield* waitAgain(row.tenant, ids, { now, states: replayFrom(row).filter.states });
     yield* addBatches(id, replayed);
     const last = taken.at(-1);
     const more = slice.length > limit;

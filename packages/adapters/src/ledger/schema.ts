@@ -83,15 +83,17 @@ CREATE TABLE batches (
   -- The last failed tries, oldest first.
   failures jsonb UNNOTED NOT NULL DEFAULT '[]',
   consolidation_id text COLLATE "C",
+  -- Consolidations of it that were undone before it was consolidated again, oldest first.
+  formers jsonb NOT NULL DEFAULT '[]',
   message_count bigint NOT NULL,
   accepted_at bigint NOT NULL,
   claimed_at bigint,
   applied_at bigint,
   searchable_at bigint,
   stripped_at bigint,
-  -- What the index is told of the messages: a number that goes up with what changes it and when that was, the number it was
-  -- last told (0: nothing yet; -1: an index that was lost), and how many of the messages it has.
-  speech_revision bigint NOT NULL DEFAULT 1,
+  -- What the index is told of the messages: a number that goes up with what changes it (0: there is nothing to tell yet) and
+  -- when that was, the number it was last told (-1: an index that was lost), and how many of the messages it has.
+  speech_revision bigint NOT NULL DEFAULT 0,
   speech_revised_at bigint,
   projected_revision bigint NOT NULL DEFAULT 0,
   points bigint NOT NULL DEFAULT 0,
@@ -107,7 +109,7 @@ CREATE INDEX batches_of_scope ON batches (scope);
 CREATE INDEX batches_of_consolidation ON batches (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
   WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
-CREATE INDEX batches_unprojected ON batches (projected_revision, id) WHERE outcome IS NOT NULL AND projected_revision < speech_revision;
+CREATE INDEX batches_unprojected ON batches (projected_revision, id) WHERE projected_revision < speech_revision;
 CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
 
 CREATE TABLE messages (
@@ -180,6 +182,8 @@ CREATE TABLE answers (
   prompt_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
   at bigint NOT NULL,
+  -- The undone consolidation that it was given to, where it serves again.
+  former text COLLATE "C",
   UNIQUE (consolidation_id, step, input_hash)
 );
 

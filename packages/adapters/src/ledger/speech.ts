@@ -116,11 +116,11 @@ interface Every extends Some {
 }
 
 const everyBatch = asRead('speech.every', (of: Every): Script<Spoken> => {
-  const changed = 'greatest(b.applied_at, coalesce(b.speech_revised_at, 0)) >= @changedSince';
+  const changed = 'greatest(coalesce(b.applied_at, 0), coalesce(b.speech_revised_at, 0)) >= @changedSince';
   return spokenWhere(`b.id > @after AND l.erasure IS NULL AND ${changed} ORDER BY b.id LIMIT @limit`, { ...of });
 });
 
-/** Applied batches `b` of lanes `l`, with what they say. */
+/** Batches `b` of lanes `l` that an index knows or is to know, with what they say. */
 function* spokenWhere(condition: string, given: Given): Script<Spoken> {
   const rows = yield* all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
   if (rows.length === 0) return [];
@@ -129,7 +129,7 @@ function* spokenWhere(condition: string, given: Given): Script<Spoken> {
   return rows.map((row) => spokenFrom(row, messages.get(row.id) ?? []));
 }
 
-/** An applied batch, as far as it is projected. */
+/** A batch, as far as it is projected. One that waits again has no outcome any more: an index forgets it. */
 interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly id: string;
   readonly tenant: TenantId;
@@ -137,29 +137,30 @@ interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly settings: string;
   readonly metadata: string;
   readonly state: string;
+  readonly outcome: string | null;
   readonly stripped_at: number | null;
   readonly accepted_at: number;
-  readonly applied_at: number;
+  readonly applied_at: number | null;
   readonly speech_revised_at: number | null;
   readonly speech_revision: number;
   readonly projected_revision: number;
 }
 
 const SELECT_SPOKEN = `
-  SELECT b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.stripped_at, b.accepted_at, b.applied_at,
+  SELECT b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.outcome, b.stripped_at, b.accepted_at, b.applied_at,
     b.speech_revised_at, b.speech_revision, b.projected_revision,
     s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id
   FROM batches b JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane
-  WHERE b.outcome IS NOT NULL`;
+  WHERE b.speech_revision > 0`;
 
 const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
   ...{ id: row.id, tenant: row.tenant, lane: row.lane, owner: ownerFrom(row), scope: scopeFrom(row) },
   revision: row.speech_revision,
   projected: row.projected_revision >= row.speech_revision,
-  counts: row.state !== 'undone' && row.stripped_at === null,
+  counts: row.outcome !== null && row.state !== 'undone' && row.stripped_at === null,
   metadata: JSON.parse(row.metadata),
   acceptedAt: row.accepted_at,
-  changedAt: Math.max(row.applied_at, row.speech_revised_at ?? 0),
+  changedAt: Math.max(row.applied_at ?? 0, row.speech_revised_at ?? 0),
   expiresAt: JSON.parse(row.settings).expiresAt,
   messages,
 });
@@ -194,12 +195,12 @@ export const TOLD = `
   SELECT n.id, n.revision, n.points FROM (${GIVEN}
   ) AS n JOIN batches b ON b.id = n.id AND b.speech_revision = n.revision AND b.projected_revision < n.revision`;
 
-export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED}`;
+export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE ${UNPROJECTED}`;
 
 /** Whether a batch of a lost index was not projected since. */
 const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
   const text = `
-    SELECT 1 AS found FROM batches b WHERE b.outcome IS NOT NULL AND ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
+    SELECT 1 AS found FROM batches b WHERE ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
   return (yield* first(text)) !== null;
 });
 

@@ -62,7 +62,7 @@ const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gathe
     all<MessageRow>(SELECT_PINNED, { tenant, ids }),
     all<PinnedRow>(SELECT_BATCHES, { id, ids }),
     all<MessageRow>(SELECT_BEFORE, { tenant, id, ids, limit: recentCount }),
-    answersOf({ consolidationId: id }),
+    all<AnswerRow>(SELECT_USABLE, { id, ids }),
   );
   const head = batches.find(({ is_first }) => is_first === 1);
   return {
@@ -70,7 +70,11 @@ const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gathe
     metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
     summary: head?.summary ?? null,
     recent: recent.map(messageFrom).reverse(),
-    thought: { plan: head?.plan == null ? null : JSON.parse(head.plan), answers },
+    thought: {
+      plan: head?.plan == null ? null : JSON.parse(head.plan),
+      answers: answers.filter((row) => row.consolidation_id === id).map(answerFrom),
+      former: answers.filter((row) => row.consolidation_id !== id).map(formerFrom),
+    },
   };
 });
 
@@ -88,6 +92,17 @@ interface ContextOf {
   readonly scope: Scope;
   readonly recentCount: number;
 }
+
+/** The answers of a turn, and of those of its batches that were undone before. In the order they came. */
+const SELECT_USABLE = `
+  SELECT * FROM answers
+  WHERE consolidation_id IN (
+    SELECT @id::text AS id
+    UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f WHERE b.id IN :ids)
+  ORDER BY seq`;
+
+/** An answer of a consolidation that was undone, for the one that follows it. */
+const formerFrom = (row: AnswerRow): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
 
 /** What a batch of a scope would be gathered with if it were claimed now. */
 const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Script<ConversationContext> {
@@ -143,12 +158,19 @@ interface AnswerKey {
 }
 
 const findAnswer = asLookup('thoughts.answer', function* (key: AnswerKey): Script<StoredAnswer | null> {
-  const row = yield* first<AnswerRow>(
-    'SELECT * FROM answers WHERE consolidation_id = @consolidationId AND step = @step AND input_hash = @inputHash',
-    { ...key },
-  );
-  return row === null ? null : answerFrom(row);
+  const row = yield* first<AnswerRow>(SELECT_ANSWER, { ...key });
+  if (row === null) return null;
+  return row.consolidation_id === key.consolidationId ? answerFrom(row) : formerFrom(row);
 });
+
+/** Its own, or the newest that was given to an undone consolidation of its batches. */
+const SELECT_ANSWER = `
+  SELECT * FROM answers
+  WHERE step = @step AND input_hash = @inputHash AND consolidation_id IN (
+    SELECT @consolidationId::text AS id
+    UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f
+    WHERE b.consolidation_id = @consolidationId)
+  ORDER BY CASE WHEN consolidation_id = @consolidationId THEN 0 ELSE 1 END, seq DESC LIMIT 1`;
 
 interface OfConsolidation {
   readonly consolidationId: string;
@@ -173,16 +195,15 @@ const storeAnswer = asStatement('thoughts.storeAnswer', function* ({ turn, answe
   return { kind: isHeld ? 'stored' : 'fenced' };
 });
 
-/** Counts before it keeps: what is there is not counted again. */
+/** Counts before it keeps: what is there is not counted again, nor is what an undone consolidation has paid for. */
 export function keeping(by: Caller, answer: StoredAnswer): readonly Script<unknown>[] {
-  const { usage, truncated, ...columns } = answer;
+  const { usage, truncated, former = null, ...columns } = answer;
   const { step, model, at, inputHash } = answer;
   const id = by.consolidationId;
+  const keep = run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0, former });
+  if (former !== null) return [keep];
   const kept = { text: SELECT_KEPT, given: { keptId: id, keptStep: step, keptHash: inputHash } };
-  return [
-    ...counting(by, { step, model, failed: false, usage, at }, kept),
-    run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0 }),
-  ];
+  return [...counting(by, { step, model, failed: false, usage, at }, kept), keep];
 }
 
 const SELECT_KEPT =
@@ -190,9 +211,10 @@ const SELECT_KEPT =
 
 const INSERT_ANSWER = `
   INSERT INTO answers (
-    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at
+    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at, former
   )
-  SELECT @id, @step, @inputHash, @text, @truncated::boolean, @model, @promptTokens, @completionTokens, @at WHERE :held
+  SELECT @id, @step, @inputHash, @text, @truncated::boolean, @model, @promptTokens, @completionTokens, @at, @former
+  WHERE :held
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
 interface FailedCall {

@@ -1,4 +1,4 @@
-import type { LaneId, TenantId, Touched, Undo, Undoing, UndoStore } from '@slowwave/engine';
+import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, UndoStore } from '@slowwave/engine';
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
@@ -31,6 +31,9 @@ export const undoStore = storeOf<UndoStore>('undos', {
       lane,
       after,
     }),
+  ),
+  replayed: read((tenant, ids) =>
+    all<ReplayedBatch>(`${SELECT_REPLAYED} AND +c.tenant = @tenant ORDER BY b.id`, { tenant, ids }),
   ),
   /** Takes back what an undo says: everything or nothing. */
   write: write(function* (tenant, undoing) {
@@ -105,13 +108,17 @@ const BY_TIME = `
   SELECT DISTINCT e.memory_id FROM memories m JOIN events e ON e.memory_id = m.id
   WHERE m.tenant = @tenant AND m.lane = @lane AND e.recorded_at > @after`;
 
-/** Whether it is the next undo of its lane, and what it undoes has changed nothing else since it was worked out. */
-function* follows({ undo: { lane, number }, undone, ...undoing }: Undoing): Script<boolean> {
-  const [last, stray] = yield* together(
+/**
+ * Whether it is the next undo of its lane, what it undoes has changed nothing else since it was worked out, and no batch of
+ * what counts again was replayed.
+ */
+function* follows({ undo: { lane, number }, undone, redone, ...undoing }: Undoing): Script<boolean> {
+  const [last, stray, replayed] = yield* together(
     first<{ number: number | null }>('SELECT max(number) AS number FROM undos WHERE lane = @lane', { lane }),
     first(SELECT_STRAY, { undone, changed: changedIn(undoing) }),
+    first(`${SELECT_REPLAYED} LIMIT 1`, { ids: redone }),
   );
-  return number === (last?.number ?? 0) + 1 && stray === null;
+  return number === (last?.number ?? 0) + 1 && stray === null && replayed === null;
 }
 
 const changedIn = ({ changes }: Pick<Undoing, 'changes'>): readonly string[] => changes.map(({ memory }) => memory.id);
@@ -119,6 +126,12 @@ const changedIn = ({ changes }: Pick<Undoing, 'changes'>): readonly string[] => 
 /** An undone consolidation has changed more than what is undone. */
 const SELECT_STRAY = `
   SELECT 1 AS stray FROM events WHERE consolidation_id IN :undone AND NOT (memory_id IN :changed) LIMIT 1`;
+
+/** Batches of consolidations that belong to them no more. */
+const SELECT_REPLAYED = `
+  SELECT b.id AS "batchId", c.id AS "consolidationId"
+  FROM consolidations c, jsonb_array_elements_text(c.batch_ids) AS a, batches b
+  WHERE c.id IN :ids AND b.id = a.value AND b.consolidation_id IS DISTINCT FROM c.id`;
 
 const DELETE_TOMBSTONES = 'DELETE FROM tombstones WHERE lane = @lane AND memory_id IN :changed';
 

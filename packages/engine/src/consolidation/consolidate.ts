@@ -114,7 +114,8 @@ function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: Gath
   const { settings, thoughts } = ledger;
   const answers = [...thought.answers];
   const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
-    answers.find((one) => one.step === step && one.inputHash === inputHash) ?? null;
+    [...answers, ...thought.former.toReversed()].find((one) => one.step === step && one.inputHash === inputHash) ??
+    null;
   return {
     ...deps,
     ledger: {
@@ -130,13 +131,16 @@ function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: Gath
         answers: async () => answers,
         storeAnswer: async (of, answer) => {
           const stored = await thoughts.storeAnswer(of, answer);
-          if (stored.kind === 'stored' && answerTo(answer.step, answer.inputHash) === null) answers.push(answer);
+          if (stored.kind === 'stored' && !answers.some((one) => isSame(one, answer))) answers.push(answer);
           return stored;
         },
       },
     },
   };
 }
+
+/** Whether both answer the same question. */
+const isSame = (a: StoredAnswer, b: StoredAnswer): boolean => a.step === b.step && a.inputHash === b.inputHash;
 
 /** Stores the whole outcome of thinking, before anything is changed by it. */
 async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Planned> {

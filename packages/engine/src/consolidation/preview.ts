@@ -33,7 +33,7 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
     await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
-  const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [] } };
+  const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [], former: [] } };
   const extracted = await watch.time('extract', () => extract(dry, gathered, cancel));
   const recalled = await watch.time('recall', () => recall(dry, extracted, cancel));
   const decided = await watch.time('decide', () => decide(dry, recalled, cancel));

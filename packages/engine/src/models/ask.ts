@@ -3,7 +3,7 @@ import { EngineError, type EngineErrorCode, FencedError, wasAsked } from '../err
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { ModelCall } from '../ports/ledger/thoughts.ts';
+import type { ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
 import type { ChatAnswer, ChatCall } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
@@ -32,7 +32,8 @@ const BROKEN_SHOWN = 8_000;
 class BrokenOffError extends EngineError {}
 
 /**
- * The answer to a question, asked at most once: a stored answer is taken as it is. An answer that cannot be used, or
+ * The answer to a question, asked at most once: a stored answer is taken as it is, also that of an undone consolidation of
+ * the same batches: other prompts, settings, models or memories make another question. An answer that cannot be used, or
  * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. What broke
  * off is never taken for the whole: nobody would know what is missing.
  */
@@ -41,7 +42,10 @@ export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> 
   const inputHash = hashOf(deps, question);
   const stored = await deps.ledger.thoughts.answer(turn.consolidationId, question.step, inputHash);
   const known = stored === null ? null : readAnswer(stored.text, question.shape);
-  if (usable(known)) return known.value;
+  if (usable(known)) {
+    if (stored?.former !== undefined) await keep(asking, stored);
+    return known.value;
+  }
 
   const { shape, step } = question;
   const broken = { step, failedStep: `${step}:unusable:${turn.attempts}`, inputHash };
@@ -133,11 +137,11 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall): Promise
   }
 }
 
-async function store(
-  { deps, turn }: Asking,
-  { step, inputHash, answer }: { step: string; inputHash: string; answer: ChatAnswer },
-): Promise<void> {
-  const stored = await deps.ledger.thoughts.storeAnswer(turn, { step, inputHash, ...answer, at: deps.tools.now() });
+const store = (asking: Asking, { answer, ...names }: { step: string; inputHash: string; answer: ChatAnswer }) =>
+  keep(asking, { ...names, ...answer, at: asking.deps.tools.now() });
+
+async function keep({ deps, turn }: Asking, answer: StoredAnswer): Promise<void> {
+  const stored = await deps.ledger.thoughts.storeAnswer(turn, answer);
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
 

@@ -132,12 +132,13 @@ const LIST_PRICES: Readonly<Record<string, ModelPrice>> = {
 
 const TOKENS_PER_PRICE = 1_000_000;
 
-/** What each model was asked, in the order they were first asked. */
+/** What each model was asked, in the order they were first asked. A former answer was paid for by the consolidation it was given to. */
 export function usesOf(
-  answers: readonly Pick<StoredAnswer, 'model' | 'usage'>[],
+  answers: readonly Pick<StoredAnswer, 'model' | 'usage' | 'former'>[],
   own: Readonly<Record<string, ModelPrice>>,
 ): readonly ModelUse[] {
-  return [...Map.groupBy(answers, (answer) => answer.model)].map(([model, group]) => {
+  const paid = answers.filter(({ former }) => former === undefined);
+  return [...Map.groupBy(paid, (answer) => answer.model)].map(([model, group]) => {
     const promptTokens = group.reduce((sum, { usage }) => sum + usage.promptTokens, 0);
     const completionTokens = group.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
     const cost = costAt(priceOf(model, own), { promptTokens, completionTokens });

@@ -15,14 +15,22 @@ import { describe, expect, it } from 'vitest';
 import type { ChatCall } from '../ports/models.ts';
 import { sweepOutbox } from '../projection/project.ts';
 import { takeTurn } from '../turns/take-turn.ts';
+import { undoer } from '../undo/undo.ts';
+import { DEFAULT_TENANT } from '../words.ts';
 
 /** More calls of ports than a turn makes. */
 const CALLS_MAX = 60;
 
 describe('a worker that is killed', () => {
-  it.each(['before', 'after'] as const)(
-    '%s any call of a port: the next one ends the same, and asks nothing twice',
-    async (when) => {
+  it.each([
+    ['before', 'for the first time'],
+    ['after', 'for the first time'],
+    ['before', 'again'],
+    ['after', 'again'],
+  ] as const)(
+    '%s any call of a port, consolidating %s: the next one ends the same, and asks nothing twice',
+    async (when, which) => {
+      const scene = which === 'again' ? sceneAgain : firstScene;
       const clean = await scene();
       await clean.bench.run();
       const expected = await stateOf(clean.bench);
@@ -48,12 +56,12 @@ describe('a worker that is killed', () => {
 
 describe('a worker that lost its lane', () => {
   it('before any call of a port writes nothing any more', async () => {
-    const clean = await scene();
+    const clean = await firstScene();
     await clean.bench.run();
     const expected = await stateOf(clean.bench);
     let fenced = 0;
     for (let at = 0; at < CALLS_MAX; at += 1) {
-      const { bench } = await scene();
+      const { bench } = await firstScene();
       const turn = await turnOf(bench);
       let atClaim: unknown = null;
       const zombie = watched(bench.deps, async (nth, call) => {
@@ -77,7 +85,7 @@ describe('a worker that lost its lane', () => {
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 
 /** A turn with everything in it: a repaired answer, additions, updates, a deletion, repeats. */
-async function scene() {
+async function firstScene() {
   const stored = new Set<string>();
   const twice: string[] = [];
   const asking: ChatCall[] = [];
@@ -112,6 +120,22 @@ async function scene() {
   await bench.run();
   await bench.post(['lives: in Bergen', 'pet: no cat any more', 'likes: tea', 'works: at sea', 'works: ashore']);
   return { bench, chat, askedTwice: () => twice };
+}
+
+/** The same turn, undone and replayed: nothing has changed, so that nothing is asked. */
+async function sceneAgain() {
+  const scene = await firstScene();
+  const { bench } = scene;
+  await bench.run();
+  const { ledger } = bench.deps;
+  const page = { limit: 1, cursor: null };
+  const [newest] = (await ledger.thoughts.list(DEFAULT_TENANT, { state: 'applied' }, page)).results;
+  const id = newest?.id ?? '';
+  const undone = await undoer(bench.deps).undo(DEFAULT_TENANT, id, { cascade: true, dryRun: false });
+  expect(undone.kind).toBe('done');
+  bench.tools.advance(1_000);
+  await ledger.batches.replay(DEFAULT_TENANT, newest?.batchIds ?? [], bench.tools.now());
+  return scene;
 }
 
 const keyOfCall = ({ name, user }: ChatCall): string => JSON.stringify([name, user]);

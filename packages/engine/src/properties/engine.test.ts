@@ -2,6 +2,7 @@ import { anyMood, anyText, type EngineBench, engineBench, expectTrue, moodyModel
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
+import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 /** Whole engines, each with some ten model calls; some five seconds for all. */
@@ -33,6 +34,8 @@ const anyBatch = fc.record({
   ),
   /** Whether turns are taken before the next one comes. */
   run: fc.boolean(),
+  /** Whether something is undone then, and consolidated again. */
+  again: fc.boolean(),
 });
 
 /** Explicit writes that come between, by the number of the decision they come before. */
@@ -44,7 +47,7 @@ const anyWrite = fc.record({
 });
 type Write = typeof anyWrite extends fc.Arbitrary<infer W> ? W : never;
 
-describe('for any batches, any answers of a model, any faults and explicit writes between', () => {
+describe('for any batches, any answers of a model, any faults, undos, replays and explicit writes between', () => {
   it('no fact vanishes, nothing crosses lanes, events replay to the live set, versions do not overlap', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -62,10 +65,11 @@ describe('for any batches, any answers of a model, any faults and explicit write
           };
           const bench = await engineBench({ chat: moodyModel(mood, between) });
           told.bench = bench;
-          for (const { user, messages, hoursAgo, settings, run } of batches) {
+          for (const { user, messages, hoursAgo, settings, run, again } of batches) {
             bench.tools.advance(HOUR);
             await bench.post(messages, { userId: user, settings, at: bench.tools.now() - hoursAgo * HOUR });
             if (run) await bench.run();
+            if (run && again) await consolidateAgain(bench);
           }
           await bench.run();
           await expectTrue(bench.deps.ledger);
@@ -89,6 +93,21 @@ async function writeTo(bench: EngineBench | null, { kind, pick, text }: Write): 
     const rest = { category: null, metadata: {}, immutable: pick === 0, expiresAt: null, validFrom: null };
     await writer.add(DEFAULT_TENANT, { ...rest, scope, text });
   }
+}
+
+/** The newest consolidation that counts is undone, with all that depends on it, and its batches are replayed. */
+async function consolidateAgain({ deps, tools, run }: EngineBench): Promise<void> {
+  const { thoughts, batches } = deps.ledger;
+  const page = { limit: 1, cursor: null };
+  const [newest] = (await thoughts.list(DEFAULT_TENANT, { state: 'applied' }, page)).results;
+  if (newest === undefined) return;
+  const undone = await undoer(deps).undo(DEFAULT_TENANT, newest.id, { cascade: true, dryRun: false });
+  expect(undone.kind).toBe('done');
+  const { replayed } = await batches.replay(DEFAULT_TENANT, newest.batchIds, tools.now());
+  expect(replayed.length).toBe(newest.batchIds.length);
+  const undo = undone.kind === 'done' ? undone.report.undo?.id : undefined;
+  expect((await undoer(deps).redo(DEFAULT_TENANT, undo ?? '', { dryRun: false })).kind).toBe('refused');
+  await run();
 }
 
 /** What the index shows as live is what the ledger holds. */

@@ -23,7 +23,7 @@ export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'>
 export interface AskedReplay {
   readonly tenant: TenantId;
   readonly filter: ReplayFilter;
-  /** null: parked batches are tried again; else past ones are, in a shadow space, with these changes. */
+  /** null: parked and undone batches are consolidated again; else past ones are, in a shadow space, with these changes. */
   readonly changes: WhatIfChanges | null;
   /** The idempotency key; null: none. */
   readonly key: string | null;
@@ -33,9 +33,9 @@ export type StartedReplay =
   | { readonly kind: 'started' | 'repeated'; readonly replay: Replay }
   /** The key came before with another body. */
   | { readonly kind: 'conflict' }
-  /** More batches than one what-if takes. */
-  /** A what-if needs what retention has removed of these batches, or of what they did. */
+  /** Retention has removed the messages of these batches, or, for a what-if, what they did. */
   | { readonly kind: 'removed'; readonly batchIds: readonly string[] }
+  /** More batches than one what-if takes. */
   | { readonly kind: 'too_many'; readonly matched: number; readonly most: number };
 
 /** Longer than a replay is silent while it is worked on; a worker that dies in the middle keeps others away so long. */
@@ -45,8 +45,8 @@ export const LEASE_MS = 10_000;
 export const WHAT_IF_MAX = 500;
 
 /**
- * Parked batches are tried again, or past ones in a space of their own. The first slice of them waits again when this resolves, so that small replays need
- * nobody else; the sweep of the workers goes on with the rest.
+ * Parked batches are tried again, undone ones consolidated again, or past ones in a space of their own. The first slice of
+ * them waits again when this resolves, so that small replays need nobody else; the sweep of the workers goes on with the rest.
  */
 export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise<StartedReplay> {
   const { ledger, tools } = deps;
@@ -54,7 +54,7 @@ export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise
   const id = tools.id('rpl');
   const { matched, batches } = await ledger.replays.match(tenant, filter, changes === null ? 0 : WHAT_IF_MAX);
   if (changes !== null && matched > WHAT_IF_MAX) return { kind: 'too_many', matched, most: WHAT_IF_MAX };
-  const removed = changes === null ? [] : await removedOf(deps, tenant, batches);
+  const removed = changes === null ? await emptied(deps, tenant, filter) : await removedOf(deps, tenant, batches);
   if (removed.length > 0) return { kind: 'removed', batchIds: removed };
   const created = await ledger.replays.create({
     ...{ id, tenant, kind: changes === null ? 'live' : 'what_if', filter, matched, now: tools.now() },
@@ -66,6 +66,15 @@ export async function startReplay(deps: ReplayDeps, asked: AskedReplay): Promise
   if (created.kind === 'repeated') return { kind: 'repeated', replay: await stored(deps, tenant, created.id) };
   if (changes === null) await putBack(deps, id);
   return { kind: 'started', replay: await stored(deps, tenant, id) };
+}
+
+/** Undone batches that somebody names, and of which retention has left nothing to consolidate. Others that match stay undone. */
+async function emptied(
+  { ledger }: ReplayDeps,
+  tenant: TenantId,
+  { states, ids }: ReplayFilter,
+): Promise<readonly string[]> {
+  return ids !== undefined && states.includes('undone') ? ledger.retention.withoutMessages(tenant, ids) : [];
 }
 
 /** Batches of which retention has removed the messages, or what is remembered of them. */
@@ -99,10 +108,10 @@ export async function workLive(deps: ReplayDeps, replay: Replay, cancel: Cancell
   await lookWhether(deps, replay.id);
 }
 
-/** One slice of its parked batches waits again. Answers whether there is more. */
+/** One slice of its batches waits again. Answers whether there is more. */
 async function putBack({ ledger, tools, log, nudge }: ReplayDeps, id: string): Promise<boolean> {
   const { replayed, nudges, more } = await ledger.replays.advance(id, { limit: SLICE, now: tools.now() });
-  if (replayed.length > 0) log.info({ replay: id, batches: replayed.length, more }, 'parked batches wait again');
+  if (replayed.length > 0) log.info({ replay: id, batches: replayed.length, more }, 'replayed batches wait again');
   nudge(nudges).catch((error: unknown) => {
     log.warn({ error: String(error), turns: nudges.length }, 'could not schedule replayed turns; the sweep will do it');
   });

@@ -6,7 +6,7 @@ import { dependentsOf, isHollow, type Life, undoneBy, undosInEffect, unitOf } fr
 import { EXPLICIT_SEQ } from '../memories/write.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
-import type { Undo, Undoing } from '../ports/ledger/reviews.ts';
+import type { ReplayedBatch, Undo, Undoing } from '../ports/ledger/reviews.ts';
 import type { Dependent, Difference, Undoer, UndoReport, UndoResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { isoOf } from '../text/dates.ts';
@@ -58,6 +58,8 @@ async function carryOut(
   const { lives, what } = decision;
   const hollow = undoing.changes.filter(({ memory }) => isHollow(memory)).map(({ memory }) => memory.id);
   if (hollow.length > 0) return { kind: 'removed', memoryIds: hollow };
+  const replayed = undoing.redone.length === 0 ? [] : await ledger.undos.replayed(tenant, undoing.redone);
+  if (replayed.length > 0) return { kind: 'refused', why: replayedSince(what.kindOfUndo, replayed) };
   const isNothing = lives.length + what.consolidations.length + what.undos.length + decision.statements === 0;
   if (dryRun || isNothing) return { kind: 'done', report: { ...report, undo: null }, searchable: true };
   if (lives.length > MEMORIES_MAX) return { kind: 'refused', why: tooLarge(lives.length) };
@@ -93,6 +95,23 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
 
 const tooLarge = (memories: number): string =>
   `it would change ${memories} memories at once, and at most ${MEMORIES_MAX} are allowed; roll back in steps, to later times first`;
+
+/** Batches a refusal names. */
+const NAMED = 20;
+
+/** What would count again was said by batches that something else is made of by now: it would be remembered twice. */
+function replayedSince(kind: Undo['kind'], replayed: readonly ReplayedBatch[]): string {
+  const consolidations = [...new Set(replayed.map(({ consolidationId }) => consolidationId))].slice(0, NAMED);
+  const batches = replayed.slice(0, NAMED).map(({ batchId }) => batchId);
+  const instead =
+    kind === 'rollback'
+      ? 'roll back to a time after that undo, or undo single consolidations'
+      : 'keep what the replay makes of them, or undo that; replay the other batches to bring them back as well';
+  return (
+    `${consolidations.join(', ')} would count again, but was undone before these batches of it were replayed: ` +
+    `${batches.join(', ')}; ${instead}`
+  );
+}
 
 const changeOf = ({ memory }: TakenBack, event: MemoryEvent): MemoryChange => ({
   memory: evolve(memory, memory, [event]),

@@ -16,6 +16,7 @@ export interface BatchRow extends ScopeColumns {
   readonly failure: string | null;
   readonly failures: string;
   readonly consolidation_id: string | null;
+  readonly formers: string;
   readonly message_count: number;
   readonly accepted_at: number;
   readonly claimed_at: number | null;

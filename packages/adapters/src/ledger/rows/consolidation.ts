@@ -34,6 +34,7 @@ export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
 });
 
 export interface AnswerRow {
+  readonly consolidation_id: string;
   readonly step: string;
   readonly input_hash: string;
   readonly text: string;
@@ -42,6 +43,7 @@ export interface AnswerRow {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly at: number;
+  readonly former: string | null;
 }
 
 export const answerFrom = (row: AnswerRow): StoredAnswer => ({
@@ -52,4 +54,5 @@ export const answerFrom = (row: AnswerRow): StoredAnswer => ({
   model: row.model,
   usage: { promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens },
   at: row.at,
+  ...(row.former !== null && { former: row.former }),
 });

@@ -143,7 +143,7 @@ const promptsOf = (deps: EngineDeps, { asked, decided }: Concluded): readonly Pr
 async function usageOf({ ledger }: EngineDeps, { study, gathered }: Concluded): Promise<JsonObject> {
   const answers = (await ledger.thoughts.answers(study.consolidationId)).filter(({ step }) => step.startsWith(STEP));
   const models = usesOf(answers, gathered.rules.prices);
-  return { calls: answers.length, models: models.map((use) => ({ ...use })) };
+  return { calls: models.reduce((sum, { calls }) => sum + calls, 0), models: models.map((use) => ({ ...use })) };
 }
 
 /** That an entity is called so, and where. */

@@ -90,8 +90,9 @@ export interface BatchStore {
   /** Parked batches that match, oldest first. */
   parked(tenant: TenantId, filter: ParkedFilter, limit: number): Promise<readonly Batch[]>;
   /**
-   * Parked batches wait again, due now, at their old positions, with their attempts at zero. Others are left alone.
-   * Many at once become backfill (`replayPriority`).
+   * Parked and undone batches wait again, due now, at their old positions, with their attempts at zero. Others are left
+   * alone, and so are those whose messages retention has removed. Of the undone their former consolidations are kept
+   * (`Thought.former`). Many at once become backfill (`replayPriority`).
    */
   replay(
     tenant: TenantId,

@@ -64,7 +64,7 @@ export interface SaidInLane {
   readonly said: readonly SaidMessage[];
 }
 
-/** What an applied batch says, for the index. */
+/** What a batch says that is applied, or was before it was replayed, for the index. */
 export interface SpokenBatch {
   readonly id: string;
   readonly tenant: TenantId;
@@ -72,17 +72,17 @@ export interface SpokenBatch {
   readonly owner: Owner;
   readonly scope: Scope;
   /**
-   * 1 when it is applied. Goes up with everything that changes what the index shows of it: it is undone or redone, retention
-   * removes what it says, the index was lost.
+   * 1 when it is first applied. Goes up with everything that changes what the index shows of it: it is undone, redone,
+   * replayed or applied again, retention removes what it says, the index was lost.
    */
   readonly revision: number;
-  /** false: it is undone, or what it said was removed. Its messages are found no more. */
+  /** false: it is undone, waits again since, or what it said was removed. Its messages are found no more. */
   readonly counts: boolean;
   /** Whether the index has it as it is now. */
   readonly projected: boolean;
   readonly metadata: JsonObject;
   readonly acceptedAt: Millis;
-  /** When it was applied, or undone, redone or emptied since. */
+  /** When it was applied, or undone, redone, replayed or emptied since. */
   readonly changedAt: Millis;
   /** When what it says is to be shown no more. */
   readonly expiresAt: Millis | null;
@@ -107,7 +107,7 @@ export interface SpeechPage {
   readonly changedSince: Millis | null;
 }
 
-/** What was said, as it is projected. Waiting and parked batches are not part of it: they may never be applied. */
+/** What was said, as it is projected. Batches that were never applied are not part of it: they may never be. */
 export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order; those of other lanes are left out. And whether the lane stands. */
   said(lane: LaneId, ids: readonly string[]): Promise<SaidInLane>;

@@ -103,6 +103,12 @@ export type Touched =
   | { readonly undo: string }
   | { readonly lane: LaneId; readonly after: Millis };
 
+/** A batch that was replayed after its consolidation was undone. */
+export interface ReplayedBatch {
+  readonly batchId: string;
+  readonly consolidationId: string;
+}
+
 export interface UndoStore {
   get(tenant: TenantId, id: string): Promise<Undo | null>;
   list(tenant: TenantId, filter: { userId?: string }, page: Page): Promise<Paged<Undo>>;
@@ -114,10 +120,13 @@ export interface UndoStore {
   events(tenant: TenantId, memoryIds: readonly string[]): Promise<readonly MemoryEvent[]>;
   /** Consolidations of a lane that were applied after a time, undone ones included, in the order of applying. */
   appliedAfter(lane: LaneId, after: Millis): Promise<readonly string[]>;
+  /** Batches of these consolidations that wait again since, or belong to another one by now. */
+  replayed(tenant: TenantId, consolidations: readonly string[]): Promise<readonly ReplayedBatch[]>;
   /**
    * One transaction: events, versions, tombstones, outbox, the states of consolidations, batches and pending reviews,
    * and the lane's summaries are forgotten. A conflict where a memory is not at the expected revision, the lane has
-   * another undo of this number, or an undone consolidation has changed a memory that is not among the changes.
+   * another undo of this number, an undone consolidation has changed a memory that is not among the changes, or a batch of
+   * one that counts again was replayed.
    */
   write(tenant: TenantId, undoing: Undoing): Promise<Undone>;
 }

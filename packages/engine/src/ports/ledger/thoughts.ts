@@ -22,6 +22,8 @@ export interface Gathered {
 export interface Thought {
   readonly plan: Plan | null;
   readonly answers: readonly StoredAnswer[];
+  /** Those of consolidations of the same batches that were undone: to the same question they are the answer. */
+  readonly former: readonly StoredAnswer[];
 }
 
 /** The part of it that does not depend on a turn. */
@@ -35,6 +37,8 @@ export interface StoredAnswer {
   readonly model: string;
   readonly usage: TokenUse;
   readonly at: Millis;
+  /** The undone consolidation that it was given to, and that has paid for it. */
+  readonly former?: string;
 }
 
 /** One call of a model, as it is counted. */
@@ -69,10 +73,11 @@ export interface ThoughtStore {
   gather(turn: Turn, recentCount: number): Promise<Gathered>;
   /** What a batch of this scope would be gathered with if it were claimed now. */
   context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
+  /** Its own, else that of an undone consolidation of the same batches (`former`). */
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
   /** Whether no later claim has taken the lane: then what the turn stores now is kept. */
   holds(turn: Turn): Promise<boolean>;
-  /** Stores the answer and counts its usage, once. */
+  /** Stores the answer and counts its usage, once; of a former one there is nothing left to count. */
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
   /** A model call that brought no answer still counts as one, with what it is thought to have used. */

@@ -1,25 +1,21 @@
 import type { GraphChange, LaneId, Statement, TenantId, Undo, Undoing } from '@slowwave/engine';
 import { endsOf, normaliseText, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
-import { asWrite } from '../access.ts';
-import { all, first, insert, run, type Script, type Table } from '../script.ts';
+import { all, first, idsOf, insert, run, type Script, type Table } from '../script.ts';
 import { lockLane } from '../turn.ts';
 import { type Folding, refold } from './refold.ts';
 import { type StatementRow, statementFrom } from './rows.ts';
 
-interface Write {
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly change: GraphChange;
-}
-
 /** Explicit statements of a lane that stands. */
-export const writeGraph = asWrite('graph.write', function* (input: Write): Script<{ kind: 'written' | 'conflict' }> {
-  const { tenant, lane, change } = input;
+export function* writeGraph(
+  tenant: TenantId,
+  lane: LaneId,
+  change: GraphChange,
+): Script<{ kind: 'written' | 'conflict' }> {
   const locked = yield* lockLane(lane);
   if (locked === null || locked.tenant !== tenant || locked.erasure !== null) return { kind: 'conflict' };
   yield* changeGraph({ tenant, lane, now: change.now }, change);
   return { kind: 'written' };
-});
+}
 
 /** Entities and statements that are not there yet, and all that follows. The caller holds the lock of the lane. */
 export function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>): Script<void> {
@@ -27,8 +23,8 @@ export function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>)
   const self = (yield* first<{ id: string }>(SELECT_SELF, { lane }))?.id ?? null;
   const { entities, statements } = withOneSelf(change, self);
   const ends = new Set(statements.flatMap(endsOf));
-  const known = yield* all<{ id: string }>(SELECT_KNOWN, { lane, ids: [...ends] });
-  requireKnownEnds(statements, new Set([...known, ...entities].map(({ id }) => id)));
+  const known = yield* idsOf(SELECT_KNOWN, { lane, ids: [...ends] });
+  requireKnownEnds(statements, new Set([...known, ...entities.map(({ id }) => id)]));
   const newEntities: string[] = [];
   for (const entity of entities) {
     const columns = { ...entity, ...folding, nameKey: normaliseText(entity.name), self: entity.self ? 1 : 0 };
@@ -41,7 +37,7 @@ export function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>)
 /** Answers with those that were not there. */
 function* insertStatements({ tenant, lane }: Folding, statements: readonly Statement[]): Script<readonly Statement[]> {
   const ids = statements.map(({ id }) => id);
-  const known = new Set((yield* all<{ id: string }>(SELECT_STATEMENTS, { ids })).map(({ id }) => id));
+  const known = new Set(yield* idsOf(SELECT_STATEMENTS, { ids }));
   const fresh = statements.filter(({ id }) => !known.has(id));
   const undosBefore = (yield* first<{ number: number | null }>(SELECT_UNDOS, { lane }))?.number ?? 0;
   yield* insert(

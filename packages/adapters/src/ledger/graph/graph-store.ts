@@ -1,42 +1,139 @@
-import type { GraphStore, KeptRelation } from '@slowwave/engine';
-import type { Access, Read } from '../access.ts';
+import type { Entity, GraphStore, KeptRelation, Proposed, SaidApart, TenantId } from '@slowwave/engine';
+import { inOrder, openProposals } from '@slowwave/engine/storing';
+import { type Access, type Read, read, snapshot, storeOf, write } from '../access.ts';
 import { inSlices } from '../in-slices.ts';
-import type { AroundLane } from './around.ts';
+import { pageOf, readCursor } from '../page.ts';
+import type { OwnerColumns } from '../rows/scope.ts';
+import { all, allAs, counted, firstAs, type Script } from '../script.ts';
+import { type AroundLane, heldAt } from './around.ts';
 import { writeGraph } from './changes.ts';
-import * as items from './items.ts';
-import { listEntities, listRelations } from './lists.ts';
-import * as reads from './reads.ts';
+import { everyOfGraph, noteProjected, refillGraph, unprojectedGraph } from './items.ts';
+import { mergedInto } from './merges.ts';
+import {
+  type EntityRow,
+  entityFrom,
+  OWN_LANE,
+  ownerParams,
+  type RelationRow,
+  SELECT_ENTITIES,
+  SHOWN,
+  type StatementRow,
+  shownRelations,
+  statementFrom,
+} from './rows.ts';
 import * as studies from './studies.ts';
 
 /** `around`: what each ledger looks around with. */
-export const graphStore = ({ read, write }: Access, around: Read<AroundLane, readonly KeptRelation[]>): GraphStore => ({
-  claim: (lane, how) => write(studies.claimStudy, { lane, ...how }),
-  holds: (study) => read(studies.isHeld, study),
-  storeAnswer: (study, answer) => write(studies.storeStudyAnswer, { study, answer }),
-  apply: (study, plan, now) => write(studies.applyStudy, { study, plan, now }),
-  fail: (study, how) => write(studies.failStudy, { study, ...how }),
-  release: (study, notBefore) => write(studies.releaseStudy, { study, notBefore }),
-  due: (now, limit) => read(studies.dueStudies, { now, limit }),
-  study: (tenant, consolidationId) => read(studies.viewStudy, { tenant, consolidationId }),
-  request: (tenant, consolidationId, now) => write(studies.requestStudy, { tenant, consolidationId, now }),
-  counts: () => read(studies.countStudies, null),
-  write: (tenant, lane, change) => write(writeGraph, { tenant, lane, change }),
-  writtenAfter: (lane, after) => read(reads.writtenAfter, { lane, after }),
-  entities: (tenant, ids) => read(reads.entitiesById, { tenant, ids }),
-  named: (lane, names) => read(reads.entitiesNamed, { lane, names }),
-  self: (lane) => read(reads.selfOf, { lane }),
-  listEntities: (...[tenant, owner, filter, page]) => read(listEntities, { tenant, owner, filter, page }),
-  relation: (tenant, id) => read(reads.relationById, { tenant, id }),
-  around: (lane, asked) => read(around, { lane, ...asked }),
-  listRelations: (...[tenant, owner, filter, page]) => read(listRelations, { tenant, owner, filter, page }),
-  statements: (lane, { entities }) => read(reads.statementsAbout, { lane, entities }),
-  proposals: (tenant, owner) => read(reads.proposalsOf, { tenant, owner }),
-  unprojected: (limit) => read(items.unprojectedGraph, { lane: null, limit }),
-  unprojectedOf: (lane, limit) => read(items.unprojectedGraph, { lane, limit }),
-  projected: (of) => write(items.noteProjected, of),
+export const graphStore = (access: Access, around: Read<AroundLane, readonly KeptRelation[]>): GraphStore => ({
+  ...studies.studyStore(access),
+  ...scripted(access),
+  around: (lane, asked) => access.read(around, { lane, ...asked }),
   refill: async () => {
-    const entities = await inSlices((slice) => write(items.refillGraph, { kind: 'entity', ...slice }));
-    return entities + (await inSlices((slice) => write(items.refillGraph, { kind: 'relation', ...slice })));
+    const entities = await inSlices((slice) => access.write(refillGraph, { kind: 'entity', ...slice }));
+    return entities + (await inSlices((slice) => access.write(refillGraph, { kind: 'relation', ...slice })));
   },
-  every: (kind, after, limit) => read(items.everyOfGraph, { kind, after, limit }),
 });
+
+const scripted = storeOf<Omit<GraphStore, keyof studies.StudyStore | 'around' | 'refill'>>('graph', {
+  write: write(writeGraph),
+  writtenAfter: read((lane, after) => counted(COUNT_WRITTEN, { lane, after })),
+  entities: read(entitiesOf),
+  named: read((lane, names) => allAs(entityFrom, SELECT_NAMED, { lane, names })),
+  self: read((lane) => firstAs(entityFrom, `${SELECT_ENTITIES} WHERE e.lane = @lane AND e.self = 1`, { lane })),
+  /** By name. */
+  listEntities: read(function* (...[tenant, owner, { like = '' }, page]) {
+    const after = readCursor(page.cursor, ['string', 'string']);
+    const conditions = [
+      ...[`e.lane = ${OWN_LANE}`, SHOWN, ...(like === '' ? [] : [LIKE])],
+      ...(after === null ? [] : ['(e.name_key, e.id) > (@afterName, @afterId)']),
+    ];
+    const text = `${SELECT_ENTITIES} WHERE ${conditions.join(' AND ')} ORDER BY e.name_key, e.id LIMIT @limit`;
+    const rows = yield* all<OwnedEntity & { readonly name_key: string }>(text, {
+      ...{ ...ownerParams(tenant, owner), limit: page.limit + 1, like },
+      ...(after !== null && { afterName: after[0] ?? '', afterId: after[1] ?? '' }),
+    });
+    const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.name_key, row.id]);
+    return { results: results.map(entityFrom), nextCursor };
+  }),
+  relation: read(function* (tenant, id) {
+    const [relation] = yield* shownRelations([id]);
+    return relation?.tenant === tenant ? relation : null;
+  }),
+  /** Those that began first come first. */
+  listRelations: read(function* (...[tenant, owner, { at, relationship }, page]) {
+    const after = readCursor(page.cursor, ['number', 'string']);
+    const holds = heldAt(at);
+    const conditions = [
+      ...[`r.lane = ${OWN_LANE}`, 'r.counts = 1', ...(holds === null ? [] : [holds])],
+      ...(relationship === undefined ? [] : ['r.relationship = @relationship']),
+      ...(after === null ? [] : ['(r.valid_from, r.id) > (@afterTime, @afterId)']),
+    ];
+    const text = `SELECT r.id, r.valid_from FROM graph_relations r WHERE ${conditions.join(' AND ')} ORDER BY r.valid_from, r.id LIMIT @limit`;
+    const rows = yield* all<Pick<RelationRow, 'id' | 'valid_from'>>(text, {
+      ...{ ...ownerParams(tenant, owner), limit: page.limit + 1 },
+      ...(typeof at === 'number' && { at }),
+      ...(relationship !== undefined && { relationship }),
+      ...(after !== null && { afterTime: after[0] ?? 0, afterId: after[1] ?? '' }),
+    });
+    const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.valid_from, row.id]);
+    return { results: yield* shownRelations(results.map(({ id }) => id)), nextCursor };
+  }),
+  /** All that name these entities or what was merged into them, in the order they were said. */
+  statements: snapshot(function* (lane, { entities }) {
+    const merged = yield* mergedInto(lane, entities);
+    const ids = [...entities, ...merged.map(({ id }) => id)];
+    const rows = yield* all<StatementRow>(SELECT_ABOUT, { lane, ids });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return inOrder([...byId.values()].map(statementFrom)).map((statement) => ({
+      statement,
+      counts: byId.get(statement.id)?.counts === 1,
+    }));
+  }),
+  proposals: snapshot(function* (tenant, owner) {
+    const given = ownerParams(tenant, owner);
+    const proposed = yield* all<Proposed>(SELECT_PROPOSED, given);
+    if (proposed.length === 0) return [];
+    const apart = yield* all<SaidApart>(SELECT_APART, given);
+    const ids = [...new Set(proposed.flatMap((one) => [one.source, one.destination]))];
+    const asked = yield* entitiesOf(tenant, ids);
+    const ends = yield* entitiesOf(tenant, [...new Set(asked.flatMap(({ mergedInto: end }) => end ?? []))]);
+    return openProposals(proposed, apart, new Map([...asked, ...ends].map((entity) => [entity.id, entity])));
+  }),
+  unprojected: snapshot((limit) => unprojectedGraph(null, limit)),
+  unprojectedOf: snapshot(unprojectedGraph),
+  projected: write(noteProjected),
+  every: snapshot(everyOfGraph),
+});
+
+type OwnedEntity = EntityRow & OwnerColumns;
+
+function entitiesOf(tenant: TenantId, ids: readonly string[]): Script<readonly Entity[]> {
+  return allAs(entityFrom, `${SELECT_ENTITIES} WHERE e.tenant = @tenant AND e.id IN :ids`, { tenant, ids });
+}
+
+const SELECT_NAMED = `
+  ${SELECT_ENTITIES}
+  WHERE e.id IN (SELECT n.entity FROM graph_names n WHERE n.lane = @lane AND n.name IN :names)
+    AND e.lane = @lane AND ${SHOWN} ORDER BY e.id`;
+
+const SELECT_ABOUT = `
+  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND source IN :ids
+  UNION ALL
+  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND destination IN :ids`;
+
+const SELECT_PROPOSED = `
+  SELECT p.source, p.destination, p.likeness, p.recorded_at AS "recordedAt" FROM graph_proposals p
+  JOIN consolidations c ON c.id = p.consolidation_id AND c.state = 'applied' WHERE p.lane = ${OWN_LANE}`;
+
+/** By the index of what merges. */
+const SELECT_APART = `
+  SELECT source, recorded_at AS "recordedAt" FROM graph_statements
+  WHERE lane = ${OWN_LANE} AND kind IN ('same', 'apart') AND kind = 'apart' AND counts = 1`;
+
+const COUNT_WRITTEN = `
+  SELECT count(*) AS count FROM graph_statements
+  WHERE lane = @lane AND consolidation_id IS NULL AND counts = 1 AND recorded_at > @after`;
+
+/** As plain text: what is looked for has no signs of its own. */
+const LIKE = `EXISTS (
+  SELECT 1 FROM graph_names n WHERE n.entity = e.id AND replace(n.name, @like, '') <> n.name)`;

@@ -1,29 +1,9 @@
-import type {
-  Entity,
-  EntityKind,
-  FoldedRelation,
-  KeptRelation,
-  LaneId,
-  Owner,
-  Statement,
-  TenantId,
-} from '@slowwave/engine';
+import type { Entity, FoldedRelation, KeptRelation, Owner, Statement, TenantId } from '@slowwave/engine';
+import type { ColumnsOf } from '../rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
 import { all, type Script, type Value } from '../script.ts';
 
-export interface EntityRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly name: string;
-  readonly kind: EntityKind;
-  readonly self: 0 | 1;
-  readonly aliases: string;
-  readonly merged_into: string | null;
-  readonly counts: 0 | 1;
-  readonly revision: number;
-  readonly created_at: number;
-}
+export type EntityRow = ColumnsOf<Omit<Entity, 'owner'>, 'aliases'>;
 
 /** Entities of owners that are not being erased, with their owner's columns; add a WHERE on `e`. */
 export const SELECT_ENTITIES = `
@@ -53,26 +33,11 @@ export const entityFrom = (row: EntityRow & OwnerColumns): Entity => ({
   createdAt: row.created_at,
 });
 
-export interface RelationRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly source: string;
-  readonly relationship: string;
-  readonly destination: string;
-  readonly valid_from: number;
-  readonly invalid_at: number | null;
-  readonly ended_by: string | null;
+export interface RelationRow
+  extends ColumnsOf<Omit<FoldedRelation, 'saidAt'>, 'messageIds' | 'memoryIds' | 'quote'>,
+    ColumnsOf<Pick<KeptRelation, 'tenant' | 'lane'>> {
   readonly said_at: number;
   readonly said_seq: number;
-  readonly confirmations: number;
-  readonly message_ids: string;
-  readonly memory_ids: string;
-  readonly quote: string | null;
-  readonly revision: number;
-  readonly counts: 0 | 1;
-  readonly recorded_at: number;
-  readonly updated_at: number;
 }
 
 interface NamesOfEnds extends OwnerColumns {

@@ -1,52 +1,96 @@
-import type {
-  Failure,
-  GraphPlan,
-  LaneId,
-  MergeProposal,
-  Millis,
-  Stored,
-  StoredAnswer,
-  Study,
-  StudyClaim,
-  StudyState,
-  StudyView,
-  TenantId,
-} from '@slowwave/engine';
+import type { GraphStore, LaneId, MergeProposal, Millis, Study, StudyState, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { asLookup, asRead, asWrite } from '../access.ts';
+import { lookup, read, storeOf, write } from '../access.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
-import { all, first, inOne, insert, run, type Script, type Table, together } from '../script.ts';
+import { allAs, counted, first, inOne, insert, run, type Script, type Table, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
 import { changeGraph } from './changes.ts';
+
+export type StudyStore = Pick<
+  GraphStore,
+  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'counts'
+>;
+
+export const studyStore = storeOf<StudyStore>('graph', {
+  /** Whatever changes a study holds the lock of its lane. */
+  claim: write(function* (lane, { now, holdMs }) {
+    yield* lockLane(lane);
+    const next = yield* first<NextRow>(SELECT_NEXT, { lane });
+    if (next === null) return { kind: 'none' };
+    const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
+    if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
+    if (next.not_before > now) return { kind: 'later', at: next.not_before };
+    const { tenant, consolidation_id: consolidationId, attempts } = next;
+    const epoch = (turn?.epoch ?? 0) + 1;
+    yield* run(HOLD, { lane, epoch, held: consolidationId, until: now + holdMs });
+    const [owner, scope] = [ownerFrom(next), scopeFrom(next)];
+    return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
+  }),
+  holds: lookup(holdsStudy),
+  /** Keeps the answer of a study among those of its consolidation. */
+  storeAnswer: write(function* (study, answer) {
+    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+    yield* inOne(...keeping(study, answer));
+    return { kind: 'stored' };
+  }),
+  apply: write(function* (study, plan, now) {
+    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+    const { tenant, lane, consolidationId } = study;
+    yield* changeGraph({ tenant, lane, now }, plan);
+    yield* insert(
+      PROPOSALS,
+      uniquePairs(plan.proposals).map((one) => ({
+        ...{ lane, source: one.source, destination: one.destination, likeness: one.likeness },
+        ...{ consolidation_id: consolidationId, recorded_at: now },
+      })),
+    );
+    yield* together(run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) }), run(FREE, { lane }));
+    return { kind: 'applied' };
+  }),
+  fail: write(function* (study, { failure, retryAt }) {
+    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+    const state: StudyState = retryAt === null ? 'parked' : 'pending';
+    const { consolidationId, lane } = study;
+    const columns = { state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at };
+    yield* together(run(FAIL_STUDY, { consolidationId, ...columns }), run(FREE, { lane }));
+    return { kind: 'noted' };
+  }),
+  release: write(function* (study, notBefore) {
+    if (!(yield* keepsStudy(study))) return;
+    const { consolidationId, lane } = study;
+    const putOff = 'UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId';
+    yield* together(run(putOff, { consolidationId, notBefore }), run(FREE, { lane }));
+  }),
+  /** By their first study, which must be due: the others wait for it. */
+  due: read((now, limit) => allAs(({ lane }: { lane: LaneId }) => lane, SELECT_DUE, { now, limit })),
+  study: read(function* (tenant, consolidationId) {
+    const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
+    if (row === null) return null;
+    const { state, attempts, failure, plan, requested_at: requestedAt, applied_at: appliedAt } = row;
+    return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
+  }),
+  request: write(function* (tenant, id, now) {
+    const text = 'SELECT lane FROM consolidations WHERE tenant = @tenant AND id = @id';
+    const asked = yield* first<{ lane: LaneId }>(text, { tenant, id });
+    if (asked === null) return null;
+    yield* lockLane(asked.lane);
+    const found = yield* first<{ lane: LaneId; state: StudyState | null }>(SELECT_REQUESTED, { tenant, id });
+    if (found === null || (found.state !== null && found.state !== 'parked')) return null;
+    if (found.state === null) yield* openStudy({ tenant, lane: found.lane, id, now });
+    else yield* run(REOPEN_STUDY, { id, now });
+    return found.lane;
+  }),
+  counts: read(function* () {
+    const [pending, parked] = yield* together(counted(COUNT_WAITING), counted(COUNT_PARKED));
+    return { pending, parked };
+  }),
+});
 
 /** The study that an applied consolidation asks for. */
 export function* openStudy(of: { tenant: TenantId; lane: LaneId; id: string; now: Millis }): Script<void> {
   yield* run(INSERT_STUDY, of);
 }
-
-interface Claim {
-  readonly lane: LaneId;
-  readonly now: Millis;
-  readonly holdMs: number;
-}
-
-/** Whatever changes a study holds the lock of its lane. */
-export const claimStudy = asWrite('graph.claim', function* ({ lane, now, holdMs }: Claim): Script<StudyClaim> {
-  yield* lockLane(lane);
-  const next = yield* first<NextRow>(SELECT_NEXT, { lane });
-  if (next === null) return { kind: 'none' };
-  const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
-  if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
-  if (next.not_before > now) return { kind: 'later', at: next.not_before };
-  const { tenant, consolidation_id: consolidationId, attempts } = next;
-  const epoch = (turn?.epoch ?? 0) + 1;
-  yield* run(HOLD, { lane, epoch, held: consolidationId, until: now + holdMs });
-  const [owner, scope] = [ownerFrom(next), scopeFrom(next)];
-  return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
-});
-
-export const isHeld = asLookup('graph.holds', holdsStudy);
 
 /** Whether a study still has its lane: nobody claimed it since, and its consolidation counts. */
 function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {
@@ -58,124 +102,6 @@ function* keepsStudy(study: Study): Script<boolean> {
   yield* lockLane(study.lane);
   return yield* holdsStudy(study);
 }
-
-interface Answer {
-  readonly study: Study;
-  readonly answer: StoredAnswer;
-}
-
-/** Keeps the answer of a study among those of its consolidation. */
-export const storeStudyAnswer = asWrite('graph.storeAnswer', function* ({ study, answer }: Answer): Script<Stored> {
-  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
-  yield* inOne(...keeping(study, answer));
-  return { kind: 'stored' };
-});
-
-interface Apply {
-  readonly study: Study;
-  readonly plan: GraphPlan;
-  readonly now: Millis;
-}
-
-export const applyStudy = asWrite('graph.apply', function* (input: Apply): Script<{ kind: 'applied' | 'fenced' }> {
-  const { study, plan, now } = input;
-  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
-  const { tenant, lane, consolidationId } = study;
-  yield* changeGraph({ tenant, lane, now }, plan);
-  yield* insert(
-    PROPOSALS,
-    uniquePairs(plan.proposals).map((one) => ({
-      ...{ lane, source: one.source, destination: one.destination, likeness: one.likeness },
-      ...{ consolidation_id: consolidationId, recorded_at: now },
-    })),
-  );
-  yield* together(run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) }), run(FREE, { lane }));
-  return { kind: 'applied' };
-});
-
-interface Fail {
-  readonly study: Study;
-  readonly failure: Failure;
-  readonly retryAt: Millis | null;
-}
-
-export const failStudy = asWrite('graph.fail', function* (input: Fail): Script<{ kind: 'noted' | 'fenced' }> {
-  const { study, failure, retryAt } = input;
-  if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
-  const state: StudyState = retryAt === null ? 'parked' : 'pending';
-  const { consolidationId, lane } = study;
-  const columns = { state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at };
-  yield* together(run(FAIL_STUDY, { consolidationId, ...columns }), run(FREE, { lane }));
-  return { kind: 'noted' };
-});
-
-interface Release {
-  readonly study: Study;
-  readonly notBefore: Millis;
-}
-
-export const releaseStudy = asWrite('graph.release', function* ({ study, notBefore }: Release): Script<void> {
-  if (!(yield* keepsStudy(study))) return;
-  const { consolidationId, lane } = study;
-  const putOff = 'UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId';
-  yield* together(run(putOff, { consolidationId, notBefore }), run(FREE, { lane }));
-});
-
-interface Request {
-  readonly tenant: TenantId;
-  readonly consolidationId: string;
-  readonly now: Millis;
-}
-
-export const requestStudy = asWrite('graph.request', function* (input: Request): Script<LaneId | null> {
-  const { tenant, consolidationId: id, now } = input;
-  const asked = yield* first<{ lane: LaneId }>('SELECT lane FROM consolidations WHERE tenant = @tenant AND id = @id', {
-    tenant,
-    id,
-  });
-  if (asked === null) return null;
-  yield* lockLane(asked.lane);
-  const found = yield* first<{ lane: LaneId; state: StudyState | null }>(SELECT_REQUESTED, { tenant, id });
-  if (found === null || (found.state !== null && found.state !== 'parked')) return null;
-  if (found.state === null) yield* openStudy({ tenant, lane: found.lane, id, now });
-  else yield* run(REOPEN_STUDY, { id, now });
-  return found.lane;
-});
-
-interface Due {
-  readonly now: Millis;
-  readonly limit: number;
-}
-
-/** By their first study, which must be due: the others wait for it. */
-export const dueStudies = asRead('graph.due', function* (of: Due): Script<readonly LaneId[]> {
-  return (yield* all<{ lane: LaneId }>(SELECT_DUE, { ...of })).map(({ lane }) => lane);
-});
-
-interface OneOf {
-  readonly tenant: TenantId;
-  readonly consolidationId: string;
-}
-
-export const viewStudy = asRead(
-  'graph.study',
-  function* ({ tenant, consolidationId }: OneOf): Script<StudyView | null> {
-    const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
-    if (row === null) return null;
-    const { state, attempts, failure, plan, requested_at: requestedAt, applied_at: appliedAt } = row;
-    return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
-  },
-);
-
-type Counts = Record<'pending' | 'parked', number>;
-
-export const countStudies = asRead('graph.counts', function* (_: null): Script<Counts> {
-  const [pending, parked] = yield* together(
-    first<{ count: number }>(COUNT_WAITING),
-    first<{ count: number }>(COUNT_PARKED),
-  );
-  return { pending: pending?.count ?? 0, parked: parked?.count ?? 0 };
-});
 
 const parsed = <T>(json: string | null): T | null => (json === null ? null : JSON.parse(json));
 

@@ -13,8 +13,8 @@ import { eventColumns } from './rows/event.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { scopeKey } from './rows/scope.ts';
-import { MEMORY_IDS, takeIds, writtenIds } from './said-ids.ts';
-import { all, inOne, insert, run, type Script, type Table, together } from './script.ts';
+import { REPLACE_ID, takeIds, writtenIds } from './said-ids.ts';
+import { all, inOne, insert, run, type Script, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -73,15 +73,15 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   const events = changes.flatMap((change) => change.events);
   yield* inOne(
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
-    insert(VERSIONS, changes.flatMap(writtenVersions)),
+    insert('versions', changes.flatMap(writtenVersions), REPLACE_VERSION),
     ...changes.flatMap(takeVersions),
-    insert(MEMORY_IDS, changes.flatMap(writtenIds)),
+    insert('memory_ids', changes.flatMap(writtenIds), REPLACE_ID),
     ...changes.flatMap(takeIds),
     insert(
-      EVENTS,
+      'events',
       events.map((event) => eventColumns(event, tenant)),
     ),
-    insert(OUTBOX, outboxRows(changes, by)),
+    insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
   yield* noteSources(events);
@@ -98,7 +98,7 @@ const memoriesOf = (changes: readonly MemoryChange[]): readonly Memory[] => chan
 export function* rewriteMemories(memories: readonly Memory[], tenant: TenantId): Script<void> {
   const scopeOf = yield* openScopes(memories);
   const versions = memories.flatMap((memory) => versionRows(memory, memory.versions));
-  yield* inOne(writeRows(memories, { tenant, scopeOf }), insert(VERSIONS, versions));
+  yield* inOne(writeRows(memories, { tenant, scopeOf }), insert('versions', versions, REPLACE_VERSION));
 }
 
 interface Writing {
@@ -108,8 +108,9 @@ interface Writing {
 
 const writeRows = (memories: readonly Memory[], { tenant, scopeOf }: Writing): Script<number> =>
   insert(
-    MEMORIES,
+    'memories',
     memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) })),
+    REPLACE_MEMORY,
   );
 
 /** Those that are new or read otherwise than before: what was said late can change, join or part the versions there were. */
@@ -144,7 +145,7 @@ function* noteSources(events: readonly MemoryEvent[]): Script<void> {
 
 /** These memories are to be projected; what was deleted may stand in a summary. */
 export function* queueForIndex(changes: readonly MemoryChange[], by: ChangeBy): Script<void> {
-  yield* insert(OUTBOX, outboxRows(changes, by));
+  yield* insert('outbox', outboxRows(changes, by));
   yield* touch(
     changes.map(({ memory }) => memory.lane),
     by.now,
@@ -177,7 +178,7 @@ export function* openScopes(scopes: readonly LaneScope[]): Script<(of: LaneScope
   const ids = yield* scopeIds([...wanted.values()]);
   const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);
   if (missing.length > 0) {
-    yield* insert(SCOPES, missing.map(scopeColumns));
+    yield* insert('scopes', missing.map(scopeColumns));
     for (const [key, id] of yield* scopeIds(missing)) ids.set(key, id);
   }
   return (of) => {
@@ -202,87 +203,16 @@ const scopeColumns = ({ lane, scope }: LaneScope) => ({
   ...{ user_id: scope.userId, agent_id: scope.agentId, run_id: scope.runId, app_id: scope.appId },
 });
 
-const SCOPES: Table<keyof ReturnType<typeof scopeColumns>> = {
-  name: 'scopes',
-  columns: { lane: 'text', key: 'text', user_id: 'text', agent_id: 'text', run_id: 'text', app_id: 'text' },
-};
-
-const MEMORIES: Table<keyof ReturnType<typeof memoryColumns>> = {
-  name: 'memories',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    confirmations: 'bigint',
-    last_confirmed_at: 'bigint',
-    revision: 'bigint',
-    version_count: 'bigint',
-    live: 'boolean',
-    expires_at: 'bigint',
-    history_from: 'bigint',
-    profile_rank: 'bigint',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-  },
-  onConflict: `ON CONFLICT (id) DO UPDATE SET
+const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET
     scope = excluded.scope, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
-    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`,
-};
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`;
 
-const VERSIONS: Table<keyof VersionRow> = {
-  name: 'versions',
-  columns: {
-    memory_id: 'text',
-    number: 'bigint',
-    text: 'text',
-    said_at: 'bigint',
-    said_seq: 'bigint',
-    valid_from: 'bigint',
-    invalid_at: 'bigint',
-    superseded_by: 'bigint',
-    details: 'jsonb',
-    recorded_at: 'bigint',
-  },
-  onConflict: `ON CONFLICT (memory_id, number) DO UPDATE SET
+const REPLACE_VERSION = `ON CONFLICT (memory_id, number) DO UPDATE SET
     text = excluded.text, said_at = excluded.said_at, said_seq = excluded.said_seq, valid_from = excluded.valid_from,
     invalid_at = excluded.invalid_at, superseded_by = excluded.superseded_by, details = excluded.details,
-    recorded_at = excluded.recorded_at`,
-};
-
-const EVENTS: Table<keyof ReturnType<typeof eventColumns>> = {
-  name: 'events',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    memory_id: 'text',
-    revision: 'bigint',
-    kind: 'text',
-    actor: 'text',
-    consolidation_id: 'text',
-    fact_id: 'text',
-    reason: 'text',
-    previous: 'text',
-    previous_hash: 'text',
-    said_at: 'bigint',
-    said_seq: 'bigint',
-    valid_from: 'bigint',
-    recorded_at: 'bigint',
-    text: 'text',
-    details: 'jsonb',
-    source_ids: 'jsonb',
-    under: 'jsonb',
-    undo_id: 'text',
-    retracts: 'jsonb',
-  },
-};
-
-const OUTBOX: Table<'memory_id' | 'tenant' | 'lane' | 'consolidation_id'> = {
-  name: 'outbox',
-  columns: { memory_id: 'text', tenant: 'text', lane: 'text', consolidation_id: 'text' },
-};
+    recorded_at = excluded.recorded_at`;
 
 const INSERT_EVENT_SOURCES = `
   INSERT INTO event_sources (message_id, event_seq)

@@ -5,7 +5,7 @@ import { notifyOfBatches } from './batches.ts';
 import { finish, release as giveBack, retry, split } from './lane-life.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
-import { all, run, type Script, type Table, together, update } from './script.ts';
+import { all, run, type Script, together, update } from './script.ts';
 import { laneOfTurn, recounted, saveLane } from './turn.ts';
 
 interface Fail {
@@ -38,14 +38,12 @@ function* countTry({ turn, failure }: Fail): Script<readonly TriedRow[]> {
     failure: JSON.stringify(failure),
     failures: JSON.stringify([...JSON.parse(batch.failures), failure].slice(-FAILURES_KEPT)),
   }));
-  yield* update(TRIES, tried);
+  yield* update(
+    'batches',
+    tried.map(({ position, ...columns }) => columns),
+  );
   return tried;
 }
-
-const TRIES: Table<'id' | 'attempts' | 'failure' | 'failures'> = {
-  name: 'batches',
-  columns: { id: 'text', attempts: 'bigint', failure: 'jsonb', failures: 'jsonb' },
-};
 
 /**
  * A window has as many tries left as its least tried batch: after a split, one whose batches have all used theirs up gets

@@ -2,7 +2,7 @@ import type { LaneId, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } 
 import { type Access, asLookup, asRead, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
-import { all, first, insert, run, type Script, type Table, together } from './script.ts';
+import { all, first, insert, run, type Script, together } from './script.ts';
 import { LOST, NOTE_TOLD, notAside, TOLD, UNPROJECTED } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
@@ -133,8 +133,9 @@ const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[
   const locked = yield* lockLanes(asides.keys());
   const standing = locked.filter(({ erasure }) => erasure === null);
   yield* insert(
-    UNPROJECTED_LANES,
+    'unprojected_lanes',
     standing.flatMap(({ id }) => asideColumns(asides.get(id))),
+    REPLACE_ASIDE,
   );
 });
 
@@ -144,12 +145,8 @@ function asideColumns(one: SetAside | undefined): readonly AsideRow[] {
   return [{ lane, failures, not_before: notBefore, code: failure.code, message: failure.message, at: failure.at }];
 }
 
-const UNPROJECTED_LANES: Table<keyof AsideRow> = {
-  name: 'unprojected_lanes',
-  columns: { lane: 'text', failures: 'bigint', not_before: 'bigint', code: 'text', message: 'text', at: 'bigint' },
-  onConflict: `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
-    code = excluded.code, message = excluded.message, at = excluded.at`,
-};
+const REPLACE_ASIDE = `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
+    code = excluded.code, message = excluded.message, at = excluded.at`;
 
 const takeUp = asWrite('outbox.takeUp', function* (lanes: readonly LaneId[]): Script<void> {
   if (lanes.length > 0) yield* run('DELETE FROM unprojected_lanes WHERE lane IN :lanes', { lanes });

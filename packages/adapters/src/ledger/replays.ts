@@ -7,19 +7,7 @@ import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.t
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type EventRow, eventFrom } from './rows/event.ts';
-import {
-  all,
-  allAs,
-  counted,
-  first,
-  firstAs,
-  type Given,
-  insert,
-  run,
-  type Script,
-  type Table,
-  together,
-} from './script.ts';
+import { all, allAs, counted, first, firstAs, type Given, insert, run, type Script, together } from './script.ts';
 
 export const replayStore = storeOf<ReplayStore>('replays', {
   match: snapshot(function* (tenant, filter, limit) {
@@ -135,16 +123,11 @@ const INSERT_REPLAY = `
 
 function* addBatches(id: string, batchIds: readonly string[]): Script<void> {
   yield* insert(
-    REPLAY_BATCHES,
+    'replay_batches',
     batchIds.map((batchId) => ({ replay_id: id, batch_id: batchId })),
+    'ON CONFLICT DO NOTHING',
   );
 }
-
-const REPLAY_BATCHES: Table<'replay_id' | 'batch_id'> = {
-  name: 'replay_batches',
-  columns: { replay_id: 'text', batch_id: 'text' },
-  onConflict: 'ON CONFLICT DO NOTHING',
-};
 
 const TAKE_DUE = `
   UPDATE replays SET due_at = @until WHERE id = (

@@ -3,7 +3,7 @@ import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { eventColumns } from './rows/event.ts';
-import { allAs, counted, idsOf, run, type Script, type Table, together, update } from './script.ts';
+import { allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
 import { projectHearersAgain, REVISE } from './speech.ts';
 import { lockLanes } from './turn.ts';
 
@@ -96,14 +96,14 @@ const SELECT_HISTORIES = `
 function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<void> {
   const ids = events.map(({ id }) => id);
   const known = new Set(yield* idsOf('SELECT id FROM events WHERE tenant = @tenant AND id IN :ids', { tenant, ids }));
-  const rows = events.filter(({ id }) => known.has(id)).map((event) => eventColumns(event, tenant));
-  yield* update(WHAT_EVENTS_SAY, rows);
+  const rows = events.filter(({ id }) => known.has(id)).map((event) => whatIsSaid(eventColumns(event, tenant)));
+  yield* update('events', rows);
 }
 
-const WHAT_EVENTS_SAY: Table<'id' | 'reason' | 'text' | 'details' | 'previous' | 'previous_hash'> = {
-  name: 'events',
-  columns: { id: 'text', reason: 'text', text: 'text', details: 'jsonb', previous: 'text', previous_hash: 'text' },
-};
+const whatIsSaid = (row: ReturnType<typeof eventColumns>) => ({
+  ...{ id: row.id, reason: row.reason, text: row.text, details: row.details },
+  ...{ previous: row.previous, previous_hash: row.previous_hash },
+});
 
 function* forgetVectors(removals: readonly HistoryRemoval[]): Script<void> {
   const ofLanes = Map.groupBy(removals, ({ memory }) => memory.lane);

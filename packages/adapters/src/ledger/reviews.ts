@@ -4,7 +4,7 @@ import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
-import { first, firstAs, insert, run, type Script, type Table } from './script.ts';
+import { first, firstAs, insert, run, type Script } from './script.ts';
 import { lockLanes } from './turn.ts';
 
 export const reviewStore = storeOf<ReviewStore>('reviews', {
@@ -82,25 +82,8 @@ export function* openReviews(turn: Turn, { reviews, now }: Application): Script<
     state: 'pending',
     created_at: now,
   }));
-  yield* insert(REVIEWS, rows);
+  yield* insert('reviews', rows);
 }
-
-const REVIEWS: Table<
-  'id' | 'tenant' | 'lane' | 'scope' | 'consolidation_id' | 'memory_id' | 'operation' | 'state' | 'created_at'
-> = {
-  name: 'reviews',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    consolidation_id: 'text',
-    memory_id: 'text',
-    operation: 'jsonb',
-    state: 'text',
-    created_at: 'bigint',
-  },
-};
 
 const SELECT_PENDING = "SELECT lane FROM reviews WHERE tenant = @tenant AND id = @id AND state = 'pending'";
 

@@ -2,7 +2,7 @@ import type { LaneId, Mark, MemoryChange, SaidId, SaidIdStore, TenantId } from '
 import { saidIds } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
 import { isStanding } from './page.ts';
-import { all, run, type Script, type Table } from './script.ts';
+import { all, run, type Script } from './script.ts';
 
 export const saidIdStore = storeOf<SaidIdStore>('saidIds', {
   of: read(function* (tenant: TenantId, memoryId: string) {
@@ -65,9 +65,5 @@ const idsBefore = (change: MemoryChange): readonly IdRow[] =>
 const rowsOf = ({ memory: { id: memory_id, lane } }: MemoryChange, timeline: readonly Mark[]): readonly IdRow[] =>
   saidIds({ timeline }).map(({ indexed, ...said }) => ({ memory_id, ...said, beyond: indexed ? null : lane }));
 
-export const MEMORY_IDS: Table<keyof IdRow> = {
-  name: 'memory_ids',
-  columns: { memory_id: 'text', kind: 'text', id: 'text', first: 'bigint', last: 'bigint', beyond: 'text' },
-  onConflict: `ON CONFLICT (memory_id, kind, id) DO UPDATE SET
-    first = excluded.first, last = excluded.last, beyond = excluded.beyond`,
-};
+export const REPLACE_ID = `ON CONFLICT (memory_id, kind, id) DO UPDATE SET
+  first = excluded.first, last = excluded.last, beyond = excluded.beyond`;

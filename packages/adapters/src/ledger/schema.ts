@@ -684,10 +684,23 @@ CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 /** Comments may hold anything. */
 const STATEMENTS = SCHEMA_100.replace(/--.*$/gm, '');
 
+/** Every table with the lines of its columns. */
+const TABLES = new Map(
+  [...STATEMENTS.matchAll(/CREATE TABLE (\w+) \(([^;]*)/g)].map(([, table = '', lines = '']) => [table, lines]),
+);
+
+/** The types of a table's columns on PostgreSQL. */
+export const typesOf = (table: string): ReadonlyMap<string, string> =>
+  new Map(
+    [
+      ...(TABLES.get(table) ?? '').matchAll(/^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|double precision)\b/gm),
+    ].map(([, column = '', type = '']) => [column, type]),
+  );
+
 export const POSTGRES_SCHEMA_100 = [
   STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, ''),
-  ...[...STATEMENTS.matchAll(/CREATE TABLE (\w+) \(([^;]*)/g)].flatMap(([, table, columns = '']) =>
-    [...columns.matchAll(/^ +(\w+) .* UNNOTED/gm)].map(
+  ...[...TABLES].flatMap(([table, lines]) =>
+    [...lines.matchAll(/^ +(\w+) .* UNNOTED/gm)].map(
       ([, column]) => `ALTER TABLE ${table} ALTER ${column} SET STATISTICS 0;\n`,
     ),
   ),

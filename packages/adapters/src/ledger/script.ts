@@ -28,10 +28,12 @@ export type Step =
   /** Answers whether the row of `held` was found. */
   | { readonly kind: 'inOne'; readonly steps: readonly WriteStep[]; readonly held: Held | null };
 
-interface RowsStep {
+export interface RowsStep {
   readonly kind: 'insert' | 'update';
-  readonly table: Table<string>;
-  readonly rows: readonly Row<string>[];
+  readonly table: string;
+  readonly rows: readonly Row[];
+  /** What follows the rows of an insert. */
+  readonly onConflict: string;
 }
 
 /** Answers how many rows changed. */
@@ -125,25 +127,24 @@ function stepsOf(writes: readonly Script<unknown>[]): readonly WriteStep[] {
   });
 }
 
-type ColumnType = 'text' | 'bigint' | 'real' | 'boolean' | 'jsonb' | 'bytea';
+type Row = Readonly<Record<string, Value>>;
+type Columns<One> = { readonly [Name in keyof One]: Value };
 
-export interface Table<Name extends string> {
-  readonly name: string;
-  readonly columns: Readonly<Record<Name, ColumnType>>;
-  /** What follows the rows of an insert: ON CONFLICT … */
-  readonly onConflict?: string;
+/** Inserts rows, all of the same columns, in their order, whatever is in them. Returns how many were inserted. */
+export function* insert<One extends Columns<One>>(
+  table: string,
+  rows: readonly One[],
+  onConflict = '',
+): Script<number> {
+  return rows.length === 0
+    ? 0
+    : ((yield { kind: 'insert', table, rows: rows as readonly Row[], onConflict }) as number);
 }
 
-export type Row<Name extends string> = Readonly<Record<Name, Value>>;
-
-/** Inserts rows in their order, whatever is in them. Returns how many were inserted. */
-export function* insert<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
-  return rows.length === 0 ? 0 : ((yield { kind: 'insert', table, rows }) as number);
-}
-
-/** Writes the other columns of the rows that the first column names. Returns how many there were. */
-export function* update<Name extends string>(table: Table<Name>, rows: readonly Row<Name>[]): Script<number> {
-  return rows.length === 0 ? 0 : ((yield { kind: 'update', table, rows }) as number);
+/** Writes the other columns of the rows with these ids. Returns how many there were. */
+export function* update<One extends Columns<One>>(table: string, rows: readonly One[]): Script<number> {
+  if (rows.length === 0) return 0;
+  return (yield { kind: 'update', table, rows: rows as readonly Row[], onConflict: '' }) as number;
 }
 
 const CASTS = /::\w+(\[\])?/g;
@@ -177,14 +178,32 @@ export const toPostgres = (text: string): string =>
     .replace(/ INDEXED BY \w+/g, '')
     .replace(/([\s(])\+(?=[a-z])/gi, '$1');
 
-/** What is made of a statement or a table, each once. */
-export function madeOnce<Key, Made>(make: (key: Key) => Made): { of(key: Key): Made } {
-  const known = new Map<Key, Made>();
+/** What is made of a statement, each once. */
+export function madeOnce<Made>(make: (text: string) => Made): { of(text: string): Made } {
+  const known = new Map<string, Made>();
   return {
-    of: (key) => {
-      const made = known.get(key) ?? make(key);
-      known.set(key, made);
+    of: (text) => {
+      const made = known.get(text) ?? make(text);
+      known.set(text, made);
       return made;
     },
+  };
+}
+
+/** What is made of the columns of rows, once for each statement that has the same. */
+export function madeOfColumns<Made>(
+  make: (step: RowsStep, columns: readonly string[]) => Made,
+): (step: RowsStep) => Made {
+  const known = new Map<string, { readonly columns: readonly string[]; readonly made: Made }>();
+  return (step) => {
+    const columns = Object.keys(step.rows[0] ?? {});
+    const key = `${step.kind} ${step.table} ${step.onConflict}`;
+    const before = known.get(key);
+    if (before?.columns.length === columns.length && before.columns.every((name, i) => name === columns[i])) {
+      return before.made;
+    }
+    const made = make(step, columns);
+    known.set(key, { columns, made });
+    return made;
   };
 }

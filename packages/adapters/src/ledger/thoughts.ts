@@ -25,7 +25,7 @@ import {
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, first, ifHeld, inOne, insert, run, type Script, type Table, together } from './script.ts';
+import { all, first, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
 import { holdsTurn, laneHeldBy } from './turn.ts';
 import { type Caller, counting } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
@@ -310,18 +310,13 @@ const storeVectors = asStatement('thoughts.storeVectors', function* (of: StoreVe
   yield* ifHeld(
     { text: SELECT_STANDING, given: { lane } }, // else it was erased in the meantime
     insert(
-      VECTORS,
+      'vectors',
       rows.toSorted((a, b) => (a.text_hash < b.text_hash ? -1 : 1)),
+      'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
     ),
   );
 });
 
 const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
-
-const VECTORS: Table<'lane' | 'fingerprint' | 'text_hash' | 'vector'> = {
-  name: 'vectors',
-  columns: { lane: 'text', fingerprint: 'text', text_hash: 'text', vector: 'bytea' },
-  onConflict: 'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
-};
 
 const refusedTexts = asRead('thoughts.refusedTexts', countRefused);

@@ -11,14 +11,14 @@ import { FIRST_FAILED_STATUS, REFUSED_STATUSES, withoutErased } from '@slowwave/
 import { read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { allAs, first, insert, run, type Table } from './script.ts';
+import { allAs, first, insert, run } from './script.ts';
 
 export const trailStore = storeOf<TrailStore>('trail', {
   append: write(function* (entries) {
     const hashes = [...new Set(entries.flatMap(({ ownerHash }) => ownerHash ?? []))];
     const text = 'SELECT id, owner_hash, erased_at FROM erasures WHERE owner_hash IN :hashes';
     const erased = yield* allAs(erasedOwnerFrom, text, { hashes });
-    yield* insert(TRAIL, withoutErased(entries, erased).map(trailRowOf));
+    yield* insert('trail', withoutErased(entries, erased).map(trailRowOf), 'ON CONFLICT DO NOTHING');
   }),
   list: read((tenant, filter, page) => {
     const { outcome, ...values } = filter;
@@ -83,15 +83,6 @@ const trailRowOf = (entry: NewTrailEntry): TrailRow => ({
   code: entry.code,
   request_id: entry.requestId,
 });
-
-const TRAIL: Table<keyof TrailRow> = {
-  name: 'trail',
-  columns: {
-    ...{ tenant: 'text', at: 'bigint', id: 'text', actor: 'text', session: 'bigint', action: 'text' },
-    ...{ subject_kind: 'text', subject_id: 'text', status: 'bigint', code: 'text', request_id: 'text' },
-  },
-  onConflict: 'ON CONFLICT DO NOTHING',
-};
 
 /** Left to itself SQLite reads all of the tenant: the table lies in the order of the list. */
 function indexFor({ by, subject, action = MOST_FREQUENT, outcome = 'done' }: TrailFilter): string {

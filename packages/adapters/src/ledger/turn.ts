@@ -1,7 +1,7 @@
 import type { LaneId, MemoryChange, Turn } from '@slowwave/engine';
 import { recount, type Waiting } from './lane-life.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { all, first, type Held, type Script, type Table, update } from './script.ts';
+import { all, first, type Held, type Script, update } from './script.ts';
 
 /** The turn's lane; null when a later claim has taken it. */
 function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
@@ -33,33 +33,11 @@ export function* standingLanes(ids: readonly LaneId[]): Script<ReadonlySet<LaneI
 }
 
 /** Writes everything that changes in a lane's life. */
-export const saveLane = (lane: LaneRow): Script<number> => update(LANES, [lane]);
+export const saveLane = (lane: LaneRow): Script<number> => saveLanes([lane]);
 
-export const LANES: Table<
-  Exclude<keyof LaneRow, 'tenant' | 'owner_kind' | 'owner_id' | 'paused' | 'erasure' | 'created_at'>
-> = {
-  name: 'lanes',
-  columns: {
-    id: 'text',
-    state: 'text',
-    generation: 'bigint',
-    epoch: 'bigint',
-    consolidation_id: 'text',
-    due_at: 'bigint',
-    next_position: 'bigint',
-    next_seq: 'bigint',
-    pending: 'bigint',
-    pending_tokens: 'bigint',
-    pending_backfill: 'bigint',
-    nudged_backfill: 'boolean',
-    oldest_at: 'bigint',
-    newest_at: 'bigint',
-    flush_through: 'bigint',
-    window_limit: 'bigint',
-    attempts: 'bigint',
-    updated_at: 'bigint',
-  },
-};
+export const saveLanes = (lanes: readonly LaneRow[]): Script<number> => update('lanes', lanes.map(changing));
+
+const changing = ({ tenant, owner_kind, owner_id, paused, erasure, created_at, ...life }: LaneRow) => life;
 
 /** The lane with its counters as its batches say now; those up to a position are about to be pinned. */
 export function* recounted(lane: LaneRow, after = 0): Script<LaneRow> {

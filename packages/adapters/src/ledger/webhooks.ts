@@ -12,7 +12,7 @@ import { deliveryIdOf, isWanted } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, first, firstAs, insert, run, type Script, type Table } from './script.ts';
+import { all, allAs, first, firstAs, insert, run, type Script } from './script.ts';
 
 export const webhookStore = storeOf<WebhookStore>('webhooks', {
   create: write(function* ({ events, active, ...columns }, max) {
@@ -161,22 +161,13 @@ export function* noteDeliveries(webhooks: readonly Webhook[], notices: readonly 
   const rows = notices.flatMap((notice) =>
     webhooks.filter((webhook) => isWanted(webhook, notice)).map((webhook) => newDelivery(webhook, notice)),
   );
-  yield* insert(NEW_DELIVERIES, rows);
+  yield* insert('webhook_deliveries', rows, 'ON CONFLICT (id) DO NOTHING');
 }
 
 const newDelivery = ({ id: webhook, tenant }: Webhook, { eventId, lane, subject, type, body, at }: Notice) => ({
   ...{ id: deliveryIdOf(webhook, eventId), webhook, tenant, lane, subject, event_id: eventId, type, body },
   ...{ state: 'waiting', due_at: at, created_at: at },
 });
-
-const NEW_DELIVERIES: Table<keyof ReturnType<typeof newDelivery>> = {
-  name: 'webhook_deliveries',
-  columns: {
-    ...{ id: 'text', webhook: 'text', tenant: 'text', lane: 'text', subject: 'text', event_id: 'text', type: 'text' },
-    ...{ body: 'text', state: 'text', due_at: 'bigint', created_at: 'bigint' },
-  },
-  onConflict: 'ON CONFLICT (id) DO NOTHING',
-};
 
 /** A delivery as it is stored. */
 interface DeliveryRow extends ColumnsOf<Omit<Delivery, 'webhookId' | 'tries'>> {

@@ -1,6 +1,6 @@
 import type { GraphChange, LaneId, Statement, TenantId, Undo, Undoing } from '@slowwave/engine';
 import { endsOf, normaliseText, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
-import { all, first, idsOf, insert, run, type Script, type Table } from '../script.ts';
+import { all, first, idsOf, insert, run, type Script } from '../script.ts';
 import { lockLane } from '../turn.ts';
 import { type Folding, refold } from './refold.ts';
 import { type StatementRow, statementFrom } from './rows.ts';
@@ -41,7 +41,7 @@ function* insertStatements({ tenant, lane }: Folding, statements: readonly State
   const fresh = statements.filter(({ id }) => !known.has(id));
   const undosBefore = (yield* first<{ number: number | null }>(SELECT_UNDOS, { lane }))?.number ?? 0;
   yield* insert(
-    STATEMENTS,
+    'graph_statements',
     fresh.map((one) => ({ ...columnsOf(one), tenant, lane, undos_before: undosBefore })),
   );
   return fresh;
@@ -102,26 +102,6 @@ const INSERT_ENTITY = `
     id, tenant, lane, name, name_key, kind, self, aliases, merged_into, counts, revision, created_at, unprojected_at
   ) VALUES (@id, @tenant, @lane, @name, @nameKey, @kind, @self, '[]', NULL, 0, 0, @now, @now)
   ON CONFLICT (id) DO NOTHING`;
-
-const STATEMENTS: Table<keyof ReturnType<typeof columnsOf> | 'tenant' | 'lane' | 'undos_before'> = {
-  name: 'graph_statements',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    kind: 'text',
-    source: 'text',
-    relationship: 'text',
-    destination: 'text',
-    single: 'bigint',
-    recorded_at: 'bigint',
-    consolidation_id: 'text',
-    undos_before: 'bigint',
-    counts: 'bigint',
-    statement: 'text',
-  },
-  onConflict: '',
-};
 
 const RETAKEN = 'id, statement, counts, consolidation_id, recorded_at, undos_before';
 

@@ -1,6 +1,6 @@
 import type { Following, LaneId } from '@slowwave/engine';
 import { aliasesOf, changedEntities, normaliseText } from '@slowwave/engine/storing';
-import { all, insert, run, type Script, type Table, together } from '../script.ts';
+import { all, insert, run, type Script, together } from '../script.ts';
 import { type Moved, mergedInto } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { type EntityRow, type StatementRow, statementFrom } from './rows.ts';
@@ -27,7 +27,7 @@ export function* refoldEntities(
   yield* together(...rows.map((row) => run(UPDATE, { ...row, now })));
   if (changed.length > 0) yield* run(FORGET_NAMES, { ids: changed.map(({ id }) => id) });
   yield* insert(
-    NAMES,
+    'graph_names',
     changed.flatMap((entity) => namesOf(lane, entity)),
   );
 }
@@ -90,9 +90,3 @@ const UPDATE = `
   WHERE id = @id`;
 
 const FORGET_NAMES = 'DELETE FROM graph_names WHERE entity IN :ids';
-
-const NAMES: Table<'entity' | 'lane' | 'name'> = {
-  name: 'graph_names',
-  columns: { entity: 'text', lane: 'text', name: 'text' },
-  onConflict: '',
-};

@@ -1,6 +1,6 @@
 import type { FoldedRelation, LaneId, Statement } from '@slowwave/engine';
 import { changedRelations, foldRelations } from '@slowwave/engine/storing';
-import { all, insert, type Script, type Table, together } from '../script.ts';
+import { all, insert, type Script, together } from '../script.ts';
 import { type Moved, mergedInto, standingsOf } from './merges.ts';
 import type { Folding } from './refold.ts';
 import { foldedFrom, type RelationRow, relationColumns, type StatementRow, statementFrom } from './rows.ts';
@@ -43,8 +43,9 @@ export function* refoldRelations(
   );
   const changed = changedRelations(kept, next, now);
   yield* insert(
-    RELATIONS,
+    'graph_relations',
     changed.map((one) => ({ ...relationColumns(one), tenant, lane, unprojected_at: now })),
+    REPLACE_RELATION,
   );
 }
 
@@ -168,30 +169,5 @@ const CHANGING = [
   ...['confirmations', 'message_ids', 'memory_ids', 'quote', 'revision', 'counts', 'updated_at'],
 ];
 
-const RELATIONS: Table<keyof RelationRow | 'unprojected_at'> = {
-  name: 'graph_relations',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    source: 'text',
-    relationship: 'text',
-    destination: 'text',
-    valid_from: 'bigint',
-    invalid_at: 'bigint',
-    ended_by: 'text',
-    said_at: 'bigint',
-    said_seq: 'bigint',
-    confirmations: 'bigint',
-    message_ids: 'text',
-    memory_ids: 'text',
-    quote: 'text',
-    revision: 'bigint',
-    counts: 'bigint',
-    recorded_at: 'bigint',
-    updated_at: 'bigint',
-    unprojected_at: 'bigint',
-  },
-  onConflict: `ON CONFLICT (id) DO UPDATE SET ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')},
-    unprojected_at = coalesce(graph_relations.unprojected_at, excluded.unprojected_at)`,
-};
+const REPLACE_RELATION = `ON CONFLICT (id) DO UPDATE SET ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')},
+    unprojected_at = coalesce(graph_relations.unprojected_at, excluded.unprojected_at)`;

@@ -2,7 +2,7 @@ import type { GraphStore, LaneId, MergeProposal, Millis, Study, StudyState, Tena
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
-import { allAs, counted, first, inOne, insert, run, type Script, type Table, together } from '../script.ts';
+import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
 import { changeGraph } from './changes.ts';
@@ -39,7 +39,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     const { tenant, lane, consolidationId } = study;
     yield* changeGraph({ tenant, lane, now }, plan);
     yield* insert(
-      PROPOSALS,
+      'graph_proposals',
       uniquePairs(plan.proposals).map((one) => ({
         ...{ lane, source: one.source, destination: one.destination, likeness: one.likeness },
         ...{ consolidation_id: consolidationId, recorded_at: now },
@@ -186,16 +186,3 @@ const SELECT_STUDY = 'SELECT * FROM graph_studies WHERE tenant = @tenant AND con
 const COUNT_WAITING = `SELECT count(*) AS count FROM ${waiting()} WHERE s.state = 'pending' AND ${ofNoSpace('s.tenant')}`;
 const COUNT_PARKED = `
   SELECT count(*) AS count FROM graph_studies WHERE state = 'parked' AND ${ofNoSpace('tenant')}`;
-
-const PROPOSALS: Table<'lane' | 'source' | 'destination' | 'likeness' | 'consolidation_id' | 'recorded_at'> = {
-  name: 'graph_proposals',
-  columns: {
-    lane: 'text',
-    source: 'text',
-    destination: 'text',
-    likeness: 'real',
-    consolidation_id: 'text',
-    recorded_at: 'bigint',
-  },
-  onConflict: '',
-};

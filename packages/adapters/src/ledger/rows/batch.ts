@@ -1,5 +1,4 @@
 import type { Batch, BatchSettings, LaneId, NewBatch, TenantId } from '@slowwave/engine';
-import type { Table } from '../script.ts';
 import { type ScopeColumns, scopeFrom } from './scope.ts';
 
 export interface BatchRow extends ScopeColumns {
@@ -88,23 +87,3 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   backfill: batch.priority === 'backfill' ? 1 : 0,
   accepted_at: batch.acceptedAt,
 });
-
-export const BATCHES: Table<keyof ReturnType<typeof newBatchColumns>> = {
-  name: 'batches',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    settings: 'jsonb',
-    metadata: 'jsonb',
-    position: 'bigint',
-    tokens: 'bigint',
-    state: 'text',
-    stage: 'text',
-    attempts: 'bigint',
-    message_count: 'bigint',
-    backfill: 'boolean',
-    accepted_at: 'bigint',
-  },
-};

@@ -1,6 +1,5 @@
 import type { LaneId, Message, Millis, NewBatch, NewMessage } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
-import type { Table } from '../script.ts';
 
 export interface MessageRow {
   readonly id: string;
@@ -65,23 +64,3 @@ interface Place {
   /** How far the lane has seen the clock. */
   readonly seenUntil: Millis;
 }
-
-export const MESSAGES: Table<keyof ReturnType<typeof newMessageColumns>> = {
-  name: 'messages',
-  columns: {
-    id: 'text',
-    tenant: 'text',
-    lane: 'text',
-    scope: 'bigint',
-    batch_id: 'text',
-    seq: 'bigint',
-    client_id: 'text',
-    role: 'text',
-    content: 'jsonb',
-    name: 'text',
-    said_at: 'bigint',
-    clock_at: 'bigint',
-    utc_offset: 'bigint',
-    resent: 'boolean',
-  },
-};

@@ -1,11 +1,11 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
-import { insert, update } from '../../ledger/script.ts';
-import { LANES } from '../../ledger/turn.ts';
+import { newMessageColumns } from '../../ledger/rows/message.ts';
+import { insert } from '../../ledger/script.ts';
+import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
 import { lockOwners, openLanes, openScopes } from './append-lanes.ts';
@@ -45,9 +45,9 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   const rows: Rows = { batches: [], messages: [] };
   const answers = new Map<Append, Appended>();
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
-  await runScript(sql, insert(BATCHES, rows.batches));
-  await runScript(sql, insert(MESSAGES, rows.messages));
-  await runScript(sql, update(LANES, [...lanes.values()]));
+  await runScript(sql, insert('batches', rows.batches));
+  await runScript(sql, insert('messages', rows.messages));
+  await runScript(sql, saveLanes([...lanes.values()]));
   const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
   await runScript(sql, count(counts));
   return answers;

@@ -1,11 +1,12 @@
+import { typesOf } from '../../ledger/schema.ts';
 import {
   type Given,
   type Held,
+  madeOfColumns,
   madeOnce,
-  type Row,
+  type RowsStep,
   type Script,
   type Step,
-  type Table,
   toPostgres,
   type WriteStep,
 } from '../../ledger/script.ts';
@@ -59,9 +60,8 @@ function writeOf(step: WriteStep): Write {
     case 'run':
       return { text: statements.of(step.text), params: bound(step.given) };
     case 'insert':
-      return { text: inserts.of(step.table), params: byColumn(step) };
     case 'update':
-      return { text: updates.of(step.table), params: byColumn(step) };
+      return { text: ofRows(step), params: byColumn(step) };
   }
 }
 
@@ -107,28 +107,20 @@ function bound(given: Given): Params {
 }
 
 /** An array of values for each column: one statement for all rows. */
-const byColumn = ({ table, rows }: { table: Table<string>; rows: readonly Row<string>[] }): Params =>
-  Object.fromEntries(Object.keys(table.columns).map((column) => [column, rows.map((row) => row[column])])) as Params;
+const byColumn = ({ rows }: RowsStep): Params =>
+  Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, rows.map((row) => row[column])])) as Params;
 
-function insertInto({ name, columns, onConflict = '' }: Table<string>): string {
-  const names = Object.keys(columns);
-  return `INSERT INTO ${name} (${names.join(', ')}) SELECT * FROM unnest(${arrays(columns)}) AS n WHERE :held ${onConflict}`;
+function rowsStatement({ kind, table, onConflict }: RowsStep, columns: readonly string[]): string {
+  const types = typesOf(table);
+  const arrays = columns.map((column) => `@${column}::${types.get(column)}[]`).join(', ');
+  const names = columns.join(', ');
+  if (kind === 'insert') {
+    return `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays}) AS n WHERE :held ${onConflict}`;
+  }
+  const changing = columns.filter((column) => column !== 'id').map((column) => `${column} = n.${column}`);
+  return `UPDATE ${table} SET ${changing.join(', ')} FROM unnest(${arrays}) AS n (${names}) WHERE ${table}.id = n.id AND :held`;
 }
-
-function updateOf({ name, columns }: Table<string>): string {
-  const [key, ...changing] = Object.keys(columns);
-  if (key === undefined) throw new Error(`an update of ${name} needs the column that says which row`);
-  const set = changing.map((column) => `${column} = n.${column}`).join(', ');
-  const given = `unnest(${arrays(columns)}) AS n (${Object.keys(columns).join(', ')})`;
-  return `UPDATE ${name} SET ${set} FROM ${given} WHERE ${name}.${key} = n.${key} AND :held`;
-}
-
-const arrays = (columns: Table<string>['columns']): string =>
-  Object.entries(columns)
-    .map(([column, type]) => `@${column}::${type === 'real' ? 'float8' : type}[]`)
-    .join(', ');
 
 const statements = madeOnce(toPostgres);
 const unconditional = madeOnce((text: string) => text.replaceAll(HELD, 'true'));
-const inserts = madeOnce(insertInto);
-const updates = madeOnce(updateOf);
+const ofRows = madeOfColumns(rowsStatement);

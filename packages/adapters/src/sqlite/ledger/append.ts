@@ -1,9 +1,9 @@
 import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { BATCHES, newBatchColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { MESSAGES, newMessageColumns } from '../../ledger/rows/message.ts';
+import { newMessageColumns } from '../../ledger/rows/message.ts';
 import { scopeKey } from '../../ledger/rows/scope.ts';
 import { insert } from '../../ledger/script.ts';
 import { saveLane } from '../../ledger/turn.ts';
@@ -26,7 +26,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const lane = laneOf(sql, { ...ownerOfBatch(batch), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
-  runScript(sql, insert(BATCHES, [row]));
+  runScript(sql, insert('batches', [row]));
   for (const [i, message] of batch.messages.entries()) {
     insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
   }
@@ -60,7 +60,7 @@ function insertMessage(
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
   const row = newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at });
-  runScript(sql, insert(MESSAGES, [row]));
+  runScript(sql, insert('messages', [row]));
 }
 
 interface KeyRow {

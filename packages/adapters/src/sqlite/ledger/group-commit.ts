@@ -61,10 +61,10 @@ export function groupCommit(
   };
 }
 
-/** What a call that was run will be told once the group is committed. */
+/** A call that was run, and how it is answered once the group is committed. */
 interface Ran {
   readonly call: ThreadCall;
-  tell(): void;
+  answer(): void;
 }
 
 /** How long the next group may take until it is committed, in ms. */
@@ -106,7 +106,7 @@ function tryGroup(work: Work, run: Run): number | null {
     if (!all) return takeBack(sql);
     const from = performance.now();
     sql.run('COMMIT');
-    // After the commit, before anybody is told: what was committed to a file that is gone was not.
+    // After the commit, before anybody is answered: what was committed to a file that is gone was not.
     work.requireFile();
     pace.ms = Math.min(Math.max(GROUP_MS, performance.now() - from), GROUP_MS_MAX);
   } catch (error) {
@@ -115,7 +115,7 @@ function tryGroup(work: Work, run: Run): number | null {
     return 0;
   }
   queue.splice(0, group.length);
-  for (const { tell } of group) tell();
+  for (const { answer } of group) answer();
   return group.length;
 }
 
@@ -143,9 +143,9 @@ function runTogether(sql: Sql, call: ThreadCall, handler: Handler | undefined): 
   if (handler === undefined) return unknown(call);
   try {
     const value = handler(sql, call.args[0]);
-    return { call, tell: () => call.answer(value) };
+    return { call, answer: () => call.answer(value) };
   } catch {
-    return null; // it is run again, and tells then what is wrong
+    return null; // it is run again, and says then what is wrong
   }
 }
 
@@ -155,19 +155,19 @@ function runApart(sql: Sql, call: ThreadCall, handler: Handler | undefined): Ran
   try {
     const value = handler(sql, call.args[0]);
     sql.run('RELEASE one_call');
-    return { call, tell: () => call.answer(value) };
+    return { call, answer: () => call.answer(value) };
   } catch (error) {
     if (sql.db.inTransaction) {
       sql.run('ROLLBACK TO one_call');
       sql.run('RELEASE one_call');
     }
-    return { call, tell: () => call.fail(asLedgerError(error)) };
+    return { call, answer: () => call.fail(asLedgerError(error)) };
   }
 }
 
 const unknown = (call: ThreadCall): Ran => ({
   call,
-  tell: () => call.fail(new Error(`the ledger has no write named ${call.method}`)),
+  answer: () => call.fail(new Error(`the ledger has no write named ${call.method}`)),
 });
 
 /** The group was not committed: every member may try again. */

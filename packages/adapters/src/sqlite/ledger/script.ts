@@ -1,4 +1,12 @@
-import { type Given, madeOnce, type Script, type Step, type Table, toSqlite } from '../../ledger/script.ts';
+import {
+  type Given,
+  madeOfColumns,
+  madeOnce,
+  type RowsStep,
+  type Script,
+  type Step,
+  toSqlite,
+} from '../../ledger/script.ts';
 import type { Params, Sql, Value } from './sql.ts';
 
 /** Runs scripts that only read, each on a snapshot of its own. */
@@ -23,9 +31,8 @@ function answer(sql: Sql, step: Step): unknown {
     case 'run':
       return sql.run(statements.of(step.text), bound(step.given));
     case 'insert':
-      return eachRow(sql, inserts.of(step.table), step);
     case 'update':
-      return eachRow(sql, updates.of(step.table), step);
+      return eachRow(sql, ofRows(step), step);
     case 'together':
       return step.steps.map((one) => answer(sql, one));
     case 'inOne': {
@@ -38,11 +45,7 @@ function answer(sql: Sql, step: Step): unknown {
 }
 
 /** Row by row with values by place, which costs less than a statement that reads them out of a list. */
-function eachRow(
-  sql: Sql,
-  { text, columns }: RowStatement,
-  { rows }: { rows: readonly Readonly<Record<string, unknown>>[] },
-) {
+function eachRow(sql: Sql, { text, columns }: RowStatement, { rows }: RowsStep): number {
   let changed = 0;
   for (const row of rows)
     changed += sql.run(
@@ -68,22 +71,16 @@ interface RowStatement {
   readonly columns: readonly string[];
 }
 
-const insertInto = ({ name, columns, onConflict = '' }: Table<string>): RowStatement => {
-  const names = Object.keys(columns);
-  const places = names.map(() => '?').join(', ');
-  return {
-    columns: names,
-    text: `INSERT INTO ${name} (${names.join(', ')}) VALUES (${places}) ${toSqlite(onConflict)}`,
-  };
-};
-
-const updateOf = ({ name, columns }: Table<string>): RowStatement => {
-  const [key, ...changing] = Object.keys(columns);
-  if (key === undefined) throw new Error(`an update of ${name} needs the column that says which row`);
-  const text = `UPDATE ${name} SET ${changing.map((column) => `${column} = ?`).join(', ')} WHERE ${key} = ?`;
-  return { columns: [...changing, key], text };
-};
+function rowStatement({ kind, table, onConflict }: RowsStep, columns: readonly string[]): RowStatement {
+  if (kind === 'insert') {
+    const places = columns.map(() => '?').join(', ');
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places}) ${toSqlite(onConflict)}`;
+    return { columns, text };
+  }
+  const changing = columns.filter((column) => column !== 'id');
+  const text = `UPDATE ${table} SET ${changing.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`;
+  return { columns: [...changing, 'id'], text };
+}
 
 const statements = madeOnce(toSqlite);
-const inserts = madeOnce(insertInto);
-const updates = madeOnce(updateOf);
+const ofRows = madeOfColumns(rowStatement);

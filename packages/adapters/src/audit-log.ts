@@ -9,8 +9,8 @@ import {
   type TrailStore,
 } from '@slowwave/engine';
 
-/** What somebody asked for, as the shell of the HTTP apps tells it. */
-interface Told {
+/** What somebody asked for, as the shell of the HTTP apps reports it. */
+interface Request {
   readonly tenant: string;
   readonly by: string;
   readonly session: boolean;
@@ -24,7 +24,7 @@ interface Told {
 
 export interface AuditLog {
   readonly what: 'changes' | 'all';
-  record(told: Told): void;
+  record(request: Request): void;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ interface Options {
   readonly gatherMs?: number;
 }
 
-/** The audit log of one process: gathers what it is told, and writes it to the ledger beside everything else. */
+/** The audit log of one process: gathers what is recorded, and writes it to the ledger beside everything else. */
 export function auditLog({ what, ledger, tools, ...how }: Options): AuditLog {
   const withHash = (entry: Waiting): NewTrailEntry => {
     const { tenant, subject } = entry;
@@ -50,8 +50,13 @@ export function auditLog({ what, ledger, tools, ...how }: Options): AuditLog {
   });
   return {
     what,
-    record: ({ tookMs, tenant, ...told }) =>
-      waiting.push({ ...told, tenant: tenant as TenantId, id: tools.id('aud'), at: Math.round(tools.now() - tookMs) }),
+    record: ({ tookMs, tenant, ...request }) =>
+      waiting.push({
+        ...request,
+        tenant: tenant as TenantId,
+        id: tools.id('aud'),
+        at: Math.round(tools.now() - tookMs),
+      }),
     close: waiting.close,
   };
 }
@@ -89,7 +94,7 @@ interface Buffer<Entry> {
 /** Entries on their way to the ledger: nobody waits for them, and a ledger that is away fails nobody's request. */
 function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOptions<Entry>): Buffer<Entry> {
   const waiting: Entry[] = [];
-  const trouble = told(log);
+  const trouble = reporting(log);
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
 
@@ -141,7 +146,7 @@ function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOpt
 }
 
 /** Says what is wrong once, until it is over. */
-function told(log: Log) {
+function reporting(log: Log) {
   let said = '';
   return {
     say: (why: unknown, what: string): void => {

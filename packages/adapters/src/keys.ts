@@ -18,7 +18,7 @@ export interface KeyCheckOptions {
   readonly monotonic?: () => Millis;
 }
 
-/** Tells what keys stand for, by the ledger. What it knows already costs one digest. */
+/** Looks up what keys stand for in the ledger. What it knows already costs one digest. */
 export function keyCheck({ keys, tools, log, monotonic = () => performance.now() }: KeyCheckOptions) {
   const known = atHand(keys, monotonic);
   const noteUse = (key: ApiKey, now: Millis): void => {
@@ -50,7 +50,7 @@ const refused = (reason: Reason, key?: ApiKey) => ({
   ...(key !== undefined && reason !== 'unknown' && { key: { id: key.id, tenant: key.tenant } }),
 });
 
-/** Only who has the secret is told what became of the key. */
+/** Only who has the secret learns what became of the key. */
 function refusalOf({ hash, previous, revokedAt, expiresAt }: ApiKey, digest: Buffer, now: Millis): Reason | null {
   if (!isSame(digest, hash)) {
     if (previous === null || !isSame(digest, previous.hash)) return 'unknown';

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { WebhookSender } from '@slowwave/engine';
 import { guardedRequest, type Resolve, type UrlPolicy } from './net/index.ts';
 
-/** A receiver notes what it is told and works later; in ms. */
+/** A receiver notes what it is sent and works later; in ms. */
 const TIMEOUT_MS = 10_000;
 /** Only the status counts. */
 const ANSWER_BYTES_MAX = 1_024;
@@ -28,7 +28,7 @@ export function webhookSender(policy: UrlPolicy, resolve?: Resolve): WebhookSend
 /** 256 bits: nobody finds them by trying. */
 const RANDOM_BYTES = 32;
 
-/** What a webhook is signed with, as its receiver is told it. */
+/** What a webhook is signed with, as its receiver is given it. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(RANDOM_BYTES).toString('base64url')}`;
 
 /** The header x-slowwave-signature: when it was signed, in seconds, and with each secret a digest of that and the body. */

@@ -3,10 +3,9 @@ import { Registry } from 'prom-client';
 import { type AuditLog, auditLog } from '../audit-log.ts';
 import type { Config } from '../config/index.ts';
 import { auditMetrics, engineMetrics, ingestMetrics } from '../metrics.ts';
-import { openExporter } from '../traces/exporter.ts';
-import { traceEngine, traceIngest } from '../traces/spans.ts';
+import { openExporter, traceEngine, traceIngest } from '../traces/traces.ts';
 
-/** What a program tells of itself: metrics always, traces where a collector is configured. */
+/** What a program shows of itself: metrics always, traces where a collector is configured. */
 export interface Observer {
   /** Served at /metrics; programs add figures of their own. */
   readonly registry: Registry;

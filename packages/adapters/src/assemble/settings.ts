@@ -9,7 +9,7 @@ const RETRY_DELAY_MAX_MS = 300_000;
 const DELETES_PER_CONSOLIDATION = 10;
 
 /**
- * Hashed vectors know words, not meanings: what shares next to no word may still be about the same thing. Of changes told
+ * Hashed vectors know words, not meanings: what shares next to no word may still be about the same thing. Of changes said
  * in other words none was below 0.17; of texts that have nothing to do with each other seven in ten are below 0.12.
  */
 export const NEAR_HASHED: NearThresholds = { vector: 0.12, keyword: 0.2, overlap: 0.1 };

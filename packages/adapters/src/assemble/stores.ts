@@ -120,7 +120,7 @@ export async function openAll<const O extends readonly Promise<Open>[]>(
     await Promise.all(
       opening.map((one) =>
         one.then(
-          (open) => open.close().catch(() => {}), // what is wrong is told already
+          (open) => open.close().catch(() => {}), // what is wrong is known already
           () => {},
         ),
       ),

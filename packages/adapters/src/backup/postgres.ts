@@ -127,7 +127,7 @@ async function countsOf(client: Client): Promise<Counts> {
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, application_name: 'slowwave-cli' });
-  client.on('error', () => {}); // told by the query that fails of it
+  client.on('error', () => {}); // the query that fails of it says so
   try {
     await client.connect();
   } catch (error) {

@@ -43,34 +43,34 @@ export async function openSchedule(options: { connection: QueueConnection; log: 
 /** What is kept of ended jobs says nothing about the work there is. */
 const COUNTED = ['wait', 'prioritized', 'delayed', 'active'] as const;
 
-/** More than a queue takes in a few seconds. What is not told here the sweep finds in the ledger, when it can be taken. */
+/** More than a queue takes in a few seconds. What is not nudged here the sweep finds in the ledger, when it can be taken. */
 const LINE_MAX = 2_000;
 
-interface Telling {
+interface Gathering {
   readonly nudges: Nudge[];
   readonly done: Promise<void>;
 }
 
 /**
- * Tells what came up meanwhile in one go when the call before has ended: a queue that is busy gets longer calls, and not
+ * Nudges for what came up meanwhile in one go when the call before has ended: a queue that is busy gets longer calls, and not
  * more of them. While too many wait already more are refused at once.
  */
-function together(tell: (nudges: readonly Nudge[]) => Promise<void>): Schedule['nudge'] {
-  let told: Promise<unknown> = Promise.resolve();
-  let next: Telling | null = null;
-  const telling = async (nudges: readonly Nudge[]): Promise<void> => {
-    await told;
+function together(nudge: (nudges: readonly Nudge[]) => Promise<void>): Schedule['nudge'] {
+  let before: Promise<unknown> = Promise.resolve();
+  let next: Gathering | null = null;
+  const afterThat = async (nudges: readonly Nudge[]): Promise<void> => {
+    await before;
     await setImmediate(); // what came up in the same tick
     next = null;
-    await tell(nudges);
+    await nudge(nudges);
   };
   return async (nudges) => {
     if (nudges.length === 0) return;
     if (next !== null && next.nudges.length >= LINE_MAX) throw tooMany();
     if (next === null) {
       const first: Nudge[] = [];
-      next = { nudges: first, done: telling(first) };
-      told = next.done.catch(() => {}); // whoever asked hears of it
+      next = { nudges: first, done: afterThat(first) };
+      before = next.done.catch(() => {}); // whoever asked hears of it
     }
     next.nudges.push(...nudges);
     await next.done;
@@ -97,7 +97,7 @@ const TURN_OPTIONS = {
   removeOnFail: { age: 7 * 86_400, count: 10_000 },
 } as const satisfies JobsOptions;
 
-/** A turn as its job tells it. */
+/** A turn as its job names it. */
 export interface Turn extends TurnName {
   readonly tenant: TenantId;
   readonly priority: Priority;
@@ -255,7 +255,7 @@ export async function openErasureQueue(options: {
     },
     forgetLane: async (lane) => {
       for (const { call } of ofLanes) {
-        // Jobs hold ids alone, but why one failed is told in words. One that runs ends by itself: the ledger refuses its work.
+        // Jobs hold ids alone, but why one failed stands there in words. One that runs ends by itself: the ledger refuses its work.
         const ids = await call((queue) => connection.jobsOfLane(queue)(queue.name, lane));
         for (const id of ids) await call((queue) => queue.remove(id));
         await call((queue) => connection.forgetEvents(queue));

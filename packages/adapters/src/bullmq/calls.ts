@@ -5,7 +5,7 @@ const CALL_LIMIT_MS = 10_000;
 /** While it is silent: long enough to notice that it answers again, short enough that nobody waits for nothing. */
 const SILENT_LIMIT_MS = 2_000;
 
-/** Whether a queue server answers this process, as calls and connections tell. */
+/** Whether a queue server answers this process, as calls and connections show. */
 export interface Pulse {
   /** It answered, be it that nobody is there. */
   heard(): void;

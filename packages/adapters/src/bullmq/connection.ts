@@ -34,7 +34,7 @@ export interface QueueConnection extends CalledQueue {
   jobStates(queue: Queue): JobStates;
   /** The jobs that are there of a lane. */
   jobsOfLane(queue: Queue): JobsOfLane;
-  /** Removes the history of a queue, which tells in words why jobs failed, also of jobs that are gone. */
+  /** Removes the history of a queue, which says in words why jobs failed, also of jobs that are gone. */
   forgetEvents(queue: Queue): Promise<void>;
   /** Called after every queue and worker of it is closed. */
   close(): Promise<void>;
@@ -96,7 +96,7 @@ async function untilConnected(queue: Queue): Promise<void> {
 
 /** A goodbye takes milliseconds; a server that is silent never answers it. */
 const GOODBYE_MS = 1_000;
-/** A connection that is not there cannot say goodbye: its timers are stopped at once, its end may never be told. */
+/** A connection that is not there cannot say goodbye: its timers are stopped at once, its end may never be reported. */
 const DISCONNECT_LIMIT_MS = 500;
 
 /** Closes a queue, also while its server is away or silent. */

@@ -11,11 +11,11 @@ const PREFIX = '{slowwave}';
 const SLOWEST_RECONNECT_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
 
-/** Of an idle connection: what stands between forgets it no sooner, and its end is told within a minute. */
+/** Of an idle connection: what stands between forgets it no sooner, and its end is noticed within a minute. */
 const KEEP_ALIVE_MS = 10_000;
 /**
  * A connection on which something was sent, and nothing has come for so long, is replaced: what lies between may have
- * forgotten it without telling anybody. Longer than a server takes under load. What was not answered is sent again, so
+ * forgotten it without a word. Longer than a server takes under load. What was not answered is sent again, so
  * that a caller may not even notice. A worker's connection has more time, for its process has more to do.
  */
 const WRITER_SILENCE_MS = 6_000;
@@ -147,15 +147,15 @@ async function askInfo(url: string, place: string): Promise<string> {
     commandTimeout: CONNECT_LIMIT_MS,
     retryStrategy: () => null, // once: whoever starts the process decides about another try
   });
-  let told: Error | null = null; // the reason; the call itself only says that the connection is closed
+  let reason: Error | null = null; // the call itself only says that the connection is closed
   redis.on('error', (error) => {
-    told = error;
+    reason = error;
   });
   try {
     await redis.connect();
     return await redis.info();
   } catch (error) {
-    throw unavailable(place, told ?? error);
+    throw unavailable(place, reason ?? error);
   } finally {
     redis.disconnect();
   }
@@ -175,7 +175,7 @@ function refuseOld(place: string, version = ''): void {
   );
 }
 
-/** Any other policy silently deletes jobs when memory is short. Servers that have no such setting do not tell one. */
+/** Any other policy silently deletes jobs when memory is short. Servers that have no such setting do not name one. */
 function refuseEvicting(place: string, policy = 'noeviction'): void {
   if (policy === 'noeviction') return;
   throw new EngineError(

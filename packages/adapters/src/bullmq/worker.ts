@@ -225,7 +225,7 @@ async function handOver({ worker, queue, running }: Running, options: JobWorkerO
   await worker.pause(true); // true: without waiting for running jobs, which are cancelled first
   worker.cancelAllJobs('closing');
   const ended = inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS);
-  // Nothing can be handed to a server that is silent: what the jobs tell the ledger meanwhile takes no longer than this.
+  // Nothing can be handed to a server that is silent: what the jobs write to the ledger meanwhile takes no longer than this.
   const silent = new Promise<boolean>((resolve) => {
     void answers(queue).then((answered) => answered || resolve(false));
   });

@@ -1,8 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
-import { contradictions, type Given, withoutIndex, withoutQueue } from './contradictions.ts';
-import { databaseConnectionsOf, ENVIRONMENT, type Environment } from './environment.ts';
+import { databaseConnectionsOf, ENVIRONMENT, type Environment, tooFewConnections } from './environment.ts';
 
 /** What differs between the programs. */
 interface Program {
@@ -14,7 +13,7 @@ interface Program {
 
 /** Says all mistakes in the settings at once, each with what was expected. */
 export class ConfigError extends Error {
-  /** What a program that cannot use what it was told ends with. */
+  /** The exit code of a program that cannot use what it was given. */
   readonly exitCode = 2;
 
   constructor(problems: readonly string[]) {
@@ -85,7 +84,7 @@ function modelOf(named: string | undefined, usual: string, server: boolean): str
 const drainMsOf = ({ SLOWWAVE_DRAIN_MS: given, SLOWWAVE_HOST: host }: Environment): number =>
   given ?? (LOOPBACK.includes(host) ? DRAIN_LOCAL_MS : DRAIN_MS);
 
-/** Everything a process can be told, checked. */
+/** All settings of a process, checked. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
 
 const configOf = (env: Environment, program: Program) => ({
@@ -201,4 +200,65 @@ function qdrantOf(env: Environment) {
 function pathOf(given: string, root: string): string {
   const path = given.startsWith('~/') ? resolve(homedir(), given.slice(2)) : given;
   return isAbsolute(path) ? path : resolve(root, path);
+}
+
+/** Settings by name, before they are checked. */
+export type Given = Readonly<Record<string, string | undefined>>;
+
+/** Settings that only make sense with others, which are not set. */
+export const contradictions = (given: Given): string[] => [
+  ...modelsWithoutServer(given),
+  ...qdrantWithoutUrl(given),
+  ...rerankerWithoutUrl(given),
+  ...tooFewConnections(given),
+];
+
+function rerankerWithoutUrl(given: Given): string[] {
+  if (given.SLOWWAVE_RERANK_URL !== undefined) return [];
+  return ['SLOWWAVE_RERANK_MODEL', 'SLOWWAVE_RERANK_API_KEY']
+    .filter((name) => given[name] !== undefined)
+    .map((name) => `${name}: only applies with a reranker; set SLOWWAVE_RERANK_URL, or unset this`);
+}
+
+function qdrantWithoutUrl(given: Given): string[] {
+  if (given.QDRANT_URL !== undefined) return [];
+  return Object.keys(given)
+    .filter((name) => /^(SLOWWAVE_)?QDRANT_/.test(name) && name in ENVIRONMENT.shape)
+    .map((name) => `${name}: only applies with an index on Qdrant; set QDRANT_URL, or unset this`);
+}
+
+function modelsWithoutServer(given: Given): string[] {
+  if (hasServer(given)) return [];
+  return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
+    (given[name] ?? instead) === instead
+      ? []
+      : [`${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}`],
+  );
+}
+
+const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+
+/** The models there are, and what each must be where there is no server. */
+const WITHOUT_SERVER: Readonly<Record<string, string>> = {
+  SLOWWAVE_CHAT_MODEL: 'builtin',
+  SLOWWAVE_IMAGE_MODEL: 'none',
+  SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+};
+
+/** What is missing where several processes share a queue. */
+export function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
+  if (redisUrl !== null || databaseUrl !== null) return [];
+  return [
+    'REDIS_URL: separate processes share a queue; set it, or DATABASE_URL for a queue on PostgreSQL, or run the ' +
+      'standalone app instead',
+  ];
+}
+
+/** What is missing where several processes may run on several hosts. */
+export function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
+  if (databaseUrl === null || qdrant !== null) return [];
+  return [
+    'QDRANT_URL: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
+      'of its own; set it for an index they share, or unset DATABASE_URL, or run the standalone app instead',
+  ];
 }

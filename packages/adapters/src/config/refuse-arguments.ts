@@ -2,7 +2,7 @@ import { flagOf, SETTINGS } from './settings-list.ts';
 
 /** A program that takes no arguments was given some. */
 export class ArgumentError extends Error {
-  /** What a program that cannot use what it was told ends with. */
+  /** The exit code of a program that cannot use what it was given. */
   readonly exitCode = 2;
 
   constructor(args: readonly string[]) {

@@ -87,25 +87,25 @@ interface LimitedCall<T> {
 
 /** Asks when there is room. A provider that says "too many" says it to everybody who shares the limiter. */
 async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>): Promise<T> {
-  /** What is told to the limiter after a call changes nothing about the call: its answer is not lost for it. */
-  const told = async (telling: Promise<void>): Promise<void> => {
-    await telling.catch((error: unknown) => log.warn({ model, error: String(error) }, 'could not count a model call'));
+  /** What the limiter notes after a call changes nothing about the call: its answer is not lost for it. */
+  const noted = async (noting: Promise<void>): Promise<void> => {
+    await noting.catch((error: unknown) => log.warn({ model, error: String(error) }, 'could not count a model call'));
   };
   const id = await admitted({ model, limiter }, call);
   try {
     await call.lastLook?.();
   } catch (error) {
-    await told(limiter.correct(model, id, 0));
+    await noted(limiter.correct(model, id, 0));
     throw error;
   }
   try {
     const answer = await call.ask();
-    await told(limiter.correct(model, id, call.used(answer)));
+    await noted(limiter.correct(model, id, call.used(answer)));
     return answer;
   } catch (error) {
     const ms = pauseAfter(error);
     if (ms === null) throw error;
-    await told(limiter.pause(model, ms));
+    await noted(limiter.pause(model, ms));
     throw refused(error, ms);
   }
 }
@@ -245,7 +245,7 @@ const BROKEN: readonly EngineErrorCode[] = [
   'model_server_error',
   'model_misconfigured',
 ];
-/** Tells nothing of the provider: it was not asked, or the caller hung up. */
+/** Shows nothing of the provider: it was not asked, or the caller hung up. */
 const UNDECIDED: readonly EngineErrorCode[] = ['cancelled', 'rate_limited', 'queue_unavailable', 'ledger_unavailable'];
 
 /** A chat model that can be seen to be left alone. */
@@ -294,7 +294,7 @@ export function breakingChat(
     },
   };
 
-  /** What an error tells of the provider; one that refuses is there. */
+  /** What an error shows of the provider; one that refuses is there. */
   function after(error: unknown, before: Breaker, call: { probe: boolean; now: number }): Breaker {
     if (error instanceof FencedError) return callUndecided(before, call);
     const code = error instanceof EngineError ? error.code : 'internal';

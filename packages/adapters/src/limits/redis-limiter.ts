@@ -79,7 +79,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 return math.max(0, tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') - now)
 `);
-/** A pause that another process has told of is noticed so late at most: a few calls that are refused once more. */
+/** A pause that another process has noted is noticed so late at most: a few calls that are refused once more. */
 const LOOK_AGAIN_MS = 100;
 
 /** After a call that was not answered the connection is replaced: what lies between may have forgotten it. */

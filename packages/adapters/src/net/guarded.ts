@@ -89,7 +89,7 @@ const codeOf = (error: Error): string =>
 
 /**
  * A model that is shown images of callers. Its server fetches them, from where it stands: a name that leads into the
- * network from here is refused before the server is told of it. The server asks a name server of its own afterwards, so a
+ * network from here is refused before the server hears of it. The server asks a name server of its own afterwards, so a
  * name that changes its meaning in between is not held up by this; docs/security.md says what is.
  */
 export function guardedImages(

@@ -66,7 +66,7 @@ function isListed(host: string, address: string, { ranges, names }: Listed): boo
   return family !== 0 && ranges.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Says the host that was asked for, not the address behind it: that would tell a caller about the inside. */
+/** Says the host that was asked for, not the address behind it: that would show a caller the inside. */
 export const privateAddress = (host: string): EngineError =>
   refused(
     `expected a host on the public internet, got ${host}; the operator can allow it in ` +

@@ -11,8 +11,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
 } from 'openai/resources/chat/completions';
 import { connect, exchange, type OpenaiOptions, type Place } from './client.ts';
-import { type Complaint, complainsAbout, unquoted } from './complaint.ts';
-import { rejection, unreadable } from './failure.ts';
+import { type Complaint, complainsAbout, rejection, unquoted, unreadable } from './failure.ts';
 
 /** A chat model behind any OpenAI-compatible API. */
 export function openaiChat(options: OpenaiOptions): ChatModel {
@@ -28,7 +27,7 @@ export function openaiChat(options: OpenaiOptions): ChatModel {
         client.chat.completions.create(request, { signal }),
       );
       if ('body' in outcome)
-        return told(options.log, call, readChatAnswer(outcome.body, call.system + call.user, place));
+        return logged(options.log, call, readChatAnswer(outcome.body, call.system + call.user, place));
       const lesser = withoutRefused(tried, outcome.complaint);
       if (lesser === null) throw rejection(outcome.complaint, place, [call.user]);
       manners = combine(manners, lesser);
@@ -38,7 +37,7 @@ export function openaiChat(options: OpenaiOptions): ChatModel {
   return { name: options.model, ask };
 }
 
-function told(log: Log, { name }: ChatCall, answer: ChatAnswer): ChatAnswer {
+function logged(log: Log, { name }: ChatCall, answer: ChatAnswer): ChatAnswer {
   const { model, usage, truncated } = answer;
   log.debug({ call: name, model, usage, truncated }, 'the chat model answered');
   return answer;

@@ -1,8 +1,7 @@
 import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
 import OpenAI, { APIConnectionTimeoutError } from 'openai';
 import { patientFetch } from '../system/patient-fetch.ts';
-import { type Complaint, complaintIn, complaintOf } from './complaint.ts';
-import { breakdown, cancelled, timedOut, unreadable } from './failure.ts';
+import { breakdown, type Complaint, cancelled, complaintIn, complaintOf, timedOut, unreadable } from './failure.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
 const NO_KEY = 'none'; // the library insists on a key; servers that need none ignore it

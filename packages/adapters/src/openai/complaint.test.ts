@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Complaint, unquoted } from './complaint.ts';
+import { type Complaint, unquoted } from './failure.ts';
 
 const SENT = ['{"content":"I met Zora Quill at noon, at the old mill"}', '我昨天在旧磨坊见到了佐拉，我们聊了很久'];
 const complaint = (text: string): Complaint => ({

@@ -9,12 +9,11 @@ import {
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
 import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
-import { type Complaint, complainsAbout, unquoted } from './complaint.ts';
-import { MISCONFIGURED, rejection, unreadable } from './failure.ts';
+import { type Complaint, complainsAbout, MISCONFIGURED, rejection, unquoted, unreadable } from './failure.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';
-/** Of one number of a vector, written out with all its digits; twice that, so that a vector of another length is told as such. */
+/** Of one number of a vector, written out with all its digits; twice that, so that a vector of another length is known as such. */
 const NUMBER_BYTES_MAX = 2 * 24;
 const NEVER: Cancellation = new AbortController().signal;
 

@@ -1,5 +1,6 @@
 import type { IndexQuery, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../check-vector.ts';
+import { readMarker, stampMarker } from './build.ts';
 import {
   besides,
   collectionBehind,
@@ -11,7 +12,6 @@ import {
   pointAlias,
 } from './collections.ts';
 import { tenantFilter } from './filters.ts';
-import { readMarker, stampMarker } from './notes.ts';
 import type { Place } from './points.ts';
 import { pageOf, search } from './search.ts';
 import { connected, type QdrantOptions, type QdrantServer } from './server.ts';

@@ -139,7 +139,7 @@ export function dimensionOf(term: string): number {
   return hash >>> 0;
 }
 
-/** Hex digest of values told apart whatever is in them, half characters included. */
+/** Hex digest that keeps values apart, whatever is in them, half characters included. */
 export const hashOf = (values: readonly Json[]): string =>
   createHash('sha256').update(JSON.stringify(values)).digest('hex');
 

@@ -21,7 +21,7 @@ interface Asking {
 const REQUESTS_PER_CALL = 64;
 /** Asked for beyond the limit: the server cuts among equal scores as it likes, here the lower id has to win. */
 const ROOM_FOR_TIES = 4;
-/** How much more is asked for where the ties go on, and where that ends: a thousand equal memories tell nothing. */
+/** How much more is asked for where the ties go on, and where that ends: a thousand equal memories say nothing. */
 const MORE = 8;
 const MOST = 1_000;
 

@@ -51,7 +51,7 @@ function without({ field, test }: Asked): Condition | null {
   return exact === null ? null : { must_not: [exact] };
 }
 
-/** null where no index tells. Sure: only what is so; else also what may be so. */
+/** null where no index knows. Sure: only what is so; else also what may be so. */
 function exactly(field: Field, test: Test, { sure } = { sure: false }): Condition | null {
   if (field.name === 'text') return null;
   const number = NUMBERS[field.name];
@@ -71,7 +71,7 @@ function tokensFor(field: Field, test: Test): string[] | null {
 
 const anyToken = (any: string[]): Condition => ({ key: 'has' satisfies FieldName, match: { any } });
 
-/** Fields of numbers: what compares, and what is there. Whether one is equal to another, tokens tell. */
+/** Fields of numbers: what compares, and what is there. Whether one is equal to another, tokens say. */
 const NUMBERS: Readonly<Partial<Record<Field['name'], FieldName>>> = {
   confirmations: 'confirmations',
   createdAt: 'created_at',

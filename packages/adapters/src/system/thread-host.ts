@@ -26,7 +26,7 @@ export function hostThread<Init>(setUp: (init: Init) => ThreadHost | Promise<Thr
   const port = parentPort;
   if (port === null) throw new Error('this file runs as a worker thread, started by startThread');
   const host = Promise.resolve().then(() => setUp(workerData as Init));
-  host.catch(() => {}); // told to the caller by the answer to 'ready'
+  host.catch(() => {}); // the caller learns of it from the answer to 'ready'
   port.on('message', (requests: readonly ThreadRequest[]) => {
     const calls = requests.map(callOf);
     const failAll = (error: unknown): void => {

@@ -95,7 +95,7 @@ function conversationWith(worker: Worker) {
     else call?.reject(reviveError(message.error));
   };
   worker.on('message', (messages: readonly ThreadMessage[] | object) => {
-    // Under --watch Node.js tells of the files a thread loads by the same way.
+    // Under --watch Node.js reports the files a thread loads by the same way.
     if (Array.isArray(messages)) messages.forEach(receive);
   });
   worker.on('error', end);

@@ -1,8 +1,6 @@
 import type { LaneId, MeasuredTurn, TurnIds } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { exportBody, type Span } from './exporter.ts';
-
-import { postSpanOf, traceEngine, traceIdOf, traceIngest, turnSpanOf } from './spans.ts';
+import { exportBody, postSpanOf, type Span, traceEngine, traceIdOf, traceIngest, turnSpanOf } from './traces.ts';
 
 const times = { startedAt: 1_000, endedAt: 1_250 };
 const ended: MeasuredTurn = { ...times, outcome: 'applied', reason: null };

@@ -11,7 +11,7 @@ import type { State, StoredJob } from './job-lists.ts';
 import type { MemoryQueue } from './queue.ts';
 import { type Given, UnusedCalls, unsupported } from './unused-calls.ts';
 
-/** What a worker is told: a job and its id, or until when there is none. */
+/** What a worker is given: a job and its id, or until when there is none. */
 type Next = [json: JobJson | null, id: string, limitMs: number, nextAt: number];
 
 const LOCK_MS = 30_000;

@@ -45,7 +45,7 @@ export class MemoryQueue {
   add(given: JobJson, name: string): string {
     const id = name || given.id || String(this.#lists.nextPlace);
     if (this.#jobs.has(id)) {
-      this.#tell('duplicated', id);
+      this.#record('duplicated', id);
       return id;
     }
     const { priority = given.opts.priority ?? 0, delay = given.opts.delay ?? 0 } = given;
@@ -58,9 +58,9 @@ export class MemoryQueue {
     };
     this.#jobs.set(id, job);
     this.#lists.add(job, given.opts.lifo);
-    this.#tell('added', id, { name: given.name });
-    if (job.state === 'waiting') this.#tell('waiting', id);
-    else this.#tell('delayed', id, { delay: job.rank });
+    this.#record('added', id, { name: given.name });
+    if (job.state === 'waiting') this.#record('waiting', id);
+    else this.#record('delayed', id, { delay: job.rank });
     this.#announce(job);
     return id;
   }
@@ -114,7 +114,7 @@ export class MemoryQueue {
   pause(isPaused: boolean): void {
     if (isPaused) this.meta.set('paused', '1');
     else this.meta.delete('paused');
-    this.#tell(isPaused ? 'paused' : 'resumed');
+    this.#record(isPaused ? 'paused' : 'resumed');
     this.work.ring();
   }
 
@@ -134,7 +134,7 @@ export class MemoryQueue {
     job.lock = { token, until: now + lockMs, isDoubtful: false };
     Object.assign(job.json, { processedOn: now, attemptsStarted: job.json.attemptsStarted + 1 });
     if (worker !== undefined) job.json.processedBy = worker;
-    this.#tell('active', job.json.id, { prev: 'waiting' });
+    this.#record('active', job.json.id, { prev: 'waiting' });
     return { ...job.json };
   }
 
@@ -153,9 +153,10 @@ export class MemoryQueue {
     delete job.json.deferredFailure;
     this.#lists.move(job, { state, rank: now });
     const { returnvalue, failedReason } = job.json;
-    this.#tell(state, id, { ...(state === 'completed' ? { returnvalue } : { failedReason }), prev: 'active' });
+    this.#record(state, id, { ...(state === 'completed' ? { returnvalue } : { failedReason }), prev: 'active' });
     this.#keep(job, keep);
-    if (this.#lists.in.active.first === undefined && this.#lists.in.waiting.first === undefined) this.#tell('drained');
+    if (this.#lists.in.active.first === undefined && this.#lists.in.waiting.first === undefined)
+      this.#record('drained');
     return now;
   }
 
@@ -165,7 +166,7 @@ export class MemoryQueue {
     const delay = Math.max(0, dueAt - Date.now());
     this.#release(job, { ...fields, delay, attemptsMade: job.json.attemptsMade + (isAttempt ? 1 : 0) });
     this.#lists.move(job, { state: 'delayed', rank: dueAt });
-    this.#tell('delayed', id, { delay: dueAt });
+    this.#record('delayed', id, { delay: dueAt });
     this.#announce(job);
   }
 
@@ -182,7 +183,7 @@ export class MemoryQueue {
       this.#release(job, { stalledCounter: job.json.stalledCounter + 1 });
       if (job.json.stalledCounter > stalledMax) job.json.deferredFailure = STALLED;
       this.#wait(job, 'active');
-      this.#tell('stalled', job.json.id);
+      this.#record('stalled', job.json.id);
     }
     return stalled.map(({ json }) => json.id);
   }
@@ -236,7 +237,7 @@ export class MemoryQueue {
   #wait(job: StoredJob, prev: State): void {
     job.json.delay = 0;
     this.#lists.move(job, { state: 'waiting', rank: job.json.priority ?? 0 });
-    this.#tell('waiting', job.json.id, { prev });
+    this.#record('waiting', job.json.id, { prev });
     this.#announce(job);
   }
 
@@ -279,13 +280,13 @@ export class MemoryQueue {
     return job;
   }
 
-  #tell(event: string, jobId?: string, fields: Readonly<Record<string, string | number>> = {}): void {
+  #record(event: string, jobId?: string, fields: Readonly<Record<string, string | number>> = {}): void {
     const length = Number(this.meta.get('opts.maxLenEvents') ?? NaN);
     this.events.add({ event, ...(jobId !== undefined && { jobId }), ...fields }, length || undefined);
   }
 }
 
-/** The library tells failures of a step by their codes. */
+/** The library knows failures of a step by their codes. */
 const refusal = (id: string, code: Refusal): Error =>
   Object.assign(new Error(`job ${id} ${REASONS[code]}`), { code: Number(code) });
 

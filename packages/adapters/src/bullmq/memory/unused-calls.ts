@@ -7,7 +7,7 @@ export type Given<Name extends keyof IQueueBackend> = Parameters<
 >;
 
 /**
- * What the product does not use of queues: flows, schedulers, rate limits, logs, metrics, and changes of jobs. Views are told
+ * What the product does not use of queues: flows, schedulers, rate limits, logs, metrics, and changes of jobs. Views hear
  * that there is none of it; whoever asks for it is refused.
  */
 export class UnusedCalls extends EventEmitter {

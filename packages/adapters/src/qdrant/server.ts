@@ -187,7 +187,7 @@ function refused(place: string, got: string): EngineError {
 }
 
 /** What a failed call to the server was. */
-export interface Refusal {
+interface Refusal {
   /** null: no answer came. */
   readonly status: number | null;
   readonly detail: string;

@@ -206,7 +206,7 @@ function pathOf(given: string, root: string): string {
 export type Given = Readonly<Record<string, string | undefined>>;
 
 /** Settings that only make sense with others, which are not set. */
-export const contradictions = (given: Given): string[] => [
+const contradictions = (given: Given): string[] => [
   ...modelsWithoutServer(given),
   ...qdrantWithoutUrl(given),
   ...rerankerWithoutUrl(given),
@@ -246,7 +246,7 @@ const WITHOUT_SERVER: Readonly<Record<string, string>> = {
 };
 
 /** What is missing where several processes share a queue. */
-export function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
+function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
   if (redisUrl !== null || databaseUrl !== null) return [];
   return [
     'REDIS_URL: separate processes share a queue; set it, or DATABASE_URL for a queue on PostgreSQL, or run the ' +
@@ -255,7 +255,7 @@ export function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
 }
 
 /** What is missing where several processes may run on several hosts. */
-export function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
+function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
   if (databaseUrl === null || qdrant !== null) return [];
   return [
     'QDRANT_URL: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +

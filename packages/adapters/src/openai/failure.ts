@@ -163,7 +163,7 @@ export function complaintIn(body: object): Complaint | null {
 }
 
 /** The server sends whoever asks elsewhere, which nobody follows: the key and what was said would go with it. */
-export const isRedirect = ({ status }: Complaint): boolean => status >= 300 && status < 400;
+const isRedirect = ({ status }: Complaint): boolean => status >= 300 && status < 400;
 
 /** Whether the server complains about this field of the request, or about what it stands for. */
 export function complainsAbout(complaint: Complaint, topic: RegExp): boolean {

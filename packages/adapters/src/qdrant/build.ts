@@ -162,7 +162,7 @@ export async function stampMarker(server: QdrantServer, names: SpaceNames, marke
 }
 
 /** Writes the marker of a collection that is known to be this ledger's. */
-export async function noteMarker(
+async function noteMarker(
   server: QdrantServer,
   { names, collection }: { readonly names: SpaceNames; readonly collection: string },
   { ledgerId, fingerprint }: IndexMarker,
@@ -189,13 +189,13 @@ function taken(alias: string, got: string): EngineError {
  */
 type NoteName = 'marker' | 'rebuild';
 
-export async function readNote(server: QdrantServer, collection: string, name: NoteName): Promise<unknown> {
+async function readNote(server: QdrantServer, collection: string, name: NoteName): Promise<unknown> {
   const ids = [serviceId(name)];
   const [found] = await server.call((client) => client.retrieve(collection, { ids, with_payload: true }));
   return found?.payload ?? null;
 }
 
-export async function writeNote(
+async function writeNote(
   server: QdrantServer,
   collection: string,
   { name, note }: { name: NoteName; note: object },
@@ -204,6 +204,6 @@ export async function writeNote(
   await server.call((client) => client.upsert(collection, { wait: true, points }));
 }
 
-export async function dropNote(server: QdrantServer, collection: string, name: NoteName): Promise<void> {
+async function dropNote(server: QdrantServer, collection: string, name: NoteName): Promise<void> {
   await server.call((client) => client.delete(collection, { wait: true, points: [serviceId(name)] }));
 }

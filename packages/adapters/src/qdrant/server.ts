@@ -197,7 +197,7 @@ interface Refusal {
 const BAD_GATEWAY = 502;
 
 /** What the client threw, in two facts; null for what has nothing to do with the server. */
-export function refusalOf(error: unknown): Refusal | null {
+function refusalOf(error: unknown): Refusal | null {
   if (error instanceof QdrantClientResourceExhaustedError) return { status: 429, detail: error.message };
   if (error instanceof QdrantClientTimeoutError) return { status: null, detail: 'no answer in time' };
   if (error instanceof QdrantClientUnexpectedResponseError) return { status: BAD_GATEWAY, detail: error.message };
@@ -210,7 +210,7 @@ export function refusalOf(error: unknown): Refusal | null {
 }
 
 /** Anything thrown by a call, as the engine knows it. */
-export function asIndexError(error: unknown, place: string): EngineError {
+function asIndexError(error: unknown, place: string): EngineError {
   if (error instanceof EngineError) return error;
   const refusal = refusalOf(error);
   if (refusal !== null) return explained(refusal, place, error);
@@ -273,7 +273,7 @@ function explainRequest(status: number, detail: string, place: string): Explaine
 }
 
 /** Answers of a server, or of a proxy before it, that has too much to do or is just starting. */
-export const isBusy = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+const isBusy = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 /** Servers explain themselves in JSON; proxies in pages, of which the status has to do. */
 function detailOf(error: Error & { readonly data?: unknown; readonly statusText?: unknown }): string {

@@ -1,7 +1,7 @@
+export { preview } from './consolidation/consolidate.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/rules.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
-export { preview } from './consolidation/preview.ts';
-export { repeatsOf } from './consolidation/repeats.ts';
+export { repeatsOf } from './consolidation/recall.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
 export {
   type AssembledContext,
@@ -20,16 +20,27 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
-export { type Following, foldRelations, inOrder, type Standing, standingOf } from './graph/fold.ts';
-export type * from './graph/keeping.ts';
-export type { FoldedRelation, Recorded } from './graph/keeping.ts';
+export type * from './graph/fold.ts';
+export {
+  type FoldedRelation,
+  type Following,
+  foldRelations,
+  inOrder,
+  type Recorded,
+  type Standing,
+  standingOf,
+} from './graph/fold.ts';
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
-export type { GraphAsked } from './graph/query/match-patterns.ts';
 export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/paths-between.ts';
-export { type GraphMatch, type PatternAsked, queryGraph, type TermAsked } from './graph/query/query-graph.ts';
-export { type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
-export { boostRelated, type FoundRelation } from './graph/read/seen.ts';
+export {
+  type GraphAsked,
+  type GraphMatch,
+  type PatternAsked,
+  queryGraph,
+  type TermAsked,
+} from './graph/query/query-graph.ts';
+export { boostRelated, type FoundRelation, type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';

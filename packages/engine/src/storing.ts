@@ -1,17 +1,22 @@
 export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
-export { aliasesOf, endsOf, foldRelations, graphOf, inOrder, standingOf } from './graph/fold.ts';
 export {
+  aliasesOf,
   changedEntities,
   changedRelations,
+  endsOf,
+  foldRelations,
+  graphOf,
+  inOrder,
   openProposals,
   requireKnownEnds,
   sameFollowing,
   sameRelation,
+  standingOf,
   takenBackBy,
   withOneSelf,
-} from './graph/keeping.ts';
+} from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';

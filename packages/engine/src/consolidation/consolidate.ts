@@ -1,17 +1,21 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
+import { ownerBitsOf } from '../ids.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
-import { afford, costOf, usesOf } from '../models/limits.ts';
+import { saidWhen } from '../messages/messages.ts';
+import { accountOf, afford, costOf, usesOf } from '../models/limits.ts';
 import type { Plan } from '../plan.ts';
+import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
-import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { SummaryCall } from '../ports/ledger/summaries.ts';
+import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
-import { isWithheld, type Memory, type MemoryEvent } from '../words.ts';
+import { isWithheld, type LaneId, type Memory, type MemoryEvent, ownerOf } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
@@ -72,6 +76,16 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
   const { turn, rules } = gathered;
   if (turn.settings.mode !== 'verbatim')
     await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, rules });
+  const guarded = await guardedOf(deps, { gathered, watch }, cancel);
+  return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
+}
+
+/** All of the thinking: what would be done, and why. */
+async function guardedOf(
+  deps: EngineDeps,
+  { gathered, watch }: Omit<Thinking, 'round'>,
+  cancel: Cancellation,
+): Promise<Guarded> {
   const extracted = await watch.time('extract', () => extract(deps, gathered, cancel));
   await deps.tools.breathe();
   const recalled = await watch.time('recall', () => recall(deps, extracted, cancel));
@@ -79,7 +93,7 @@ async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, can
   const decided = await watch.time('decide', () => decide(deps, recalled, cancel));
   const guarded = await judge(deps, decided);
   await deps.tools.breathe();
-  return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
+  return guarded;
 }
 
 /** An index that is down delays what is searchable and nothing else: the outbox is caught up later. */
@@ -152,21 +166,12 @@ async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promi
 }
 
 /** The plan as such, from what was thought and what the ledger has of the answers. */
-export async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Plan> {
-  const { turn, rules } = guarded;
+async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Plan> {
+  const { turn, rules, facts, discards, candidates, operations, held, outcomes, remarks, events, prompts } = guarded;
   const models = usesOf(await deps.ledger.thoughts.answers(turn.consolidationId), rules.prices);
   return {
-    consolidationId: turn.consolidationId,
-    round: attempt.round,
-    facts: guarded.facts,
-    discards: guarded.discards,
-    candidates: guarded.candidates,
-    operations: guarded.operations,
-    held: guarded.held,
-    outcomes: guarded.outcomes,
-    remarks: guarded.remarks,
-    events: guarded.events,
-    prompts: guarded.prompts,
+    ...{ consolidationId: turn.consolidationId, round: attempt.round },
+    ...{ facts, discards, candidates, operations, held, outcomes, remarks, events, prompts },
     models: { chat: deps.chat.name, embedder: deps.embedder.fingerprint },
     usage: {
       calls: models.reduce((sum, use) => sum + use.calls, 0),
@@ -243,7 +248,7 @@ interface Stopwatch {
 }
 
 /** `ended` learns of every piece of work as it ends. */
-export function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => void): Stopwatch {
+function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => void): Stopwatch {
   const spent = new Map<string, number>();
   return {
     time: async (step, work) => {
@@ -260,5 +265,77 @@ export function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep)
       }
     },
     timings: () => Object.fromEntries(spent),
+  };
+}
+
+/** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
+const NO_LANE = '' as LaneId;
+
+/**
+ * What a batch would do if it were consolidated now: the whole plan, with nothing written. Its model calls are counted and
+ * have to fit the budgets, as those of a consolidation.
+ */
+export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
+  const watch = stopwatch(deps.tools, () => {});
+  const terms = await deps.ledger.settings.terms(batch.tenant);
+  const { rules } = terms;
+  const turn = await turnOf(deps, batch);
+  const { tenant } = turn;
+  if (turn.settings.mode !== 'verbatim')
+    await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
+  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
+  const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
+  const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [], former: [] } };
+  const guarded = await guardedOf(dry, { gathered, watch }, cancel);
+  return draft(dry, guarded, { round: 1, timings: watch.timings() });
+}
+
+/** A turn that nobody claimed. */
+async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<Turn> {
+  const owner = ownerOf(batch.scope);
+  const lane = await ledger.lanes.find(batch.tenant, owner);
+  return {
+    tenant: batch.tenant,
+    lane: lane?.id ?? NO_LANE,
+    owner,
+    generation: 0,
+    epoch: 0,
+    consolidationId: tools.id('con', ownerBitsOf(tools, { tenant: batch.tenant, owner })),
+    scope: batch.scope,
+    settings: batch.settings,
+    batchIds: [],
+    attempts: 0,
+    claimedAt: batch.acceptedAt,
+  };
+}
+
+/** The previewed messages in the place of pinned ones. */
+function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
+  const { acceptedAt } = batch;
+  const messages = batch.messages.map((message, i) => {
+    const { at: _at, clock: _clock, ...rest } = message;
+    const { at: saidAt, ...when } = saidWhen(message, { acceptedAt, seenUntil: 0 });
+    return { ...rest, batchId: batch.id, saidAt: { at: saidAt, seq: i }, ...when, resent: false };
+  });
+  return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
+}
+
+/** Thoughts that are kept for as long as the preview takes; of its calls the ledger learns what they have used. */
+function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
+  const answers: StoredAnswer[] = [];
+  const count = async (call: SummaryCall): Promise<void> =>
+    ledger.summaries.countCall(await accountOf({ ledger }, tenant, owner), call);
+  return {
+    ...ledger.thoughts,
+    answer: async () => null,
+    answers: async () => answers,
+    holds: async () => true, // nobody else has it
+    storeAnswer: async (_turn, answer) => {
+      answers.push(answer);
+      await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });
+      return { kind: 'stored' };
+    },
+    countFailedCall: (_turn, call) => count({ ...call, failed: true }),
+    storeVectors: async () => {},
   };
 }

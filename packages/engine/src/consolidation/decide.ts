@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { type Asking, ask, inHalves, isLastOfTurn, promptUse } from '../models/ask.ts';
-import { type Listed, operationsIn, type RawOperation } from '../models/parse/listed.ts';
+import { ask, inHalves, isLastOfTurn, promptUse } from '../models/ask.ts';
+import { operationsIn, type RawOperation } from '../models/parse/listed.ts';
 import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
 import type { Candidate, Fact } from '../plan.ts';
@@ -10,7 +10,7 @@ import { localIsoOf } from '../text/dates.ts';
 import { cleanText, surelyFits } from '../text/normalise.ts';
 import { overlap, termSet } from '../text/terms.ts';
 import type { BatchSettings } from '../words.ts';
-import { candidatesByFact } from './repeats.ts';
+import { candidatesByFact } from './recall.ts';
 import type { Decided, Recalled } from './values.ts';
 
 /**
@@ -31,7 +31,15 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
   const discards = [...recalled.discards];
   const groups = await inSlices(deps.tools, decideGroups(open, recalled.candidates, limits));
   const halving = {
-    ask: (group: DecideGroup, step: string) => askOf({ deps, turn, cancel }, { recalled, prompt, group, step }),
+    ask: (group: DecideGroup, step: string) =>
+      ask(
+        { deps, turn, cancel },
+        {
+          ...{ step, prompt, shape: operationsIn },
+          ask: 'Decide what each fact does to the memories.',
+          input: inputOf(recalled, group),
+        },
+      ),
     halve: (group: DecideGroup) => inSlices(deps.tools, halvesOf(group, limits)),
     isLast: () => isLastOfTurn(deps, turn),
   };
@@ -43,20 +51,6 @@ export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cance
   }
   return { ...recalled, asked, discards, prompts: [...recalled.prompts, promptUse(deps, prompt)] };
 }
-
-interface Deciding {
-  readonly recalled: Recalled;
-  readonly prompt: Prompt;
-  readonly group: DecideGroup;
-  readonly step: string;
-}
-
-const askOf = (asking: Asking, { recalled, prompt, group, step }: Deciding): Promise<Listed<RawOperation>> =>
-  ask(asking, {
-    ...{ step, prompt, shape: operationsIn },
-    ask: 'Decide what each fact does to the memories.',
-    input: inputOf(recalled, group),
-  });
 
 /** What is stored as it is, and procedures, only ever join what is there; so do all facts where a batch says so. */
 const isByRule = ({ mode }: BatchSettings): boolean => mode !== 'decide';
@@ -75,14 +69,17 @@ function inputOf({ turn, rules }: Recalled, { facts, candidates, earlier }: Deci
   };
 }
 
-const shown = ({ id, text, saidAt, utcOffset }: Pick<Fact, 'id' | 'text' | 'saidAt' | 'utcOffset'>): Shown => ({
+const shown = ({
+  id,
+  text,
+  saidAt,
+  utcOffset,
+}: Pick<Fact, 'id' | 'text' | 'saidAt' | 'utcOffset'>): DecideInput['facts'][number] => ({
   id,
   // What was written explicitly was never read: what nobody sees in it is not shown to models either.
   text: cleanText(text),
   said_at: localIsoOf(saidAt.at, utcOffset),
 });
-
-type Shown = DecideInput['facts'][number];
 
 /** What one decide call is asked: some facts, the memories near them, and facts decided on before that may be meant. */
 interface DecideGroup {

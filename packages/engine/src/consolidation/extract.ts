@@ -3,7 +3,7 @@ import { EngineError } from '../errors.ts';
 import { maskOf } from '../masking/secrets.ts';
 import { newest } from '../memories/evolve.ts';
 import { imagesOf, type Spoken, spokenOf, textOfContent } from '../messages/messages.ts';
-import { ask, promptUse } from '../models/ask.ts';
+import { type Asking, ask, promptUse } from '../models/ask.ts';
 import { textUnderKeys } from '../models/parse/answer.ts';
 import { DESCRIBE_IMAGE, type DescribeInput } from '../models/prompts/describe-image.ts';
 import { PROCEDURE, type ProcedureInput } from '../models/prompts/procedure.ts';
@@ -99,7 +99,7 @@ export async function hear(deps: EngineDeps, gathered: GatheredTurn, cancel: Can
   const all: Spoken[] = [];
   for (const message of gathered.messages.filter(({ resent }) => !resent)) {
     const pictured = imagesOf(message.content).length > 0;
-    all.push(spokenOf(message, pictured ? await describe(deps, { gathered, message }, cancel) : null));
+    all.push(spokenOf(message, pictured ? await describe({ deps, turn: gathered.turn, cancel }, message) : null));
   }
   const described = all.some(({ message }) => imagesOf(message.content).length > 0);
   return {
@@ -114,18 +114,13 @@ function whyEmpty({ content }: Message): string {
   return content.kinds === undefined ? 'not kept' : `not stored, it held personal data: ${content.kinds.join(', ')}`;
 }
 
-interface Pictured {
-  readonly gathered: GatheredTurn;
-  readonly message: Message;
-}
-
 /** What is to be seen in the images of a message, in words. */
-async function describe(deps: EngineDeps, { gathered, message }: Pictured, cancel: Cancellation): Promise<string> {
+async function describe({ deps, turn, cancel }: Asking, message: Message): Promise<string> {
   const images = imagesOf(message.content);
   const text = spokenOf({ ...message, content: textOfContent(message.content) }).text;
   const input: DescribeInput = { message: { role: message.role, content: text }, images: images.length };
   return ask(
-    { deps: { ...deps, chat: imageModelOf(deps) }, turn: gathered.turn, cancel },
+    { deps: { ...deps, chat: imageModelOf(deps) }, turn, cancel },
     {
       step: `describe:${message.id}`,
       prompt: DESCRIBE_IMAGE,

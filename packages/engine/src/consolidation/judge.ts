@@ -13,7 +13,7 @@ import { type JsonObject, type Memory, type MemoryEvent, type Message, saidBefor
 import { isOwnWish, isWishToForget } from './extract/rules.ts';
 import { Bench, type GuardInput } from './guard/bench.ts';
 import { add, carryOutAll, describe, forgetAsked, say, type Wording } from './guard/wishes.ts';
-import type { Repeat } from './repeats.ts';
+import type { Repeat } from './recall.ts';
 import type { Decided, Guarded } from './values.ts';
 
 /** Holds the wishes of the model against the rules: what comes out may be applied. */

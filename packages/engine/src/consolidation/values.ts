@@ -15,7 +15,7 @@ import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { Gathered } from '../ports/ledger/thoughts.ts';
 import type { Ceilings, TenantSettings } from '../settings.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
-import type { Repeat } from './repeats.ts';
+import type { Repeat } from './recall.ts';
 
 /** The value each step hands to the next. Every step adds to what it was given and calls no earlier one. */
 

@@ -6,7 +6,7 @@ import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { SaidId } from '../ports/ledger/memories.ts';
 import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
-import { pages } from '../ports/ledger/page.ts';
+import { allOf, pages } from '../ports/ledger/page.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent, Millis } from '../words.ts';
@@ -147,7 +147,6 @@ export async function checkOrphans({ deps: { ledger }, onProgress }: Examining):
 
 const SAMPLE = 500;
 const MEMORIES_PER_PAGE = 200;
-const EVENTS_PER_PAGE = 500;
 
 /** Every memory is what its events make of it, and what was deleted stays deleted. */
 export async function checkMemories({ deps, depth, cancel, onProgress }: Examining): Promise<Checked> {
@@ -199,18 +198,8 @@ async function problemOf(memory: Memory, deps: Examining['deps']): Promise<strin
   return now.revision === memory.revision ? problem : problemOf(now, deps);
 }
 
-async function eventsOf({ memories }: Ledger, { tenant, id }: Memory): Promise<MemoryEvent[]> {
-  const events: MemoryEvent[] = [];
-  for (let cursor: string | null = null; ; ) {
-    const page: Awaited<ReturnType<typeof memories.history>> = await memories.history(tenant, id, {
-      limit: EVENTS_PER_PAGE,
-      cursor,
-    });
-    events.push(...page.results);
-    if (page.nextCursor === null) return events;
-    cursor = page.nextCursor;
-  }
-}
+const eventsOf = ({ memories }: Ledger, { tenant, id }: Memory): Promise<MemoryEvent[]> =>
+  allOf((page) => memories.history(tenant, id, page));
 
 /** Where the first events are no longer kept, only what is left of them is compared. */
 function replayProblem(memory: Memory, events: readonly MemoryEvent[]): string | null {

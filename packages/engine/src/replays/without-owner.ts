@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { requestErasure } from '../erasure/request.ts';
-import type { Page } from '../ports/ledger/page.ts';
+import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { JsonObject, Owner, TenantId } from '../words.ts';
 import type { WhatIfResult } from './result.ts';
@@ -32,8 +32,6 @@ const isOfOthers =
   (one: { readonly owner: Owner }): boolean =>
     one.owner.kind !== owner.kind || one.owner.id !== owner.id;
 
-const PAGE = 100;
-
 /** Who is erased is erased from the shadow spaces of the tenant as well, and from what its replays say of whom they are. */
 export async function forgetInReplays(
   deps: Pick<EngineDeps, 'ledger' | 'tools'>,
@@ -41,15 +39,10 @@ export async function forgetInReplays(
   owner: Owner,
 ): Promise<void> {
   const { replays, lanes } = deps.ledger;
-  for (let page: Page = { limit: PAGE, cursor: null }; ; ) {
-    const { results, nextCursor } = await replays.list(tenant, page);
-    for (const { id, kind, state } of results) {
-      if (kind === 'live' || state === 'discarded') continue;
-      const space = spaceOf({ tenant, replay: id });
-      if ((await lanes.find(space, owner)) !== null) await requestErasure(deps, space, owner);
-    }
-    if (nextCursor === null) break;
-    page = { ...page, cursor: nextCursor };
+  for await (const { id, kind, state } of pages((page) => replays.list(tenant, page))) {
+    if (kind === 'live' || state === 'discarded') continue;
+    const space = spaceOf({ tenant, replay: id });
+    if ((await lanes.find(space, owner)) !== null) await requestErasure(deps, space, owner);
   }
   await replays.forget(tenant, owner);
 }

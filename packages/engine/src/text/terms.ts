@@ -113,6 +113,16 @@ would you your yours yourself yourselves
 
 export const STOP_WORDS: ReadonlySet<string> = new Set(STOP_WORDS_LISTED.trim().split(/\s+/));
 
+/** What is made of each thing, made once. */
+export function once<Thing, Made>(make: (thing: Thing) => Made): (thing: Thing) => Made {
+  const known = new Map<Thing, Made>();
+  return (thing) => {
+    const made = known.get(thing) ?? make(thing);
+    known.set(thing, made);
+    return made;
+  };
+}
+
 /**
  * Remembers what was made of the last texts that something was made of: at most `max`, and of none that is longer. What is
  * made has to follow from the text alone.

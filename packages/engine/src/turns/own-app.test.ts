@@ -9,7 +9,7 @@ import {
   newMessage,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { preview } from '../consolidation/preview.ts';
+import { preview } from '../consolidation/consolidate.ts';
 import { memoryWriter } from '../memories/write.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 

@@ -1,5 +1,5 @@
 import type { EntityView, MemoryView, RelationView, StatementView } from '@slowwave/contracts';
-import type { SeenRelation } from '../graph/read/seen.ts';
+import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isPinned, newest } from '../memories/evolve.ts';
 import { isoOf } from '../text/dates.ts';

@@ -2,8 +2,9 @@ import { echoExtract, engineBench, fakeChat, type PostOptions, type Script, said
 import { describe, expect, it } from 'vitest';
 import { type Spoken, spokenOf } from '../../messages/messages.ts';
 import type { NewMessage } from '../../ports/ledger/batches.ts';
+import { atOnce } from '../../ports/tools.ts';
 import { DEFAULT_TENANT, type JsonObject, type Message, type Role } from '../../words.ts';
-import { attributing, attribution } from './admit.ts';
+import { attributing } from './admit.ts';
 
 const user = (content: string): Partial<NewMessage> => ({ role: 'user', content });
 const assistant = (content: string): Partial<NewMessage> => ({ role: 'assistant', content });
@@ -217,7 +218,7 @@ const say = (content: string, seq: number, role: Role = 'user'): Spoken =>
   spokenOf({ id: `m${seq}`, role, content, saidAt: { at: 0, seq } } as Message);
 
 function rankOf(window: readonly Spoken[], text: string, at: number): number {
-  return attribution(window)({ text, quote: null }, window).indexOf(window[at] as Spoken);
+  return atOnce(attributing(window))({ text, quote: null }, window).indexOf(window[at] as Spoken);
 }
 
 describe('a fact that names no source', () => {
@@ -233,7 +234,7 @@ describe('a fact that names no source', () => {
 
   it('goes to where its quote stands', () => {
     const window = [say('I moved to Oslo, Oslo, Oslo', 0), say('yes, since March', 1)];
-    const [first] = attribution(window)({ text: 'User lives in Oslo', quote: 'since March' }, window);
+    const [first] = atOnce(attributing(window))({ text: 'User lives in Oslo', quote: 'since March' }, window);
     expect(first).toBe(window[1]);
   });
 
@@ -245,12 +246,12 @@ describe('a fact that names no source', () => {
       say('what now?', 3),
     ];
     const users = window.filter(({ message }) => message.role === 'user');
-    expect(attribution(window)({ text: 'User lives in Oslo', quote: null }, users)[0]).toBe(window[2]);
+    expect(atOnce(attributing(window))({ text: 'User lives in Oslo', quote: null }, users)[0]).toBe(window[2]);
   });
 
   it('goes to the last of messages that say the same', () => {
     const window = [say('I live in Oslo', 0), say('I live in Oslo', 1)];
-    expect(attribution(window)({ text: 'User lives in Oslo', quote: null }, window)[0]).toBe(window[1]);
+    expect(atOnce(attributing(window))({ text: 'User lives in Oslo', quote: null }, window)[0]).toBe(window[1]);
   });
 
   it('leaves room to others at every message of the window', () => {

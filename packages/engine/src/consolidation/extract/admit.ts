@@ -4,9 +4,19 @@ import type { RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { termSet } from '../../text/terms.ts';
+import { once, termSet } from '../../text/terms.ts';
 import { compareSaid, type Message, type Role } from '../../words.ts';
-import { FACT_MAX, FORGET_CATEGORY, isOwnWish, junkReason, secretReason, type Window } from './rules.ts';
+import {
+  FACT_MAX,
+  FORGET_CATEGORY,
+  FRAME,
+  HEARD,
+  isOwnWish,
+  junkReason,
+  secretReason,
+  type Window,
+  windowOf,
+} from './rules.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {
@@ -80,13 +90,14 @@ interface Candidate {
   readonly about: Fact['about'];
 }
 
-const heardIn = (window: readonly Spoken[]): Window => ({
-  system: window.flatMap(({ message, text }) => (message.role === 'system' ? [text] : [])),
-  heard: window.flatMap(({ message, text }) => (HEARD.has(message.role) ? [text] : [])),
-});
-
-/** Whose words can bring a fact about the user. Tools report; assistants and systems do not know. */
-const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
+const heardIn = (window: readonly Spoken[]): Window => {
+  const saidBy = (isMeant: (role: Role) => boolean): string[] =>
+    window.flatMap(({ message, text }) => (isMeant(message.role) ? [text] : []));
+  return windowOf(
+    saidBy((role) => role === 'system'),
+    saidBy((role) => HEARD.has(role)),
+  );
+};
 
 /** The messages a fact names; where it names none that exist, the one it most likely came from. */
 function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute }: Judging): readonly Message[] {
@@ -194,9 +205,6 @@ const BEFORE_WEIGHT = 0.3;
 const QUESTION_WEIGHT = 0.8;
 /** Facts begin with what is known ("User lives in…") and end with what is new: their last word counts twice their first. */
 const END_WEIGHT = 2;
-/** Words of how facts are written, not of what was said. */
-const FRAME = termSet("user user's users assistant agent 用户 助手");
-
 /**
  * Finds the source of a fact that names none, among the messages of a window. Words that few messages have weigh most;
  * of two alike the later one comes first, because the last word on a matter is the one that counts.
@@ -204,12 +212,7 @@ const FRAME = termSet("user user's users assistant agent 用户 助手");
 export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
   const heard = yield* wordsHeard(window);
   const rarities = yield* raritiesIn([...heard.values()]);
-  const words = new Map<Spoken, string>();
-  const wordsOf = (spoken: Spoken): string => {
-    const known = words.get(spoken) ?? normaliseText(spoken.text);
-    words.set(spoken, known);
-    return known;
-  };
+  const wordsOf = once((spoken: Spoken) => normaliseText(spoken.text));
   return (clue, pool) => {
     const asked = weighed(clue, rarities);
     const quote = normaliseText(clue.quote ?? '');
@@ -221,9 +224,6 @@ export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
     return scored.toSorted(likeliest).map(({ spoken }) => spoken);
   };
 }
-
-/** The same at once. */
-export const attribution = (window: readonly Spoken[]): Attribute => atOnce(attributing(window));
 
 /** What is looked for, with how much it counts; what no message says is not. */
 function weighed({ text, quote }: Clue, rarities: ReadonlyMap<string, number>): readonly Weighed[] {

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/messages.ts';
-import { type Asking, ask, inHalves, isLastOfTurn, promptUse } from '../../models/ask.ts';
+import { ask, inHalves, isLastOfTurn, promptUse } from '../../models/ask.ts';
 import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
@@ -23,33 +23,25 @@ export async function infer(
   const prompt = promptOf(rules);
   const found: Found[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
-  for (const [i, part] of parts.entries()) {
-    const step = i === 0 ? 'extract' : `extract:${i + 1}`;
-    found.push(...(await readPart({ deps, turn, cancel, gathered, prompt }, part, step)));
-  }
+  const readPart = async ({ before, messages }: Part, step: string): Promise<Found> => {
+    const shown = new Map(messages.map((message, n) => [`m${n}`, message]));
+    const input: ExtractInput = {
+      context: contextOf(gathered, { spoken: messages, before, count: deps.settings.recentMessages }),
+      messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
+    };
+    const { items, unread } = await ask(
+      { deps, turn, cancel },
+      { step, prompt, ask: 'Find the facts.', input, shape: factsIn },
+    );
+    return { raw: items, unread, shown };
+  };
+  const halving = { ask: readPart, halve: halvingParts(deps), isLast: () => isLastOfTurn(deps, turn) };
+  for (const [i, part] of parts.entries())
+    found.push(...(await inHalves(halving, part, i === 0 ? 'extract' : `extract:${i + 1}`)));
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
   const admission = { inferred: true, agent: turn.scope.agentId !== null, categories };
   const admitted = await inSlices(deps.tools, admitting(found, admission));
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
-}
-
-interface Inferring extends Asking {
-  readonly gathered: GatheredTurn;
-  readonly prompt: Prompt;
-}
-
-/** What one part tells, or each half of it where its answer breaks off. */
-function readPart(inferring: Inferring, part: Part, step: string): Promise<readonly Found[]> {
-  const { deps, turn, gathered, prompt } = inferring;
-  const readOne = async (one: Part, as: string): Promise<Found> => {
-    const shown = new Map(one.messages.map((message, n) => [`m${n}`, message]));
-    const input = inputOf(gathered, { part: one, shown, recentMessages: deps.settings.recentMessages });
-    const question = { step: as, prompt, ask: 'Find the facts.', input, shape: factsIn };
-    const { items, unread } = await ask(inferring, question);
-    return { raw: items, unread, shown };
-  };
-  const halving = { ask: readOne, halve: halvingParts(deps), isLast: () => isLastOfTurn(deps, turn) };
-  return inHalves(halving, part, step);
 }
 
 /** The tenant's prompt in place of the product's, or the product's. */
@@ -57,17 +49,6 @@ function promptOf({ prompts, categories }: TenantSettings): Prompt {
   if (prompts.extract === null) return EXTRACT;
   return customPrompt(EXTRACT, prompts.extract, { categories: (categories ?? DEFAULT_CATEGORIES).join(', ') });
 }
-
-interface Showing {
-  readonly part: Part;
-  readonly shown: ReadonlyMap<string, Spoken>;
-  readonly recentMessages: number;
-}
-
-const inputOf = (gathered: GatheredTurn, { part, shown, recentMessages }: Showing): ExtractInput => ({
-  context: contextOf(gathered, { spoken: part.messages, before: part.before, count: recentMessages }),
-  messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
-});
 
 /** A message as a call is shown it. */
 export const messageShown = (id: string, { message, text }: Spoken): ExtractInput['messages'][number] => ({

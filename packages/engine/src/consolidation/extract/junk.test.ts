@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { echoesSystem, isChatter, isGreeting, isQuestion } from './rules.ts';
+import { echoesSystem, isChatter, isGreeting, isQuestion, windowOf } from './rules.ts';
 
 it.each([
   'User said hello',
@@ -120,7 +120,7 @@ it.each([
 const SYSTEM =
   'You are Max, a friendly cooking assistant of FreshFood. Give short answers. The user is Ana, a vegetarian from Lisbon. 用户住在上海，喜欢吃辣的。';
 const echoes = (text: string, heard: readonly string[], quote: string | null = null) =>
-  echoesSystem({ text, quote }, { system: [SYSTEM], heard });
+  echoesSystem({ text, quote }, windowOf([SYSTEM], heard));
 
 it.each([
   ['User is Ana, a vegetarian from Lisbon', ['What can I cook?']],
@@ -143,5 +143,5 @@ it.each([
 });
 
 it('without a system prompt nothing repeats it', () => {
-  expect(echoesSystem({ text: 'User is Ana', quote: null }, { system: [], heard: [] })).toBe(false);
+  expect(echoesSystem({ text: 'User is Ana', quote: null }, windowOf([], []))).toBe(false);
 });

@@ -4,7 +4,8 @@ import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { containment, termSet } from '../../text/terms.ts';
+import { containment, once, termSet } from '../../text/terms.ts';
+import type { Role } from '../../words.ts';
 
 /** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
 export const FACT_MAX = 4_000;
@@ -134,48 +135,36 @@ const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH})(?![\\p{L}\\p{N}']
 /** A greeting begins with one of them: other texts are not looked through for more. */
 const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH}|${CHINESE})`, 'u');
 
+/** Whose words can bring a fact, or a relation. Tools report; assistants and systems do not know. */
+export const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);
+
 /** What a fact may have been taken from. */
-export interface Window {
-  readonly system: readonly string[];
-  /** What users and tools said. */
-  readonly heard: readonly string[];
-}
+export type Window = ReturnType<typeof windowOf>;
+
+/** `heard`: what users and tools said. Each text is held against every fact: what it is compared by is made once. */
+export const windowOf = (system: readonly string[], heard: readonly string[]) => ({
+  ...{ system, heard },
+  comparable: once((text: string) => ({ words: normaliseText(text), terms: termSet(text) })),
+});
 
 /** So much of a fact's words stands in one system message that it came from there… */
 const FROM_SYSTEM = 0.8;
 /** …unless somebody said at least this much of it. */
 const SUPPORTED = 0.34;
 /** Words of how facts are written, which say nothing of where they came from. */
-const FRAME = termSet("user user's assistant agent 用户 助手");
+export const FRAME = termSet("user user's users assistant agent 用户 助手");
 
 /** Whether a fact repeats the system prompt, and nobody in the conversation said it. */
 export function echoesSystem(fact: { readonly text: string; readonly quote: string | null }, window: Window): boolean {
   if (window.system.length === 0) return false;
   const asked = new Set([...termSet(fact.text)].filter((term) => !FRAME.has(term)));
   if (asked.size === 0) return false;
-  if (!window.system.some((text) => containment(asked, heardOf(window, text).terms) >= FROM_SYSTEM)) return false;
+  const { system, heard, comparable } = window;
+  if (!system.some((text) => containment(asked, comparable(text).terms) >= FROM_SYSTEM)) return false;
   const quote = normaliseText(fact.quote ?? '');
-  return !window.heard.some(
-    (text) =>
-      (quote !== '' && heardOf(window, text).words.includes(quote)) ||
-      containment(asked, heardOf(window, text).terms) >= SUPPORTED,
-  );
-}
-
-interface Heard {
-  readonly words: string;
-  readonly terms: ReadonlySet<string>;
-}
-
-/** Each message is held against every fact: what it is compared by is worked out once for each window. */
-const known = new WeakMap<Window, Map<string, Heard>>();
-
-function heardOf(window: Window, text: string): Heard {
-  const texts = known.get(window) ?? new Map<string, Heard>();
-  known.set(window, texts);
-  const heard = texts.get(text) ?? { words: normaliseText(text), terms: termSet(text) };
-  texts.set(text, heard);
-  return heard;
+  return !heard
+    .map(comparable)
+    .some(({ words, terms }) => (quote !== '' && words.includes(quote)) || containment(asked, terms) >= SUPPORTED);
 }
 
 /**

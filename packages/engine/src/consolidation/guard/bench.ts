@@ -13,7 +13,7 @@ import {
   underOf,
   type VersionDetails,
 } from '../../words.ts';
-import { candidatesByFact } from '../repeats.ts';
+import { candidatesByFact } from '../recall.ts';
 
 /** What the guard knows before it begins. */
 export interface GuardInput {

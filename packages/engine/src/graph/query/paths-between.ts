@@ -1,6 +1,6 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Entity, KeptRelation } from '../words.ts';
-import type { GraphAsked, Looking } from './match-patterns.ts';
+import type { GraphAsked, Looking } from './query-graph.ts';
 
 interface PathsAsked {
   readonly from: readonly string[];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { terms } from '../../text/terms.ts';
-import { wantedOf, wordingFor } from './coverage.ts';
-import { isAboutSelf, mentionsIn, walkPaths } from './paths.ts';
-import type { SeenRelation } from './seen.ts';
+import { isAboutSelf, mentionsIn, walkPaths, wantedOf, wordingFor } from './paths.ts';
+import type { SeenRelation } from './read-graph.ts';
 
 const relation = (says: string): SeenRelation => {
   const [source = '', relationship = '', destination = ''] = says.split(' ');

@@ -2,7 +2,7 @@ import { indexPoint as point } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { shownPart } from '../../ports/search-index.ts';
 import type { RankedHit } from '../../search/rank.ts';
-import { boostRelated, type FoundRelation } from './seen.ts';
+import { boostRelated, type FoundRelation } from './read-graph.ts';
 
 const hit = (memoryId: string, relative: number, score: number): RankedHit => ({
   hit: { point: shownPart(point({ memoryId })), vectorScore: score, keywordScore: 1 },

@@ -1,18 +1,22 @@
-import { pages } from '../../ports/ledger/page.ts';
+import type { EngineDeps } from '../../deps.ts';
+import { ownerBitsOfLane } from '../../ids.ts';
+import { EXPLICIT_SEQ } from '../../memories/write.ts';
+import { allOf } from '../../ports/ledger/page.ts';
 import type {
   ChangedRelation,
+  EntityGiven,
   GraphRefusal,
   GraphWriter,
   GraphWritten,
   NewRelation,
   RelationPatch,
 } from '../../ports/writers.ts';
-import { cleanText } from '../../text/normalise.ts';
-import type { Owner, TenantId } from '../../words.ts';
-import { nameOf } from '../names.ts';
-import { arityOf } from '../relationships.ts';
-import type { Ends, Entity, HoldsStatement, KeptRelation } from '../words.ts';
-import { type Draft, endsGiven, type GraphWriteDeps, saying, written } from './saying.ts';
+import { cleanText, normaliseText } from '../../text/normalise.ts';
+import type { LaneId, Owner, TenantId } from '../../words.ts';
+import { entitiesMeant, isSelfName, nameOf, SELF_NAME } from '../names.ts';
+import { projectGraphNow } from '../project.ts';
+import { arityOf, isMutual, mayBeOneKind, relationshipOf } from '../relationships.ts';
+import type { Ends, Entity, HoldsStatement, KeptRelation, NewEntity, Statement } from '../words.ts';
 
 /** Explicit changes of graphs: statements like those of a study, without a model. */
 export function graphWriter(deps: GraphWriteDeps): GraphWriter {
@@ -26,7 +30,7 @@ export function graphWriter(deps: GraphWriteDeps): GraphWriter {
   };
 }
 
-interface OfEntity {
+interface OfOne {
   readonly tenant: TenantId;
   readonly id: string;
 }
@@ -34,7 +38,7 @@ interface OfEntity {
 /** Somebody says that one entity is the same as another, which stays. */
 async function mergeEntity(
   deps: GraphWriteDeps,
-  { tenant, id }: OfEntity,
+  { tenant, id }: OfOne,
   { into, reason: given }: { readonly into: string; readonly reason: string },
 ): Promise<GraphWritten<Entity>> {
   const [source, named] = [await entityOf(deps, tenant, id), await entityOf(deps, tenant, into)];
@@ -52,18 +56,14 @@ async function mergeEntity(
 }
 
 /** Somebody says that an entity stands for itself. */
-async function splitEntity(deps: GraphWriteDeps, { tenant, id }: OfEntity): Promise<GraphWritten<Entity>> {
+async function splitEntity(deps: GraphWriteDeps, { tenant, id }: OfOne): Promise<GraphWritten<Entity>> {
   const entity = await entityOf(deps, tenant, id);
   if (entity === null) return notFound(id);
   return said(deps, entity, { drafts: [{ kind: 'apart', source: id }], shown: id });
 }
 
 /** Somebody says how an entity is also called. */
-async function callEntity(
-  deps: GraphWriteDeps,
-  { tenant, id }: OfEntity,
-  alias: string,
-): Promise<GraphWritten<Entity>> {
+async function callEntity(deps: GraphWriteDeps, { tenant, id }: OfOne, alias: string): Promise<GraphWritten<Entity>> {
   const entity = await entityOf(deps, tenant, id);
   if (entity === null) return notFound(id);
   const name = nameOf(alias);
@@ -77,9 +77,7 @@ async function said(
   { drafts, shown }: { readonly drafts: readonly Draft[]; readonly shown: string },
 ): Promise<GraphWritten<Entity>> {
   const statements = await saying(deps, { lane, about: [id] }, drafts);
-  const state = await written(deps, { tenant, lane }, { entities: [], statements });
-  const entity = state === 'conflict' ? null : await entityOf(deps, tenant, shown);
-  return entity === null ? { kind: 'conflict' } : { kind: 'written', value: entity, searchable: state === 'written' };
+  return written(deps, { tenant, lane }, { entities: [], statements, shown: () => entityOf(deps, tenant, shown) });
 }
 
 async function entityOf({ ledger }: GraphWriteDeps, tenant: TenantId, id: string): Promise<Entity | null> {
@@ -90,8 +88,6 @@ async function entityOf({ ledger }: GraphWriteDeps, tenant: TenantId, id: string
 const notFound = (id: string): GraphRefusal => ({ kind: 'not_found', what: 'entity', id });
 const refused = (why: string): GraphRefusal => ({ kind: 'refused', why });
 
-const CONFLICT: GraphRefusal = { kind: 'conflict' };
-
 /** Somebody says a relation. */
 async function relate(
   deps: GraphWriteDeps,
@@ -99,7 +95,7 @@ async function relate(
   relation: NewRelation,
 ): Promise<GraphWritten<KeptRelation>> {
   const now = deps.tools.now();
-  if (isLater(relation.until, now)) return notYet();
+  if (isLater(relation.until, now)) return NOT_YET;
   const lane = await deps.ledger.memories.laneOf(tenant, owner, now);
   const given = await endsGiven(deps, { tenant, lane }, relation);
   if (given.kind !== 'ends') return given;
@@ -114,20 +110,19 @@ async function relate(
   };
   const open = relation.until === null ? await openWith(deps, { tenant, owner, lane }, ends) : null;
   const statements = await saying(deps, { lane, about: [ends.destination] }, [draft]);
-  const state = await written(deps, { tenant, lane }, { entities: made, statements });
-  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [open?.id, statements[0]?.id]);
-  return kept === null ? CONFLICT : { kind: 'written', value: kept, searchable: state === 'written' };
+  const shown = () => keptOf(deps, tenant, [open?.id, statements[0]?.id]);
+  return written(deps, { tenant, lane }, { entities: made, statements, shown });
 }
 
 /** It was so otherwise, or is over: a plain end is said as such, anything else is denied and said anew. */
 async function changeRelation(
   deps: GraphWriteDeps,
-  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+  { tenant, id }: OfOne,
   patch: RelationPatch,
 ): Promise<GraphWritten<ChangedRelation>> {
   const relation = await existing(deps, tenant, id);
   if (relation === null) return { kind: 'not_found', what: 'relation', id };
-  if (isLater(patch.invalidAt ?? null, deps.tools.now())) return notYet();
+  if (isLater(patch.invalidAt ?? null, deps.tools.now())) return NOT_YET;
   if (isEndAlone(relation, patch)) return endRelation(deps, relation, patch);
   return sayAnew(deps, relation, patch);
 }
@@ -141,13 +136,11 @@ async function endRelation(
   { invalidAt, reason = 'ended by API' }: RelationPatch,
 ): Promise<GraphWritten<ChangedRelation>> {
   const { tenant, lane, destination } = relation;
-  if (invalidAt == null || invalidAt < relation.validFrom) return beforeItBegan();
+  if (invalidAt == null || invalidAt < relation.validFrom) return BEFORE_IT_BEGAN;
   const draft: Draft = { kind: 'ended', ...endsOf(relation), at: invalidAt, reason: cleanText(reason) };
   const statements = await saying(deps, { lane, about: [destination] }, [draft]);
-  const state = await written(deps, { tenant, lane }, { entities: [], statements });
-  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, [relation.id]);
-  if (kept === null) return CONFLICT;
-  return { kind: 'written', value: { relation: kept, replaces: null }, searchable: state === 'written' };
+  const shown = () => changedTo(deps, tenant, { ids: [relation.id], replaces: null });
+  return written(deps, { tenant, lane }, { entities: [], statements, shown });
 }
 
 async function sayAnew(
@@ -165,7 +158,7 @@ async function sayAnew(
   if (given.kind !== 'ends') return given;
   const until = patch.invalidAt === undefined ? relation.invalidAt : patch.invalidAt;
   const validFrom = patch.validFrom ?? relation.validFrom;
-  if (until !== null && until < validFrom) return beforeItBegan();
+  if (until !== null && until < validFrom) return BEFORE_IT_BEGAN;
   const single = arityOf(given.ends.relationship) === 'one' || (await wasSingle(deps, relation));
   const anew: Draft = { ...periodOf(relation), ...given.ends, validFrom, until, single };
   const drafts = [...(await denialOf(deps, relation)), anew];
@@ -174,30 +167,24 @@ async function sayAnew(
   );
   const statements = await saying(deps, { lane, about }, drafts);
   const open = until === null ? await openWith(deps, relation, given.ends) : null;
-  const state = await written(deps, { tenant, lane }, { entities: given.made, statements });
   const ids = [open?.id === relation.id ? undefined : open?.id, statements.at(-1)?.id];
-  const kept = state === 'conflict' ? null : await keptOf(deps, tenant, ids);
-  if (kept === null) return CONFLICT;
-  return { kind: 'written', value: { relation: kept, replaces: relation.id }, searchable: state === 'written' };
+  const shown = () => changedTo(deps, tenant, { ids, replaces: relation.id });
+  return written(deps, { tenant, lane }, { entities: given.made, statements, shown });
 }
 
 /** It never was. */
-async function removeRelation(
-  deps: GraphWriteDeps,
-  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
-): Promise<GraphWritten<KeptRelation>> {
+async function removeRelation(deps: GraphWriteDeps, { tenant, id }: OfOne): Promise<GraphWritten<KeptRelation>> {
   const relation = await existing(deps, tenant, id);
   if (relation === null) return { kind: 'not_found', what: 'relation', id };
   const { lane, destination } = relation;
   const statements = await saying(deps, { lane, about: [destination] }, await denialOf(deps, relation));
-  const state = await written(deps, { tenant, lane }, { entities: [], statements });
-  return state === 'conflict' ? CONFLICT : { kind: 'written', value: relation, searchable: state === 'written' };
+  return written(deps, { tenant, lane }, { entities: [], statements, shown: async () => relation });
 }
 
 /** Denies one period of a relation. A denial is of all of them: the others are said again as they were. */
 async function denialOf(deps: GraphWriteDeps, relation: KeptRelation): Promise<readonly Draft[]> {
-  const others = (await periodsOf(deps, relation)).filter(({ id }) => id !== relation.id);
-  return [{ kind: 'denied', ...endsOf(relation) }, ...others.map(periodOf)];
+  const periods = await withEnds(deps, relation, { ends: relation, at: 'ever' });
+  return [{ kind: 'denied', ...endsOf(relation) }, ...periods.filter(({ id }) => id !== relation.id).map(periodOf)];
 }
 
 /** A period as it was said, without ending others: those that it ended are told by themselves. */
@@ -218,19 +205,11 @@ const endsOf = ({ source, relationship, destination }: Ends): Ends => ({ source,
 
 const isLater = (at: number | null, now: number): boolean => at !== null && at > now;
 
-const notYet = (): GraphRefusal => ({
-  kind: 'refused',
-  why: 'invalid_at is in the future; end the relation once it has ended',
-});
-
-const beforeItBegan = (): GraphRefusal => ({ kind: 'refused', why: 'invalid_at is before valid_from' });
+const NOT_YET = refused('invalid_at is in the future; end the relation once it has ended');
+const BEFORE_IT_BEGAN = refused('invalid_at is before valid_from');
 
 /** Relations around an end that are looked through. */
 const AROUND_MAX = 1_000;
-
-/** All times at which a relation held. */
-const periodsOf = (deps: GraphWriteDeps, relation: KeptRelation): Promise<readonly KeptRelation[]> =>
-  withEnds(deps, relation, { ends: relation, at: 'ever' });
 
 /** The relation of these ends that holds now. */
 async function openWith(deps: GraphWriteDeps, where: OfLane, ends: Ends): Promise<KeptRelation | null> {
@@ -246,17 +225,14 @@ async function withEnds(
   { tenant, owner, lane }: OfLane,
   { ends, at }: { readonly ends: Ends; readonly at: null | 'ever' },
 ): Promise<readonly KeptRelation[]> {
-  const isMeant = (one: KeptRelation): boolean => sameEnds(one, ends);
+  const isMeant = ({ source, relationship, destination }: KeptRelation): boolean =>
+    source === ends.source && relationship === ends.relationship && destination === ends.destination;
   for (const end of [ends.destination, ends.source]) {
     const around = await ledger.graph.around(lane, { entities: [end], at, limit: AROUND_MAX });
     if (around.length < AROUND_MAX) return around.filter(isMeant);
   }
-  const found: KeptRelation[] = [];
   const filter = { at, relationship: ends.relationship };
-  for await (const one of pages((page) => ledger.graph.listRelations(tenant, owner, filter, page))) {
-    if (isMeant(one)) found.push(one);
-  }
-  return found;
+  return (await allOf((page) => ledger.graph.listRelations(tenant, owner, filter, page))).filter(isMeant);
 }
 
 /** Whether it was said to be the only one of its source. */
@@ -272,6 +248,16 @@ async function existing({ ledger }: GraphWriteDeps, tenant: TenantId, id: string
   return relation?.counts === true ? relation : null;
 }
 
+/** A changed relation: the first of these ids that is one. */
+async function changedTo(
+  deps: GraphWriteDeps,
+  tenant: TenantId,
+  { ids, replaces }: Pick<ChangedRelation, 'replaces'> & { readonly ids: readonly (string | undefined)[] },
+): Promise<ChangedRelation | null> {
+  const relation = await keptOf(deps, tenant, ids);
+  return relation === null ? null : { relation, replaces };
+}
+
 /** The first of these ids that a relation which counts has. */
 async function keptOf(
   deps: GraphWriteDeps,
@@ -285,5 +271,125 @@ async function keptOf(
   return null;
 }
 
-const sameEnds = (a: Ends, b: Ends): boolean =>
-  a.source === b.source && a.relationship === b.relationship && a.destination === b.destination;
+/** What an explicit change of a graph works with: nothing that thinks. */
+type GraphWriteDeps = Pick<EngineDeps, 'ledger' | 'tools' | 'log' | 'index' | 'embedder'>;
+
+type Kind = Statement['kind'];
+type Of<K extends Kind> = Extract<Statement, { readonly kind: K }>;
+/** A statement without what all explicit ones have alike. */
+type Draft = {
+  [K in Kind]: Omit<Of<K>, keyof Said> & Partial<Pick<Said, 'quote' | 'messageIds' | 'memoryIds'>>;
+}[Kind];
+type Said = Pick<Statement, 'id' | 'saidAt' | 'recordedAt' | 'consolidationId' | 'messageIds' | 'memoryIds' | 'quote'>;
+
+/**
+ * Statements somebody makes themselves, in their order. Whoever writes explicitly has the last word about these entities,
+ * also against messages that claim to come from the future.
+ */
+async function saying(
+  { ledger, tools }: GraphWriteDeps,
+  { lane, about }: { readonly lane: LaneId; readonly about: readonly string[] },
+  drafts: readonly Draft[],
+): Promise<readonly Statement[]> {
+  const known = about.length === 0 ? [] : await ledger.graph.statements(lane, { entities: about });
+  const now = tools.now();
+  const latest = known.at(-1)?.statement.saidAt.at ?? 0;
+  const at = latest < now ? now : latest + 1;
+  const bits = ownerBitsOfLane(lane);
+  return drafts.map((draft, i) => ({
+    ...{ messageIds: [], memoryIds: [], quote: null },
+    ...draft,
+    id: tools.id('sta', bits),
+    saidAt: { at, seq: EXPLICIT_SEQ - drafts.length + i + 1 },
+    recordedAt: now,
+    consolidationId: null,
+  }));
+}
+
+interface Change<T> {
+  readonly entities: readonly NewEntity[];
+  readonly statements: readonly Statement[];
+  /** What is shown of it once it is written; null: somebody else has changed that in between. */
+  readonly shown: () => Promise<T | null>;
+}
+
+/** Writes a change and waits to have it found, by its words where the embedder does not answer. */
+async function written<T>(
+  deps: GraphWriteDeps,
+  { tenant, lane }: Lane,
+  { shown, ...change }: Change<T>,
+): Promise<GraphWritten<T>> {
+  const { kind } = await deps.ledger.graph.write(tenant, lane, { ...change, now: deps.tools.now() });
+  if (kind === 'conflict') return { kind: 'conflict' };
+  const searchable = await projectGraphNow(deps, lane, 'a graph was changed, but is not searchable yet');
+  const value = await shown();
+  return value === null ? { kind: 'conflict' } : { kind: 'written', value, searchable: searchable !== 'later' };
+}
+
+/** The ends of a relation that somebody names, and the entities that are made for it. */
+interface GivenEnds {
+  readonly kind: 'ends';
+  readonly ends: Ends;
+  readonly made: readonly NewEntity[];
+}
+
+interface Lane {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+}
+
+type Asked = Pick<NewRelation, 'source' | 'relationship' | 'destination'>;
+
+type End = { readonly kind: 'end'; readonly id: string; readonly self: boolean; readonly made: NewEntity | null };
+
+/** Looks entities up, makes those that are not there yet, and brings the relationship into its general form. */
+async function endsGiven(deps: GraphWriteDeps, where: Lane, asked: Asked): Promise<GivenEnds | GraphRefusal> {
+  const relationship = relationshipOf(asked.relationship);
+  if (relationship === null) {
+    return refused(`expected a relationship like works_at, got ${JSON.stringify(asked.relationship)}`);
+  }
+  const source = await endOf(deps, where, asked.source);
+  if (source.kind !== 'end') return source;
+  const destination = await endOf(deps, where, asked.destination);
+  if (destination.kind !== 'end') return destination;
+  if (source.id === destination.id || sameName(source.made, destination.made)) {
+    return refused('source and destination are the same entity; a relation is between two');
+  }
+  const turned = relationship.inverse !== (isMutual(relationship.name) && destination.self);
+  const [from, to] = turned ? [destination, source] : [source, destination];
+  const made = [source.made, destination.made].filter((entity) => entity !== null);
+  return { kind: 'ends', ends: { source: from.id, relationship: relationship.name, destination: to.id }, made };
+}
+
+const sameName = (a: NewEntity | null, b: NewEntity | null): boolean =>
+  a !== null && b !== null && (a.self ? b.self : normaliseText(a.name) === normaliseText(b.name));
+
+async function endOf(deps: GraphWriteDeps, where: Lane, given: EntityGiven): Promise<End | GraphRefusal> {
+  if (given.kind === 'name')
+    return isSelfName(given.name) ? endOf(deps, where, { kind: 'self' }) : namedEnd(deps, where, given);
+  const [found] = await entitiesMeant(deps.ledger.graph, where, given);
+  if (found !== undefined) return { kind: 'end', id: found.id, self: found.self, made: null };
+  if (given.kind === 'id') return { kind: 'not_found', what: 'entity', id: given.id };
+  return newEnd(deps, where, { name: SELF_NAME, kind: 'person', self: true });
+}
+
+/** The one that is called so; a new one where there is none of its kind. */
+async function namedEnd(
+  deps: GraphWriteDeps,
+  where: Lane,
+  { name: given, of }: Extract<EntityGiven, { readonly kind: 'name' }>,
+): Promise<End | GraphRefusal> {
+  const name = nameOf(given);
+  if (name === null) return refused(`expected the name of an entity, got ${JSON.stringify(given)}`);
+  const called = await entitiesMeant(deps.ledger.graph, where, { kind: 'name', name });
+  const fitting = called.filter(({ kind }) => of === null || mayBeOneKind(of, kind));
+  const [found, another] = fitting;
+  if (another !== undefined) return { kind: 'ambiguous', name, ids: fitting.map(({ id }) => id) };
+  if (found !== undefined) return { kind: 'end', id: found.id, self: found.self, made: null };
+  return newEnd(deps, where, { name, kind: of ?? 'thing', self: false });
+}
+
+function newEnd({ tools }: GraphWriteDeps, { lane }: Lane, entity: Omit<NewEntity, 'id'>): End {
+  const made = { ...entity, id: tools.id('ent', ownerBitsOfLane(lane)) };
+  return { kind: 'end', id: made.id, self: made.self, made };
+}

@@ -1,4 +1,4 @@
-import type { OpenProposal } from '../../graph/keeping.ts';
+import type { OpenProposal } from '../../graph/fold.ts';
 import type { Entity, GraphPlan, KeptRelation, NewEntity, Statement } from '../../graph/words.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';

@@ -17,6 +17,16 @@ export class InvalidCursorError extends Error {
 /** Rows read at once: lists of any length need the memory of one page. */
 export const PAGE = 200;
 
+/** All of a list at once, or the beginning of it. */
+export async function allOf<T>(list: (page: Page) => Promise<Paged<T>>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of pages(list)) {
+    if (all.length < most) all.push(one);
+    if (all.length >= most) break;
+  }
+  return all;
+}
+
 /** Everything of a list, page by page. */
 export async function* pages<T>(list: (page: Page) => Promise<Paged<T>>): AsyncGenerator<T> {
   for (let cursor: string | null = null, more = true; more; ) {

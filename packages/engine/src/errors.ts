@@ -58,7 +58,7 @@ export class FencedError extends Error {
   }
 }
 
-/** Told before anybody was asked: no call of a model was made. */
+/** Raised before anybody was asked: no call of a model was made. */
 const UNASKED: readonly EngineErrorCode[] = [
   'rate_limited',
   'circuit_open',

@@ -12,7 +12,7 @@ export interface Fact {
   readonly language: string | null;
   readonly about: 'user' | 'agent';
   readonly saidAt: SaidAt;
-  /** The resolved date of what it tells, else when it was said. */
+  /** The resolved date of what it says, else when it was said. */
   readonly validFrom: Millis;
   /** Of the speaker's local time; missing: UTC. */
   readonly utcOffset?: UtcOffset;

@@ -41,7 +41,7 @@ export interface Retention {
   readonly messagesDays: number | null;
   /** Plans and the answers of models. */
   readonly plansDays: number | null;
-  /** Former versions of memories, and the events that tell of them: since they stopped holding. */
+  /** Former versions of memories, and the events that mention them: since they stopped holding. */
   readonly historyDays: number | null;
 }
 
@@ -98,7 +98,7 @@ export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePol
 
 /**
  * Whether the graph has a study of what a turn consolidates. What is stored word for word reaches no model, and procedures
- * tell of no people and places. A graph is one for all apps of its owner: a key for one app has no part in it.
+ * name no people and places. A graph is one for all apps of its owner: a key for one app has no part in it.
  */
 export const isStudied = ({ settings }: Pick<Turn, 'settings'>, rules: Pick<TenantSettings, 'graph'>): boolean =>
   hasFacts(settings) && settings.ownAppOnly !== true && (settings.graph ?? rules.graph);

@@ -164,7 +164,7 @@ export interface VersionDetails {
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
-  /** Retention has removed text, quote and metadata; this tells the text from the others of its memory. */
+  /** Retention has removed text, quote and metadata; by this the text can be distinguished from the others of its memory. */
   readonly removed?: string;
 }
 

@@ -150,7 +150,7 @@ async function procedure(
   const steps = spoken.filter(({ message }) => message.role !== 'system');
   const shown = new Map(steps.map((step, i) => [`m${i}`, step]));
   const summaries: string[] = [];
-  // No overlap: every output is told once.
+  // No overlap: every output is recorded once.
   const limits = { tokens: deps.settings.partTokens, overlap: 0, count: deps.tokenizer.count };
   const parts = await inSlices(deps.tools, cutIntoParts(steps, limits));
   for (const [i, part] of parts.entries()) {

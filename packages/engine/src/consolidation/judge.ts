@@ -136,7 +136,7 @@ function refuseStrays(bench: Bench, raw: readonly RawOperation[], known: Readonl
   }
 }
 
-/** The one end of a fact: what rules can tell is told without the model. `asked`: what was wished for it. */
+/** The one end of a fact: what rules can decide is decided without the model. `asked`: what was wished for it. */
 function outcomeOf(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOnly = false }: Wishes): FactOutcome {
   const wishes = asked ?? [];
   if (isWishToForget(fact)) return forgetAsked(bench, fact, wishes);
@@ -159,7 +159,7 @@ function outcomeOf(bench: Bench, fact: Fact, { asked, repeats, tombstones, addOn
 const repeated = (bench: Bench, repeat: Repeat): Memory | undefined =>
   bench.memory(repeat.kind === 'memory' ? repeat.memoryId : (bench.memoryOfFact.get(repeat.fact) ?? ''));
 
-/** Told of a memory of which more was said since, it becomes a former version: nothing comes back by it. */
+/** Where more was said of its memory since, it becomes a former version: nothing comes back by it. */
 function joinsFormer(bench: Bench, fact: Fact, { event, id }: RawOperation): boolean {
   const memory = event === 'UPDATE' || event === 'NONE' ? bench.resolve(id) : undefined;
   return memory !== undefined && saidBefore(fact.saidAt, lastSaidAt(memory));

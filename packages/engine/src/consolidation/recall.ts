@@ -317,7 +317,7 @@ export function candidatesByFact(candidates: readonly Candidate[]): ReadonlyMap<
 interface Ground {
   readonly candidates: readonly Candidate[];
   readonly memories: ReadonlyMap<string, Memory>;
-  /** Whether two facts may tell of the same. */
+  /** Whether two facts may be about the same. */
   near(one: Fact, other: Fact): boolean;
 }
 
@@ -369,7 +369,7 @@ function holds(memory: Memory | undefined, words: string): boolean {
   return live !== null && normaliseText(live.text) === words;
 }
 
-/** Close enough on either leg that only a decision can tell what the fact does to the memory. */
+/** Close enough on either leg that only a decision can say what the fact does to the memory. */
 export const isNear = (
   scores: { readonly vector: number | null; readonly keyword: number | null },
   near: NearThresholds,
@@ -378,7 +378,7 @@ export const isNear = (
 /** Facts of one consolidation beyond which comparing each with each is not worth the time: they are simply decided. */
 const PAIRS_MAX_FACTS = 200;
 
-/** Whether two of the facts might tell of the same thing. */
+/** Whether two of the facts might be about the same thing. */
 export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sliced<boolean> {
   if (facts.length > PAIRS_MAX_FACTS) return true;
   for (const [i, one] of facts.entries()) {
@@ -388,7 +388,7 @@ export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sl
   return false;
 }
 
-/** Whether two facts might tell of the same thing; what they are compared by is worked out once for each. */
+/** Whether two facts might be about the same thing; what they are compared by is worked out once for each. */
 type PairNear = (one: Fact, other: Fact) => boolean;
 
 export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {

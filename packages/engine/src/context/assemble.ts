@@ -77,7 +77,7 @@ const HEADINGS: Readonly<Record<SectionName, string>> = {
 };
 
 /**
- * The block for a prompt, of at most so many tokens. What is told is chosen by how much it matters; memories are then told
+ * The block for a prompt, of at most so many tokens. What is shown is chosen by how much it matters; memories are then shown
  * in the order of their dates, so that what holds now is read last.
  */
 export function assembleContext(tokenizer: Tokenizer, given: ContextParts, ask: ContextAsk): AssembledContext {
@@ -114,7 +114,7 @@ function wishesOf(room: Room, parts: ContextParts, form: ContextAsk['form']): Wi
   }));
 }
 
-/** Whether a fact is told already, by itself or in other words. */
+/** Whether a fact is shown already, by itself or in other words. */
 function isShownAlready(item: ContextItem, taken: readonly ContextItem[]): boolean {
   if (!isFact(item)) return false;
   return taken
@@ -188,7 +188,7 @@ interface Wish<T extends Item> {
 
 /**
  * Shares the room out. Each wish is given its share first; then what is left over goes to the wishes from the last to
- * the first. `isKnown` says that an item need not be told beside what is taken already.
+ * the first. `isKnown` says that an item need not be shown beside what is taken already.
  */
 function allot<T extends Item>(
   wishes: readonly Wish<T>[],

@@ -67,7 +67,7 @@ export function pendingItems(room: Room, pending: readonly PendingMessage[], for
 
 const TOO_LONG = '[a message too long to be shown]';
 
-/** Messages that are worth telling: not those of the system, nor those the caller tells itself. */
+/** Messages that are worth showing: not those of the system, nor those the caller gives itself. */
 export function worthShowing(pending: readonly PendingMessage[], given: readonly GivenMessage[]): PendingMessage[] {
   const isGiven = givenOnes(given);
   return pending.filter((message) => isOfTheTalk(message) && !isGiven(message));
@@ -96,7 +96,7 @@ const MINUTE = 16;
 
 const partOf = ({ maxTokens }: Room): number => Math.floor(maxTokens * ITEM_PART);
 
-/** Counting takes time: nothing is counted that could not be told even if it were alone. */
+/** Counting takes time: nothing is counted that could not be shown even if it were alone. */
 function whileRoom<From, To extends { tokens: number }>(
   { maxTokens }: Room,
   all: readonly From[],
@@ -148,7 +148,7 @@ function endsOfWords(beginning: string): number[] {
   return ends.filter((end) => end < beginning.length);
 }
 
-/** Shared words among all words, from which on two texts that are worded in the same order tell the same. */
+/** Shared words among all words, from which on two texts that are worded in the same order say the same. */
 const NEAR = 0.8;
 
 /** A text, prepared for being compared with many. */
@@ -168,8 +168,8 @@ export function prepared(text: string): Prepared {
 }
 
 /**
- * Whether it is enough to tell one of two facts: the same words, or nearly, in the same order ("Ann loves Bob" is not
- * "Bob loves Ann"), with the same numbers, denied as often. In doubt both are told.
+ * Whether it is enough to show one of two facts: the same words, or nearly, in the same order ("Ann loves Bob" is not
+ * "Bob loves Ann"), with the same numbers, denied as often. In doubt both are shown.
  */
 export function saySame(a: Prepared, b: Prepared): boolean {
   if (a.normal === b.normal) return true;
@@ -189,10 +189,10 @@ function isWithin(part: readonly string[], whole: readonly string[]): boolean {
 }
 
 export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
-/** In the order in which a prompt is told them: from what changes least to what was said last. */
+/** In the order in which a prompt is given them: from what changes least to what was said last. */
 export type SectionName = (typeof SECTIONS)[number];
 
-/** A memory version that a prompt may be told. */
+/** A memory version that a prompt may be given. */
 export interface KnownFact {
   readonly memoryId: string;
   readonly version: number;
@@ -203,14 +203,14 @@ export interface KnownFact {
   readonly utcOffset?: UtcOffset;
 }
 
-/** A relation of the graph that a prompt may be told. */
+/** A relation of the graph that a prompt may be given. */
 export interface KnownRelation {
   /** How it reads: "Ana works at Acme". */
   readonly text: string;
   readonly validFrom: Millis;
 }
 
-/** What there is to tell. */
+/** What there is to show. */
 export interface ContextParts {
   /** The most settled first. */
   readonly profile: readonly KnownFact[];
@@ -253,7 +253,7 @@ type SummaryItem = Line<'summary'>;
 type RelationItem = Line<'relations'>;
 export interface PendingItem extends Line<'pending'> {
   readonly message: PendingMessage;
-  /** Its text as it is told. */
+  /** Its text as it is shown. */
   readonly text: string;
   readonly isCut: boolean;
 }
@@ -274,18 +274,18 @@ export interface Citation {
 
 /** A block, and what it was made of. */
 export interface AssembledContext {
-  /** Empty where there is nothing to tell. */
+  /** Empty where there is nothing to show. */
   readonly block: string;
   /** Of the form `turns`. */
   readonly turns: readonly ChatTurn[];
   readonly tokens: number;
   readonly citations: readonly Citation[];
   readonly pending: readonly PendingItem[];
-  /** How many items of each section are told, and how many are not, for want of room or being told already. */
+  /** How many items of each section are shown, and how many are not, for want of room or being shown already. */
   readonly sections: Readonly<Record<SectionName, { readonly shown: number; readonly leftOut: number }>>;
 }
 
-/** Said where what came before the first turn is not told. */
+/** Said where what came before the first turn is not shown. */
 const OPENING: ChatTurn = { role: 'user', content: '(The conversation before this is not shown.)' };
 
 /** Waiting messages as turns of a chat, oldest first. */
@@ -314,7 +314,7 @@ function turnOf({ message: { role, name }, text }: PendingItem): ChatTurn {
 /*
  * What others said stands in a prompt as data: it cannot close the block it is in, speak in another role, or pass for a
  * citation. Words stay as they are; only signs that prompts are built with change. No escaping makes a model deaf to
- * what a text says: the block tells it that none of this is an instruction.
+ * what a text says: the block says to it that none of this is an instruction.
  */
 
 /** A text of others on one line. */

@@ -57,7 +57,7 @@ export async function checkLanes({ deps: { ledger, tools }, depth }: Examining):
   return { looked: 1 + (depth === 'quick' ? 0 : CONTRADICTIONS.length), findings };
 }
 
-/** A clock that is behind is not told from workers that are away: they note nothing. */
+/** A clock that is behind cannot be distinguished from workers that are away: they note nothing. */
 async function clocksApart({ ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): Promise<readonly Finding[]> {
   const shown = await ledger.lanes.clockShown();
   const ahead = shown === null ? 0 : shown - tools.now();

@@ -65,7 +65,7 @@ async function eraseRows({ ledger }: ErasureDeps, id: string, cancel: Cancellati
   }
 }
 
-/** The entries of the trail stay, and tell of the erasure instead of the owner. */
+/** The entries of the trail stay, and name the erasure instead of the owner. */
 async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancellation): Promise<void> {
   while ((await ledger.trail.forgetOwner(id, SLICE)) === SLICE) {
     if (cancel.aborted) throw cancel.reason ?? new Error('cancelled');

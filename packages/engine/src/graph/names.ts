@@ -210,7 +210,7 @@ const SCRIPTS: readonly RegExp[] = [
   'Devanagari',
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
 
-/** Its place among those that are told apart; -1: none of them. */
+/** Its place among those that are distinguished; -1: none of them. */
 const scriptOf = (name: string): number => SCRIPTS.findIndex((script) => script.test(name));
 
 /** "Ana" of "Ana Silva", "Acme" of "Acme Robotics": its first or, of a person, its last words. */
@@ -241,7 +241,7 @@ function isSlip(a: string, b: string): boolean {
   return allowed > 0 && distance(a, b, allowed) <= allowed;
 }
 
-/** How many letters are changed, missing, added or swapped with the next; more than `most` is told as most + 1. */
+/** How many letters are changed, missing, added or swapped with the next; more than `most` counts as most + 1. */
 function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)];

@@ -156,7 +156,7 @@ export function kindOf(words: string | null): EntityKind {
   return KINDS.get(plain) ?? 'thing';
 }
 
-/** Whether two kinds may be of one entity: what nobody could tell the kind of may be anything. */
+/** Whether two kinds may be of one entity: what is of no clear kind may be anything. */
 export const mayBeOneKind = (a: EntityKind, b: EntityKind): boolean => a === b || VAGUE.has(a) || VAGUE.has(b);
 
 const VAGUE: ReadonlySet<EntityKind> = new Set<EntityKind>(['thing', 'concept']);

@@ -77,7 +77,7 @@ export interface HoldsStatement extends Said, Ends {
   readonly kind: 'holds';
   /** The resolved date, else when it was said. */
   readonly validFrom: Millis;
-  /** It is told of the past: it held until then. null: it holds when it is said. */
+  /** It is said of the past: it held until then. null: it holds when it is said. */
   readonly until: Millis | null;
   /** The source has at most one such destination at a time: what was said to hold before ends. */
   readonly single: boolean;

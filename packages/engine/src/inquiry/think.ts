@@ -19,7 +19,7 @@ export interface Thinking {
   readonly reader: Reader;
   /** For all calls of one inquiry together: what they read and write. */
   readonly tokensMax: number;
-  /** Now, as ISO 8601: local time where the owner is, as far as what was read tells. */
+  /** Now, as ISO 8601: local time where the owner is, as far as what was read shows. */
   now(): string;
 }
 
@@ -36,7 +36,7 @@ interface Asked {
 export interface Thought {
   readonly step: Step;
   readonly usage: TokenUse;
-  /** It was told to answer. */
+  /** It had to answer. */
   readonly last: boolean;
 }
 
@@ -101,13 +101,13 @@ export interface Reader {
   readonly cancel: Cancellation;
 }
 
-interface Told<T> {
+interface Answer<T> {
   readonly value: T;
   readonly usage: TokenUse;
 }
 
 /** Asks within the budgets, and once more for an answer that cannot be used. Every call is counted. */
-export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 'step'>): Promise<Told<T>> {
+export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 'step'>): Promise<Answer<T>> {
   const payer = await payerOf(reader);
   const asked = { ...question, step: question.prompt.name };
   const first = await call(payer, callOf(question.prompt, question.ask, question.input));

@@ -97,7 +97,7 @@ const whole =
   (found: string): number =>
     fits(found) ? found.length : 0;
 
-/** What is said before a number that is a telephone's, though its form alone does not tell. */
+/** What is said before a number that is a telephone's, though its form alone does not show it. */
 const PHONE_HINT =
   /(?:\b(?:phone|telephone|tel|mobile|cell|fax|whatsapp|call me (?:at|on)|text me (?:at|on))\b|电话|手机|手机号|联系方式|微信)[^\d\n+]{0,16}(?<value>\(?\d(?:[ \-./()]{0,2}\d){5,13})(?!\d)/giu;
 
@@ -131,7 +131,7 @@ const OCTET_MAX = 255;
 const IBAN_MIN = 15;
 const IBAN_MAX = 34;
 
-/** How much of it is an account number: words in capitals may follow. The check digits tell. */
+/** How much of it is an account number: words in capitals may follow. The check digits show it. */
 function ibanLength(found: string): number {
   for (let end = found.length; end >= IBAN_MIN; end -= 1) {
     const number = found.slice(0, end).replaceAll(' ', '');

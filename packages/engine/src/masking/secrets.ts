@@ -57,12 +57,16 @@ const foundBy = ({ kind, form }: KeyForm, part: string, offset: number): Secret[
     return { kind, start, end: start + value.length };
   });
 
-/** Passwords and PINs that are told as such: "my password is …", "PIN: …", "密码是…". */
+/** Passwords and PINs that are named as such: "my password is …", "PIN: …", "密码是…". */
 function passwordsIn(text: string): Secret[] {
   const named = HINTS.some((hint) => hint.test(text));
   return [
-    ...(named ? [...text.matchAll(TOLD), ...text.matchAll(CHANGED_TO)].flatMap((match) => toldPassword(match)) : []),
-    ...(UNSPACED.test(text) ? [...text.matchAll(TOLD_UNSPACED)].map((match) => secretOf('password', match)) : []),
+    ...(named
+      ? [...text.matchAll(NAMED_AS_SUCH), ...text.matchAll(CHANGED_TO)].flatMap((match) => namedPassword(match))
+      : []),
+    ...(UNSPACED.test(text)
+      ? [...text.matchAll(NAMED_AS_SUCH_UNSPACED)].map((match) => secretOf('password', match))
+      : []),
     ...(named ? [...text.matchAll(PIN)].map((match) => secretOf('PIN', match)) : []),
   ];
 }
@@ -83,16 +87,16 @@ const GAP = '[^.,;!?\\n"，。；]{0,40}?';
 /** The value ends with white space, or where JSON would end it. */
 const VALUE = '\\\\?["\'`“‘«]?(?<value>[^\\s"\\\\`”’»]{3,128})(?<rest>[^.,;!?\\n"\\\\]{0,80})';
 
-const TOLD = new RegExp(
+const NAMED_AS_SUCH = new RegExp(
   `${KEYWORD}${GAP}(?<link>\\s{1,3}${VERBS}\\s{1,3}|\\s{0,3}(?:->|=>?|:|：)\\s{0,3})${VALUE}`,
   'giu',
 );
 const CHANGED_TO = new RegExp(`${beginning(CHANGED)}\\s${GAP}${KEYWORD}${GAP}(?<link>\\sto\\s{1,3})${VALUE}`, 'giu');
 
-/** Chinese and Japanese put no spaces: a value is told from the words around it by being spelt in Latin letters and digits. */
+/** Chinese and Japanese put no spaces: a value is distinguished from the words around it by being spelt in Latin letters and digits. */
 const UNSPACED_WORDS = '密码|密碼|口令|パスワード|비밀번호';
 const UNSPACED = new RegExp(UNSPACED_WORDS, 'u');
-const TOLD_UNSPACED = new RegExp(
+const NAMED_AS_SUCH_UNSPACED = new RegExp(
   `(?:${UNSPACED_WORDS})[^。！？\\n"\\]]{0,12}?(?:是|为|為|：|:|=|は|는|은|改成|设为|設為)了?\\s{0,3}[「“']?(?<value>[!-~]{3,128}?)(?=[\\s"\\\\，。！？」”'\\u3000-\\uffff]|$)`,
   'gu',
 );
@@ -103,7 +107,7 @@ const NUMBERED =
 const PIN = new RegExp(`${beginning(PINS)}${NUMBERED}(?<value>\\d{3,8})(?![\\p{L}\\p{N}-])`, 'giu');
 
 /**
- * What every password but those of TOLD_UNSPACED has, and every PIN: sought first, in most texts in vain. Few words at a
+ * What every password but those of NAMED_AS_SUCH_UNSPACED has, and every PIN: sought first, in most texts in vain. Few words at a
  * time are found faster than all of them.
  */
 const HINTS = [
@@ -124,7 +128,7 @@ const ORDINARY = new Set(
 );
 
 /** After a colon anything is a password; after "is" it must not be an ordinary word, and one of letters may go on as a phrase. */
-function toldPassword(match: RegExpExecArray): Secret[] {
+function namedPassword(match: RegExpExecArray): Secret[] {
   const { link = '', value = '', rest = '' } = match.groups ?? {};
   const bare = value.replace(/[.,;:!?)\]}>。，'*]+$/u, '');
   if (bare.length < 3) return [];

@@ -62,7 +62,7 @@ export const newestOrNull = (memory: Memory): MemoryVersion | null =>
   memory.versions.find((version) => version.supersededBy === null) ?? null;
 
 /**
- * All versions in the order in which they took each other's place. Their times do not tell it: several can come from one
+ * All versions in the order in which they took each other's place. Their times do not show it: several can come from one
  * and the same message.
  */
 export function inOrder(memory: Memory): MemoryVersion[] {
@@ -188,7 +188,7 @@ function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
   return stretches;
 }
 
-/** What retention has removed is still told apart, by what it has left of each text. */
+/** What retention has removed is still distinguished, by what it has left of each text. */
 function saysTheSame({ text, run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
   if (first?.details.removed !== undefined || mark.details.removed !== undefined) {
     return first !== undefined && printOf(first) === printOf(mark);
@@ -200,7 +200,7 @@ const printOf = ({ text, details }: Said): string => details.removed ?? fingerpr
 
 /**
  * The mark said first gives wording and times, the last that is no mere confirmation the details; the one that arrived
- * first gives the number, which never changes. What retention has removed is told by what was said the same and is still
+ * first gives the number, which never changes. What retention has removed is represented by what was said the same and is still
  * there.
  */
 function versionOf(run: readonly Said[]): MemoryVersion {
@@ -208,17 +208,17 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   const [giver] = [...run].sort((a, b) => a.revision - b.revision);
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
   const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
-  const told = run.find((mark) => mark.details.removed === undefined);
+  const clear = run.find((mark) => mark.details.removed === undefined);
   const { removed, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   return {
     number: giver.revision,
-    text: (told ?? first).text,
+    text: (clear ?? first).text,
     saidAt: first.saidAt,
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...(told === undefined && removed !== undefined ? details : rest), sourceIds },
+    details: { ...(clear === undefined && removed !== undefined ? details : rest), sourceIds },
     recordedAt: giver.recordedAt,
   };
 }
@@ -258,7 +258,7 @@ function versionAt(memory: Memory, saidAt: SaidAt): MemoryVersion | undefined {
   return versions.findLast((version) => !saidBefore(saidAt, version.saidAt)) ?? versions[0];
 }
 
-/** The text that held; for a deletion the one it ends, which is a former one where it is told late. */
+/** The text that held; for a deletion the one it ends, which is a former one where it is said late. */
 export function previousOf(before: Memory, kind: EventKind, saidAt: SaidAt): string | null {
   const live = liveVersion(before)?.text ?? null;
   return kind === 'DELETE' ? (versionAt(before, saidAt)?.text ?? live) : live;

@@ -41,8 +41,8 @@ export function withoutFormer({ hash }: Pick<Tools, 'hash'>, life: Life, before:
   const changed = events.flatMap((event) => {
     const { revision, previous, kind } = event;
     const isOld = revision <= end;
-    const tells = previous !== null && !kept.has(normaliseText(previous)) && (isOld || texts.includes(previous));
-    return emptyEvent({ hash }, event, { says: gone.has(revision), tells, explains: isOld && kind === 'DELETE' });
+    const mentions = previous !== null && !kept.has(normaliseText(previous)) && (isOld || texts.includes(previous));
+    return emptyEvent({ hash }, event, { says: gone.has(revision), mentions, explains: isOld && kind === 'DELETE' });
   });
   if (gone.size + changed.length === 0) return null;
   return { memory: evolve(memory, { ...memory, timeline }, []), events: changed, texts };
@@ -125,20 +125,20 @@ const emptyDetails = (details: VersionDetails, text: string): VersionDetails => 
   removed: details.removed ?? fingerprint(text),
 });
 
-/** `says` a text that is gone, `tells` of one, or only `explains` its end; none where it reads so already. */
+/** `says` a text that is gone, `mentions` one, or only `explains` its end; none where it reads so already. */
 function emptyEvent(
   tools: Pick<Tools, 'hash'>,
   event: MemoryEvent,
-  { says, tells, explains }: { says: boolean; tells: boolean; explains: boolean },
+  { says, mentions, explains }: { says: boolean; mentions: boolean; explains: boolean },
 ): MemoryEvent[] {
   const { text, details } = event;
-  if (!says && !tells && !explains) return [];
-  const previousHash = tells ? blockedHash(tools, event) : null;
+  if (!says && !mentions && !explains) return [];
+  const previousHash = mentions ? blockedHash(tools, event) : null;
   const emptied = {
     ...event,
     reason: REMOVED,
     ...(says && text !== null && details !== null && { text: REMOVED, details: emptyDetails(details, text) }),
-    ...(tells && { previous: REMOVED }),
+    ...(mentions && { previous: REMOVED }),
     ...(previousHash !== null && { previousHash }),
   };
   return canonical(emptied) === canonical(event) ? [] : [emptied];

@@ -20,7 +20,7 @@ import {
 /** What a review works with: nothing that thinks. */
 type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
-/** A consolidation may change the memory between reading and writing it; after this many times the caller is told. */
+/** A consolidation may change the memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
 /** More operations on one new memory than a consolidation ever holds back. */
 const SIBLINGS_MAX = 100;

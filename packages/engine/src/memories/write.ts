@@ -21,7 +21,7 @@ type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Explicit writes and undos are said after every message of their millisecond. */
 export const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
-/** A consolidation may change a memory between reading and writing it; after this many times the caller is told. */
+/** A consolidation may change a memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
 /** Deletions in one transaction: long work goes in slices, so that others can write in between. */
 export const SLICE = 100;

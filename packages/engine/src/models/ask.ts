@@ -249,7 +249,7 @@ export function unanswered(
   return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
 }
 
-/** Which prompt was used, as a plan tells it. */
+/** Which prompt was used, as a plan records it. */
 export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({
   name: prompt.name,
   version: prompt.version,
@@ -274,7 +274,7 @@ const PROBE: ChatCall = {
 
 /**
  * Whether a failure may say nothing of the batches, because the models are away. Asked only where the failure would
- * cost batches their last try: then a question that anything can answer tells a provider that is down from an input it
+ * cost batches their last try: then a question that anything can answer distinguishes a provider that is down from an input it
  * cannot bear. `there`: now it answers; whether it did before is not known.
  */
 export async function doubt(

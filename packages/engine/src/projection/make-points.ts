@@ -284,9 +284,9 @@ type SaidById = ReadonlyMap<string, SaidMessage>;
 /** For points that are asked about their texts alone. */
 export const NOTHING_SAID: SaidById = new Map();
 
-/** Of a version that was said again and again the last messages count: the more there are, the less each of them tells. */
+/** Of a version that was said again and again the last messages count: the more there are, the less each of them says. */
 const SOURCES_MAX = 6;
-/** A long turn of a chat. Of a text that was pasted in, the beginning tells what it is about, and the rest of other things. */
+/** A long turn of a chat. Of a text that was pasted in, the beginning says what it is about, and the rest of other things. */
 const CHARACTERS_PER_MESSAGE = 2_000;
 const TERMS_PER_MESSAGE = 120;
 /** What a message answers was said in the same sitting; what was said before a longer pause is about something else. */
@@ -299,8 +299,8 @@ export function contextOf(version: MemoryVersion, said: SaidById): { contextTerm
   const texts = [...sources.map(({ message }) => message), ...sources.flatMap(priorOf)].map(readOf);
   const days = [version.saidAt.at, version.validFrom, ...sources.map(({ message }) => message.saidAt.at)];
   const speaker = speakerOf(version, sources);
-  const told = [...new Set(texts)].flatMap(termsOf).concat(dayTerms(days, [version.text, ...texts]));
-  return { contextTerms: [...told, ...terms(speaker ?? '')], speaker };
+  const context = [...new Set(texts)].flatMap(termsOf).concat(dayTerms(days, [version.text, ...texts]));
+  return { contextTerms: [...context, ...terms(speaker ?? '')], speaker };
 }
 
 /** What a message stands in: what was said before it, the day, and who said it. */
@@ -321,7 +321,7 @@ const wordsIn = (said: SaidById): number =>
 const priorOf = ({ message, before }: SaidMessage): Message[] =>
   before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];
 
-/** What retention has removed tells nothing. */
+/** What retention has removed says nothing. */
 const readOf = (message: Message): string =>
   isWorthReading(message) ? cut(spokenOf(message).text, CHARACTERS_PER_MESSAGE) : '';
 

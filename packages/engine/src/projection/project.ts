@@ -324,7 +324,7 @@ const AWAY = new WeakMap<Embedder, { readonly failure: EngineError; readonly unt
 
 /**
  * The embedder until it is known to be away: then nobody else of this pass waits for it, and lanes whose vectors are known go
- * on without. A failure that may be of the texts is told apart from one of the embedder by a question that any embedder answers.
+ * on without. A failure that may be of the texts is distinguished from one of the embedder by a question that any embedder answers.
  */
 function untilAway(deps: SweepDeps, cancel: Cancellation): Embedder & { isAway(): boolean } {
   const { embedder, log, tools } = deps;

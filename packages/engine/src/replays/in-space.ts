@@ -60,7 +60,7 @@ const gatherFromLife =
 
 const paidCalls = (meter: Meter): Meter => ({
   step: () => {},
-  call: (...told) => meter.call(...told),
+  call: (...called) => meter.call(...called),
   turn: () => {},
   facts: () => {},
   searchable: () => {},

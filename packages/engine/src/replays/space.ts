@@ -2,7 +2,7 @@ import type { SaidAt, TenantId } from '../words.ts';
 
 /**
  * A shadow space is a tenant of its own: lanes, batches, memories and index points in it are nobody else's, and no caller
- * can name it. Its id tells whose it is, since the models it asks are paid for by that tenant.
+ * can name it. Its id says whose it is, since the models it asks are paid for by that tenant.
  */
 interface Space {
   /** Whose it is. */
@@ -26,7 +26,7 @@ export function spaceIn(tenant: TenantId): Space | null {
 /** The tenant whose budget and counters a call is counted to. */
 export const payerOf = (tenant: TenantId): TenantId => spaceIn(tenant)?.tenant ?? tenant;
 
-/** The id of a copy: told from that of its original, and from that of other copies. */
+/** The id of a copy: different from that of its original, and from that of other copies. */
 export const copyId = (id: string, replay: string): string => `${id}~${replay}`;
 
 /** The original behind a copy's id. */

@@ -13,18 +13,21 @@ export function withoutOwner(
 ): Pick<Replay, 'filter' | 'result'> | null {
   const { userId, ...rest } = replay.filter;
   const named = owner.kind === 'user' && userId === owner.id;
-  const told = replay.result as unknown as WhatIfResult | null;
-  const said = [...(told?.differences ?? []), ...(told?.relations?.differences ?? [])];
+  const found = replay.result as unknown as WhatIfResult | null;
+  const said = [...(found?.differences ?? []), ...(found?.relations?.differences ?? [])];
   if (!named && said.every(isOfOthers(owner))) return null;
   // Without a user it would find everybody: it finds no batch.
-  return { filter: named ? { ...rest, ids: [] } : replay.filter, result: told === null ? null : without(told, owner) };
+  return {
+    filter: named ? { ...rest, ids: [] } : replay.filter,
+    result: found === null ? null : without(found, owner),
+  };
 }
 
-function without(told: WhatIfResult, owner: Owner): JsonObject {
-  const differences = told.differences.filter(isOfOthers(owner));
-  const { relations } = told;
+function without(found: WhatIfResult, owner: Owner): JsonObject {
+  const differences = found.differences.filter(isOfOthers(owner));
+  const { relations } = found;
   const others = relations && { ...relations, differences: relations.differences.filter(isOfOthers(owner)) };
-  return JSON.parse(JSON.stringify({ ...told, differences, relations: others }));
+  return JSON.parse(JSON.stringify({ ...found, differences, relations: others }));
 }
 
 const isOfOthers =

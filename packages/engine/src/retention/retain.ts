@@ -24,7 +24,7 @@ export interface RetentionPreview {
   /** Batches whose messages lose their content, and consolidations that lose their plans and answers. */
   readonly batches: number;
   readonly consolidations: number;
-  /** Memories whose former versions, and the events that tell of them, lose their contents. */
+  /** Memories whose former versions, and the events that mention them, lose their contents. */
   readonly histories: number;
   readonly memories: Readonly<Record<ForgettingCause, number>>;
 }
@@ -187,7 +187,7 @@ async function countHistories(
   return count;
 }
 
-/** Removes what such versions and the events that tell of them say, in slices. Answers with how many memories lost something. */
+/** Removes what such versions and the events that mention them say, in slices. Answers with how many memories lost something. */
 async function removeHistories(
   deps: HistoryDeps,
   { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },

@@ -43,7 +43,7 @@ export function freshness({ at }: RankQuestion, hits: readonly IndexHit[]): read
 
 /**
  * What somebody said counts more where the question names them: of two who talk about the same, the other one mentions
- * the name and this one tells the story. Gains 8 points of R@1 and 4 of R@5 on raw messages.
+ * the name and this one has the story. Gains 8 points of R@1 and 4 of R@5 on raw messages.
  */
 const NAMED_SPEAKER = 0.3;
 
@@ -107,7 +107,7 @@ function beginsAlike(text: string, question: string): boolean {
   return false;
 }
 
-/** What tells of a time counts more where a time is asked for. Gains half a point of R@1. */
+/** What names a time counts more where a time is asked for. Gains half a point of R@1. */
 const TELLS_TIME = 0.05;
 
 const ASKS_TIME =
@@ -132,7 +132,7 @@ const BELIEVED = 3;
 const WORDS = 12;
 /** The hits whose texts are read again: what stands further behind does not come into the first ten by it. */
 const READ = 25;
-/** UTF-16 units of a text that are read: the beginning of a long one tells what it is about. */
+/** UTF-16 units of a text that are read: the beginning of a long one says what it is about. */
 const TEXT_MAX = 300;
 
 /**

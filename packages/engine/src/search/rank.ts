@@ -170,7 +170,7 @@ export function mergeShelves({ memories, messages }: Shelves, limit: number): Ra
 
 /**
  * Weights of a logistic regression on 2,600 questions, half of them asked of somebody else's conversation with the names
- * exchanged. It tells these halves apart with an AUROC of .87 on raw messages and .90 on facts, and is right about as often
+ * exchanged. It separates these halves with an AUROC of .87 on raw messages and .90 on facts, and is right about as often
  * as it says: of the questions it gives .8 and more, 94 % are answered by what is there; of those below .2, 10 %.
  */
 const BOTH_LEGS = { none: -6.7, strength: 4.1, coverage: 1.9, nearness: 5.3 } as const;

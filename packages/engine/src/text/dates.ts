@@ -32,7 +32,7 @@ export const isDay = (at: Millis): boolean => at % DAY === 0;
 export const shownIsoOf = (at: Millis, offset: UtcOffset | undefined): string =>
   isDay(at) ? isoOf(at) : localIsoOf(at, offset);
 
-/** The date of a day, or of a moment where it was told: 2026-03-09. */
+/** The date of a day, or of a moment where it was said: 2026-03-09. */
 export const dateTextOf = (at: Millis, offset: UtcOffset | undefined): string =>
   isoOf(isDay(at) ? at : at + (offset ?? 0) * MINUTE).slice(0, 'yyyy-mm-dd'.length);
 

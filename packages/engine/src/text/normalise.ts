@@ -50,7 +50,7 @@ function withoutTrailing(text: string): string {
 const PRIME = 0x01000193;
 
 /**
- * Tells the few texts of one memory apart when they are no longer there: 64 bits, the same for texts that read the same. It
+ * Distinguishes the few texts of one memory when they are no longer there: 64 bits, the same for texts that read the same. It
  * hides a text from a reader, not from somebody who guesses it.
  */
 export function fingerprint(text: string): string {

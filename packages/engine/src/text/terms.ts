@@ -43,7 +43,7 @@ export interface Word {
   readonly text: string;
 }
 
-/** Longest word kept, in UTF-16 units: beyond are encoded data and links, told apart well enough by their beginning. */
+/** Longest word kept, in UTF-16 units: beyond are encoded data and links, distinguished well enough by their beginning. */
 const LONGEST = 64;
 
 const UNSPACED =

@@ -68,7 +68,7 @@ interface Refreshing {
   readonly cancel: Cancellation;
 }
 
-/** Asks, and once more for an answer of which nothing can be used or that broke off. null: nothing to tell. */
+/** Asks, and once more for an answer of which nothing can be used or that broke off. null: nothing to say. */
 async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise<string | null> {
   const question = {
     step: SUMMARIZE.name,
@@ -78,8 +78,8 @@ async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise
     shape: summaryIn,
   };
   const first = await call(refreshing, callOf(question.prompt, question.ask, question.input));
-  const told = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
-  if (told !== null) return told.value === '' ? null : shorten(maskSecrets(told.value).text, SUMMARY_TOKENS_MAX);
+  const read = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
+  if (read !== null) return read.value === '' ? null : shorten(maskSecrets(read.value).text, SUMMARY_TOKENS_MAX);
   throw new EngineError(
     'expected refresh_summary to answer with {"summary": "…"}, got something else, twice; if this persists, use another model',
     { code: 'model_output_unusable', retryable: true },

@@ -15,7 +15,7 @@ import type { LaneId, Memory, MemoryEvent, Millis, Owner, TenantId } from '../wo
 /** What undoing works with: nothing that thinks. */
 type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
-/** Others may change a memory between reading and writing it; after this many times the caller is told. */
+/** Others may change a memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
 
 export function undoer(deps: UndoDeps): Undoer {

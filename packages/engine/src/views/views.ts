@@ -173,5 +173,5 @@ export const failureView = (failure: Failure | null) => (failure === null ? null
 
 export const failuresView = (failures: readonly Failure[]) => failures.map(shown);
 
-/** What was kept before failures were kept without their places is told without them, too. */
+/** What was kept before failures were kept without their places is shown without them, too. */
 const shown = (failure: Failure) => ({ ...failureOf(failure, failure.at), at: isoOf(failure.at) });

@@ -143,7 +143,7 @@ function discardOf({ text }: RawFact, reason: string): Discard {
   return { text: maskSecrets(text.slice(0, FACT_MAX)).text, reason };
 }
 
-/** Slices of one message overlap: what stands in two of them is told once. */
+/** Slices of one message overlap: what stands in two of them counts once. */
 const keyOf = ({ raw, sources }: Candidate): string =>
   [normaliseText(raw.text), ...sources.map(({ id }) => id)].join('\n');
 
@@ -201,7 +201,7 @@ type Attribute = (clue: Clue, pool: readonly Spoken[]) => readonly Spoken[];
 
 /** How much the words of the message before count: an answer is understood by its question. */
 const BEFORE_WEIGHT = 0.3;
-/** A question seldom tells of who asks it. */
+/** A question seldom says anything of who asks it. */
 const QUESTION_WEIGHT = 0.8;
 /** Facts begin with what is known ("User lives in…") and end with what is new: their last word counts twice their first. */
 const END_WEIGHT = 2;

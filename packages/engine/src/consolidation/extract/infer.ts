@@ -66,7 +66,7 @@ const KNOWN_TOKENS_MAX = 2_000;
 
 type Context = ExtractInput['context'];
 
-/** What a call is told beside the new messages. The first part reads what was said before the window, others the part before. */
+/** What a call is given beside the new messages. The first part reads what was said before the window, others the part before. */
 export function contextOf(
   gathered: GatheredTurn,
   { spoken, before, count }: { spoken: readonly Spoken[]; before: readonly Spoken[]; count: number },

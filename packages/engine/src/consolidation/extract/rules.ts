@@ -11,7 +11,7 @@ import type { Role } from '../../words.ts';
 export const FACT_MAX = 4_000;
 export const TOO_LONG = `longer than ${FACT_MAX} characters: not one fact`;
 
-/** Why a fact is not worth keeping; null when it is. Each rule is one reason, told in the plan. */
+/** Why a fact is not worth keeping; null when it is. Each rule is one reason, recorded in the plan. */
 export function junkReason(fact: RawFact, window: Window): string | null {
   for (const rule of RULES) {
     const reason = rule(fact, window);
@@ -48,7 +48,7 @@ export function idleReason({ message, text }: Spoken, { agent }: { readonly agen
   return message.role === 'assistant' && !agent ? 'said by the assistant, not by the user' : null;
 }
 
-/** Whether a fact tells only that something was said in the conversation, and nothing that holds after it. */
+/** Whether a fact says only that something was said in the conversation, and nothing that holds after it. */
 export const isChatter = (fact: string): boolean =>
   !/forget|forgotten|erase|delete|remove|忘|删/iu.test(fact) && CHATTER.some((form) => form.test(fact.trim()));
 
@@ -208,7 +208,7 @@ const ENGLISH_FORGET =
 const ENGLISH_MAY_FORGET = /\b(?:can|could|shall|should|may) we (?:please |just |all )?forget\b/iu;
 const ENGLISH_NOT_REMEMBER =
   /\b(?:(?:don't|do not|dont|no longer|never|stop|should not|shouldn't) (?:remember|store|save|keep|mention)(?:ing)?|(?:want|wants|like|love|have) (?:\S+ ){1,6}forgotten)\b/iu;
-/** Much is deleted in a chat: files, lines, rows. A memory is what somebody has told. */
+/** Much is deleted in a chat: files, lines, rows. A memory is what somebody has said. */
 const ENGLISH_DELETE =
   /\b(?:delete|erase|remove|wipe|purge|scrub|clear)\b(?! (?:the )?(?:file|folder|row|line|column|branch|comment))[^.!?\n]{0,40}?\b(?:that i|what i|my|me|everything|all|the fact|about|memor(?:y|ies)|remember|know|this|that|it)\b/iu;
 

@@ -281,7 +281,7 @@ function worthOf({ term, meaning }: Asked, has: Has): number {
 
 const meets = (a: ReadonlySet<number>, b: ReadonlySet<number>): boolean => [...a].some((one) => b.has(one));
 
-/** Of what is wanted only what any of the covers has: the rest tells no path from another. */
+/** Of what is wanted only what any of the covers has: the rest distinguishes no path from another. */
 function withoutIdle(covers: readonly Cover[]): readonly Cover[] {
   const used = (covers[0] ?? []).map((_, i) => covers.some((cover) => (cover[i] ?? 0) > 0));
   return covers.map((cover) => cover.filter((_, i) => used[i]));

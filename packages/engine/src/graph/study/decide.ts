@@ -18,7 +18,7 @@ export interface Decided extends Compared {
   readonly decisions: RawDecisions;
   /** The relations behind the ids that the model was shown. */
   readonly shownRelations: ReadonlyMap<string, KeptRelation>;
-  /** The same of what was told: n0, n1, … */
+  /** The same of what was said: n0, n1, … */
   readonly shownClaims: ReadonlyMap<string, number>;
   readonly shownPairs: ReadonlyMap<string, Pair>;
   /** Whether a model was asked. */
@@ -163,19 +163,19 @@ const relationsOf = ({ neighbours }: Compared, entity: string): readonly string[
 /** Relations that hold around the sources of new ones: more than anybody has of the few kinds that may conflict. */
 const NEIGHBOURS_MAX = 200;
 
-/** A told relation, and what holds that it may end, or may be ended by. */
+/** A new relation, and what holds that it may end, or may be ended by. */
 interface Doubt {
-  /** Its place in the list of what was told. */
+  /** Its place in the list of what was said. */
   readonly claim: number;
   readonly known: readonly KeptRelation[];
-  /** Others that were told with it, by their places. */
+  /** Others that were said with it, by their places. */
   readonly others: readonly number[];
 }
 
 interface Compared extends Linked {
   /** What holds around the sources of new relations. */
   readonly neighbours: readonly KeptRelation[];
-  /** What only a model can tell. */
+  /** What only a model can decide. */
   readonly doubts: readonly Doubt[];
 }
 

@@ -161,7 +161,7 @@ interface Naming extends Pick<Claim, 'saidAt' | 'messageIds' | 'quote'> {
   readonly name: string;
 }
 
-/** Messages that one naming tells of. */
+/** Messages that one naming names. */
 const MESSAGES_MAX = 5;
 
 /** Every entity that statements are about, by all names that messages give it. */
@@ -189,10 +189,10 @@ function namesOf({ name, aliases, self, known }: Mention): readonly string[] {
   return known === null || isProper(name) ? [name, ...aliases] : [known.name, ...aliases];
 }
 
-/** A name of its own, rather than a word: where a script has capitals, they tell. */
+/** A name of its own, rather than a word: where a script has capitals, they show it. */
 const isProper = (name: string): boolean => /\p{Lu}/u.test(name) || !/\p{Ll}/u.test(name);
 
-/** A relation that ends, and what was told that ends it. */
+/** A relation that ends, and what was said that ends it. */
 interface End {
   readonly relation: Pick<KeptRelation, 'source' | 'relationship' | 'destination'>;
   readonly by: Pick<Claim, 'saidAt' | 'messageIds' | 'quote'> & { readonly at: number };
@@ -221,7 +221,7 @@ interface Limits {
 /** A reason is a few words. In characters. */
 const REASON_MAX = 200;
 
-/** Makes of a model's decisions what will be done: unknown ids, other sources and too many ends are refused, and told. */
+/** Makes of a model's decisions what will be done: unknown ids, other sources and too many ends are refused, with a remark. */
 export function conclude(decided: Decided, limits: Limits): Concluded {
   const unread = decided.decisions.unread.map(({ text, reason }) => ({ asked: text, did: `refused: ${reason}` }));
   const remarks: Remark[] = [...decided.remarks, ...unread];
@@ -318,7 +318,7 @@ function joinAt(places: Place[], from: string, into: Place): void {
   for (const [i, { id }] of places.entries()) if (id === from) places[i] = into;
 }
 
-/** Ids tell which was made first. */
+/** Ids show which was made first. */
 const earlierOf = (a: string, b: string): string => (a < b ? a : b);
 const laterOf = (a: string, b: string): string => (a < b ? b : a);
 

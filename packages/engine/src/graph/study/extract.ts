@@ -162,7 +162,7 @@ const CLAIMS_MAX = 200;
 
 /**
  * Makes mentions and relations of what the model wrote. It is not believed: names must stand in the messages, words of
- * kinds and relationships are put into general form, a message must stand behind each relation. What is refused is told.
+ * kinds and relationships are put into general form, a message must stand behind each relation. What is refused is noted in a remark.
  */
 function* admitGraph(
   found: readonly FoundGraph[],
@@ -194,7 +194,7 @@ const named = (name: string): RawEntity => ({ name, kind: null, known: null, ali
 const askedOf = ({ source, relationship, destination }: RawRelation): string =>
   `${source} ${relationship} ${destination}`.slice(0, ASKED_MAX).toWellFormed();
 
-/** Slices of one message overlap: what stands in two of them is told once. */
+/** Slices of one message overlap: what stands in two of them counts once. */
 function withoutRepeats(claims: readonly Claim[]): readonly Claim[] {
   const seen = new Set<string>();
   return claims.filter(({ said, source, relationship, destination, messageIds, until }) => {
@@ -309,7 +309,7 @@ class Roll {
     return own === null ? null : (this.#places.get(nameKey(own)) ?? null);
   }
 
-  /** Takes an entity in, where a message names it or it was shown as known; null: it is refused, which is told. */
+  /** Takes an entity in, where a message names it or it was shown as known; null: it is refused, with a remark. */
   add(raw: RawEntity, text: string): number | null {
     const entity = this.#known.get(raw.known ?? '') ?? null;
     if (isSelfName(raw.name)) return this.#enter(selfCalled(this.#aliasesOf(raw.aliases, text)));

@@ -11,7 +11,7 @@ import type { Admitted, Linked, Mention, Pair, Place } from './values.ts';
 /** Entities that one name is compared with by vectors: those spelled most alike, where there are more. */
 const COMPARED_MAX = 200;
 
-/** Finds the entity of each mention: one that is known, or a new one. Those that may be known under another name are told. */
+/** Finds the entity of each mention: one that is known, or a new one. Those that may be known under another name become pairs. */
 export async function link(deps: EngineDeps, admitted: Admitted, cancel: Cancellation): Promise<Linked> {
   const known = await knownOf(deps, admitted);
   const sure = admitted.mentions.map((mention) => knownAs(mention, admitted, known));

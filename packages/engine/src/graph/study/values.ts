@@ -25,7 +25,7 @@ export interface Read {
   readonly around: readonly KeptRelation[];
 }
 
-/** An entity that a message names, as the model told it and the guard let it through. */
+/** An entity that a message names, as the model named it and the guard let it through. */
 export interface Mention {
   readonly name: string;
   /** Other names that messages give it. */

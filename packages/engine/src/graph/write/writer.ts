@@ -187,7 +187,7 @@ async function denialOf(deps: GraphWriteDeps, relation: KeptRelation): Promise<r
   return [{ kind: 'denied', ...endsOf(relation) }, ...periods.filter(({ id }) => id !== relation.id).map(periodOf)];
 }
 
-/** A period as it was said, without ending others: those that it ended are told by themselves. */
+/** A period as it was said, without ending others: those that it ended are said by themselves. */
 const periodOf = (
   relation: KeptRelation,
 ): Omit<HoldsStatement, 'id' | 'saidAt' | 'recordedAt' | 'consolidationId'> => ({

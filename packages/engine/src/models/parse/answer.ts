@@ -12,7 +12,7 @@ export interface Reading<T> {
 
 /**
  * What is wanted of the JSON in an answer; null where there is nothing of it. Of several values a list has the items of all.
- * One that is not `usable` has entries of which nothing can be made: no answer, but told of beside one.
+ * One that is not `usable` has entries of which nothing can be made: no answer, but noted beside one.
  */
 export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
 

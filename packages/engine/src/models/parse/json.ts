@@ -143,7 +143,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy;
 const WORD = /[A-Za-z]+/uy;
 const BARE_KEY = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 /** Where one of these stands there is nothing to pass over. */
-const TELLING = /[\w"'{}[\]:-]/u;
+const NOT_BLANK = /[\w"'{}[\]:-]/u;
 const BLANK = /(?:\s|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
 const BLANK_OR_COMMA = /(?:[\s,]|\/\*.*?\*\/|\/\/[^\n]*)*/suy;
 
@@ -258,7 +258,7 @@ class Reader {
 
   /** White space and comments, and separators that stand alone or twice. */
   #skip(separator = ''): void {
-    if (TELLING.test(this.#source[this.at] ?? '')) return;
+    if (NOT_BLANK.test(this.#source[this.at] ?? '')) return;
     this.#match(separator === '' ? BLANK : BLANK_OR_COMMA);
   }
 

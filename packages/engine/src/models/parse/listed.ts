@@ -27,7 +27,7 @@ const WORD_MAX = 100;
 
 const LIST_KEYS = ['facts', 'memory', 'memories', 'fact', 'results', 'extracted_facts'];
 const TEXT_KEYS = ['text', 'fact', 'memory', 'content', 'data', 'statement', 'sentence', 'description'];
-/** Of an answer that is one fact, and no list: "text" and the like may tell of anything there. */
+/** Of an answer that is one fact, and no list: "text" and the like may be about anything there. */
 const SOLE_TEXT_KEYS = ['fact', 'memory', 'statement', 'facts'];
 const LABEL_KEYS = ['name', 'key', 'attribute', 'property', 'field'];
 
@@ -219,10 +219,10 @@ interface Reader<T> {
 
 /** Lists in lists, at most; deeper ones are no list of anything. */
 const DEPTH_MAX = 4;
-/** Of what is put aside, so many are told one by one; the rest is counted. */
+/** Of what is put aside, so many are listed one by one; the rest is counted. */
 const EXCERPTS_MAX = 200;
 
-/** Reads lists as one. Every entry becomes an item or is told of. */
+/** Reads lists as one. Every entry becomes an item or is listed as unread. */
 export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> {
   const [one, many] = what;
   const items: T[] = [];

@@ -61,7 +61,7 @@ export interface Lane {
 /** A place in the list of due lanes. */
 export type DueMark = Pick<Nudge, 'lane' | 'dueAt'>;
 
-/** A lane whose messages were accepted so much later than now was told the time by a clock that was ahead. Clocks differ by less. */
+/** A lane whose messages were accepted so much later than now got its time from a clock that was ahead. Clocks differ by less. */
 export const CLOCK_AHEAD_MS = 10_000;
 /** What a clock shows is noted this often: the ledger is not written to for nothing. */
 export const CLOCK_NOTED_MS = 20_000;

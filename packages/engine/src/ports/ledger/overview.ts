@@ -109,6 +109,6 @@ export interface AuditStore {
   contradictions(kind: Contradiction): Promise<Suspects>;
   /** Lanes that should have been worked on since before this moment, and are not paused. */
   overdue(before: Millis): Promise<Suspects>;
-  /** Not those in shadow spaces: a what-if tells of them. */
+  /** Not those in shadow spaces: a what-if counts them. */
   parked(): Promise<readonly ParkedBatches[]>;
 }

@@ -119,7 +119,7 @@ export interface ReplayStore {
   states(id: string): Promise<Readonly<Partial<Record<BatchState, number>>>>;
   /** false: it is not in that state. */
   move(id: string, step: ReplayStep): Promise<boolean>;
-  /** Filters no longer name the owner, and results no longer tell of it. */
+  /** Filters no longer name the owner, and results no longer mention it. */
   forget(tenant: TenantId, owner: Owner): Promise<void>;
   /** Memories of a lane with what was recorded of them before a moment, by id; `after` is the last one's. */
   lives(

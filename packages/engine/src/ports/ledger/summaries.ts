@@ -46,7 +46,7 @@ export interface SummaryStore {
   /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
   countCall(account: Account, call: SummaryCall): Promise<void>;
-  /** What a lane's summaries tell may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
+  /** What a lane's summaries say may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
   forget(lane: LaneId): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export interface PresentLimits {
   readonly longest: number;
 }
 
-/** What is being said: no memory tells it yet. */
+/** What is being said: no memory says it yet. */
 export interface Conversation {
   /** The newest rolling summary of the scopes that were asked for. */
   readonly summary: string | null;
@@ -73,7 +73,7 @@ export interface Conversation {
   readonly more: boolean;
 }
 
-/** A fact that holds, as a profile tells it. */
+/** A fact that holds, as a profile shows it. */
 export interface ProfileFact {
   readonly memoryId: string;
   readonly version: number;

@@ -60,12 +60,12 @@ export interface TrailFilter {
 /** The audit log: who did what. Append-only, but for erasures and for what is old. */
 export interface TrailStore {
   /**
-   * An entry that is there already is left as it is. One from before the erasure of its owner was over tells of the erasure
+   * An entry that is there already is left as it is. One from before the erasure of its owner was over names the erasure
    * instead, however late it comes.
    */
   append(entries: readonly NewTrailEntry[]): Promise<void>;
   list(tenant: TenantId, filter: TrailFilter, page: Page): Promise<Paged<TrailEntry>>;
-  /** At most `limit` entries about the owner of an erasure tell of the erasure instead. Returns how many. */
+  /** At most `limit` entries about the owner of an erasure name the erasure instead. Returns how many. */
   forgetOwner(erasureId: string, limit: number): Promise<number>;
   /** At most `limit` entries from before a moment go. Returns how many. */
   drop(before: Millis, limit: number): Promise<number>;

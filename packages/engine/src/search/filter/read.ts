@@ -384,14 +384,14 @@ export class FilterError extends Error {
 }
 
 const mistake = (path: string, expected: string, value: unknown): FilterError =>
-  new FilterError(path, expected, told(value));
+  new FilterError(path, expected, shown(value));
 
 /** Longest piece of a filter that a message repeats, in characters. */
 const ECHO_MAX = 60;
 
 const shortened = (text: string): string => (text.length > ECHO_MAX ? `${text.slice(0, ECHO_MAX)}…` : text);
 
-function told(value: unknown): string {
+function shown(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'string') return shortened(JSON.stringify(value));
   if (typeof value === 'object' && value !== null)

@@ -6,7 +6,7 @@ import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { SaidId } from '../ports/ledger/memories.ts';
 import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
-import { allOf, pages } from '../ports/ledger/page.ts';
+import { allOf, pages, slicesOf } from '../ports/ledger/page.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent, Millis } from '../words.ts';
@@ -146,7 +146,6 @@ export async function checkOrphans({ deps: { ledger }, onProgress }: Examining):
 }
 
 const SAMPLE = 500;
-const MEMORIES_PER_PAGE = 200;
 
 /** Every memory is what its events make of it, and what was deleted stays deleted. */
 export async function checkMemories({ deps, depth, cancel, onProgress }: Examining): Promise<Checked> {
@@ -166,14 +165,8 @@ export async function checkMemories({ deps, depth, cancel, onProgress }: Examini
   return { looked, findings: [...wrong].map(([problem, ids]) => findingOfMemories(problem, ids)) };
 }
 
-async function* everyMemory({ memories }: Ledger): AsyncGenerator<readonly Memory[]> {
-  for (let after: string | null = null; ; ) {
-    const page: readonly Memory[] = await memories.every(after, MEMORIES_PER_PAGE);
-    yield page;
-    after = page.at(-1)?.id ?? null;
-    if (page.length < MEMORIES_PER_PAGE) return;
-  }
-}
+const everyMemory = ({ memories }: Ledger): AsyncGenerator<readonly Memory[]> =>
+  slicesOf((last, limit) => memories.every(last?.id ?? null, limit));
 
 async function* sampled({ audit, memories }: Ledger): AsyncGenerator<readonly Memory[]> {
   const picked = await audit.sample(SAMPLE);

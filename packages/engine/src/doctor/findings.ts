@@ -1,8 +1,9 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
-import { laneOf, pointsOfGraph } from '../graph/project.ts';
+import { idOf, laneOf, pointsOfGraph } from '../graph/project.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Suspects } from '../ports/ledger/overview.ts';
+import { slicesOf } from '../ports/ledger/page.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';
@@ -146,7 +147,6 @@ async function batchesOf({ ledger }: DoctorDeps, points: readonly ShownPoint[]):
 
 /** More changes of one lane than this are seldom on their way at a time. */
 const UNPROJECTED_MAX = 1_000;
-const PER_PAGE = 500;
 
 /** What the ledger says of some points of the graph. */
 interface ExpectedGraph {
@@ -195,14 +195,13 @@ interface GraphCounts {
 
 async function countsOf({ ledger }: DoctorDeps, kind: GraphItem['kind']): Promise<ReadonlyMap<TenantId, number>> {
   const counts = new Map<TenantId, number>();
-  for (let after: string | null = null, more = true; more; ) {
-    const page: readonly GraphItem[] = await ledger.graph.every(kind, after, PER_PAGE);
+  const every = (last: GraphItem | null, limit: number) =>
+    ledger.graph.every(kind, last === null ? null : idOf(last), limit);
+  for await (const page of slicesOf(every)) {
     for (const item of page) {
-      const { tenant, id } = item.kind === 'entity' ? item.entity : item.relation;
+      const { tenant } = item.kind === 'entity' ? item.entity : item.relation;
       counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
-      after = id;
     }
-    more = page.length === PER_PAGE;
   }
   return counts;
 }

@@ -103,6 +103,7 @@ async function write(
   if (!(await ledger.erasures.standing(lane))) await index.forget({ tenant, owner, lane });
 }
 
+export const idOf = (item: GraphItem): string => (item.kind === 'relation' ? item.relation.id : item.entity.id);
 export const laneOf = (item: GraphItem): LaneId => (item.kind === 'relation' ? item.relation.lane : item.entity.lane);
 
 function projectedOf(item: GraphItem): ProjectedItem {

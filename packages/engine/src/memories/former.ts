@@ -1,4 +1,5 @@
 import { REMOVED } from '../ports/ledger/erasures.ts';
+import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Undo } from '../ports/ledger/reviews.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
@@ -9,6 +10,7 @@ import {
   type MemoryEvent,
   type MemoryVersion,
   type Millis,
+  type TenantId,
   type VersionDetails,
 } from '../words.ts';
 import { blockedHash, evolve, holdingMarks, inEffect, liveVersion } from './evolve.ts';
@@ -203,3 +205,10 @@ export function dependentsOf(units: ReadonlySet<string>, { memory, events }: Lif
 /** The versions that an index holds. */
 export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
   versions.filter((version) => !isRemoved(version));
+
+/** Memories with their events. In this order: an event that comes in between is seen, and its memory then conflicts. */
+export async function livesOf(ledger: Ledger, tenant: TenantId, ids: readonly string[]): Promise<readonly Life[]> {
+  const memories = await ledger.memories.many(tenant, ids);
+  const events = Map.groupBy(await ledger.undos.events(tenant, ids), ({ memoryId }) => memoryId);
+  return memories.map((memory) => ({ memory, events: events.get(memory.id) ?? [] }));
+}

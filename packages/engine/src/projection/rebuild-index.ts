@@ -1,10 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
-import { type GraphPoints, laneOf, pointsInLane } from '../graph/project.ts';
+import { type GraphPoints, idOf, laneOf, pointsInLane } from '../graph/project.ts';
 import { embedderAnswers, isDoubtful } from '../models/ask.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';
+import { slicesOf } from '../ports/ledger/page.ts';
 import type { BuildNote, IndexBuild, IndexLane, IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';
@@ -159,8 +160,6 @@ async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, written: rea
   for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
 }
 
-const PER_PAGE = 200;
-
 /**
  * Makes the vectors of all graphs before a new index takes over, since nothing is believed until they are in it. They are
  * kept in the ledger: a second time they are only looked up.
@@ -190,19 +189,17 @@ type Visit = (lane: LaneId, made: GraphPoints) => Promise<void>;
 /** Everything that counts and stands for itself, as points, page by page. */
 async function walkGraph(deps: WalkDeps, cancel: Cancellation, visit: Visit): Promise<void> {
   for (const kind of ['entity', 'relation'] as const) {
-    for (let after: string | null = null, more = true; more && !cancel.aborted; ) {
-      const page: readonly GraphItem[] = await deps.ledger.graph.every(kind, after, PER_PAGE);
+    const every = (last: GraphItem | null, limit: number) =>
+      deps.ledger.graph.every(kind, last === null ? null : idOf(last), limit);
+    for await (const page of slicesOf(every)) {
+      if (cancel.aborted) return;
       for (const [lane, items] of Map.groupBy(page, laneOf)) {
         const make = (given: WalkDeps): Promise<GraphPoints> => pointsInLane(given, { lane, items }, cancel);
         await visit(lane, await orByWords(deps, { lane, make }, cancel));
       }
-      after = page.reduce<string | null>((_, item) => idOf(item), after);
-      more = page.length === PER_PAGE;
     }
   }
 }
-
-const idOf = (item: GraphItem): string => (item.kind === 'relation' ? item.relation.id : item.entity.id);
 
 /** A part of the ledger to be indexed: memories, or batches with their messages, in the order of their ids. */
 interface IndexPageRequest {

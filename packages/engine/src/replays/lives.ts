@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { endsOf, foldRelations, inOrder, renamed, standingOf } from '../graph/fold.ts';
 import { type Entity, relationText, type Statement } from '../graph/words.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
-import { PAGE, pages } from '../ports/ledger/page.ts';
+import { allOf, PAGE, slicesOf } from '../ports/ledger/page.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { isStudied } from '../settings.ts';
 import { type LaneId, type MemoryEvent, type Message, type Millis, ownerOf, type TenantId } from '../words.ts';
@@ -51,15 +51,12 @@ export async function* livesBefore(
   { ledger }: Pick<EngineDeps, 'ledger'>,
   { lane, before, own }: LaneInLife,
 ): AsyncGenerator<readonly Life[]> {
-  for (let after: string | null = null; ; ) {
-    const page: readonly Life[] = await ledger.replays.lives(lane, before, { after, limit: LIVES });
+  const read = (last: Life | null, limit: number) =>
+    ledger.replays.lives(lane, before, { after: last?.memory.id ?? null, limit });
+  for await (const page of slicesOf(read, LIVES))
     yield page
       .map(({ memory, events }) => ({ memory, events: events.filter((event) => !own.has(event.id)) }))
       .filter(({ events }) => saysAnything(events));
-    const last = page.at(-1);
-    if (last === undefined || page.length < LIVES) return;
-    after = last.memory.id;
-  }
 }
 
 /** Without a text there never was a memory. */
@@ -213,8 +210,7 @@ async function learnedFrom({ ledger }: Deps, { tenant }: Batch, ids: ReadonlySet
 async function saidIn({ ledger: { graph } }: Deps, { lane }: LaneInLife, { tenant, scope }: Batch) {
   const said = new Map<string, { readonly statement: Statement; readonly counts: boolean }>();
   const owner = ownerOf(scope);
-  const shown: string[] = [];
-  for await (const { id } of pages((page) => graph.listEntities(tenant, owner, {}, page))) shown.push(id);
+  const shown = (await allOf((page) => graph.listEntities(tenant, owner, {}, page))).map(({ id }) => id);
   for (let at = 0; at < shown.length; at += PAGE) {
     for (const one of await graph.statements(lane, { entities: shown.slice(at, at + PAGE) })) {
       said.set(one.statement.id, one);

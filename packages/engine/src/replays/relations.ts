@@ -4,7 +4,7 @@ import { nameKey } from '../graph/names.ts';
 import { STEP } from '../graph/study/values.ts';
 import { costOf, usesOf } from '../models/limits.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
-import { pages } from '../ports/ledger/page.ts';
+import { allOf, pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { type Millis, type Owner, ownerOf, type TenantId } from '../words.ts';
 import { type GraphInLife, graphInLife, isLaneStudied, type LaneInLife, selfIn } from './lives.ts';
@@ -22,7 +22,7 @@ export interface RelationsResult {
 }
 
 /** A result is read by people; past this they look at the numbers. */
-export const DIFFERENCES_KEPT = 500;
+const DIFFERENCES_KEPT = 500;
 
 type Deps = Pick<EngineDeps, 'ledger'>;
 
@@ -47,14 +47,16 @@ export async function relationsResult(
     differences.push(...compared.differences);
   }
   if (!isAnyStudied) return null;
-  return {
-    same,
-    added: differences.filter(({ life }) => life === null).length,
-    changed: differences.filter(({ life, whatIf }) => life !== null && whatIf !== null).length,
-    gone: differences.filter(({ whatIf }) => whatIf === null).length,
-    differences: differences.slice(0, DIFFERENCES_KEPT),
-  };
+  return { same, ...tallied(differences) };
 }
+
+/** How many differences there are of each kind, and the first of them. */
+export const tallied = <T extends { readonly life: unknown; readonly whatIf: unknown }>(differences: readonly T[]) => ({
+  added: differences.filter(({ life }) => life === null).length,
+  changed: differences.filter(({ life, whatIf }) => life !== null && whatIf !== null).length,
+  gone: differences.filter(({ whatIf }) => whatIf === null).length,
+  differences: differences.slice(0, DIFFERENCES_KEPT),
+});
 
 /** What follows from what was said before the batches and in them, had nobody said anything else. */
 function relationsIn(graph: GraphInLife): readonly NamedRelation[] {
@@ -83,12 +85,10 @@ function namesIn({ before, own, entities }: GraphInLife): (id: string) => string
 }
 
 async function relationsInSpace({ ledger }: Deps, space: TenantId, owner: Owner): Promise<readonly NamedRelation[]> {
-  const found: NamedRelation[] = [];
-  for await (const one of pages((page) => ledger.graph.listRelations(space, owner, { at: 'ever' }, page))) {
-    const { sourceName: source, relationship, destinationName: destination, validFrom, invalidAt } = one;
-    found.push({ source, relationship, destination, validFrom, invalidAt });
-  }
-  return found;
+  const found = await allOf((page) => ledger.graph.listRelations(space, owner, { at: 'ever' }, page));
+  return found.map(({ sourceName: source, relationship, destinationName: destination, validFrom, invalidAt }) => ({
+    ...{ source, relationship, destination, validFrom, invalidAt },
+  }));
 }
 
 /** How long a relation held, on one side. */
@@ -190,9 +190,8 @@ export async function hasStudiesToMake({ ledger }: Deps, space: TenantId): Promi
 }
 
 export async function consolidationsOf({ ledger }: Deps, tenant: TenantId): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for await (const { id } of pages((page) => ledger.thoughts.list(tenant, {}, page))) ids.add(id);
-  return ids;
+  const all = await allOf((page) => ledger.thoughts.list(tenant, {}, page));
+  return new Set(all.map(({ id }) => id));
 }
 
 /** Those of some consolidations. */

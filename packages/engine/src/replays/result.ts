@@ -19,11 +19,11 @@ import {
 import { asIfAll, type LaneInLife, lanesInLife, livesBefore, saysAnything } from './lives.ts';
 import {
   consolidationsOf,
-  DIFFERENCES_KEPT,
   type RelationsResult,
   relationsResult,
   type StudiesResult,
   studiesOf,
+  tallied,
 } from './relations.ts';
 import { copyId, originOf, spaceOf } from './space.ts';
 
@@ -77,10 +77,7 @@ export async function resultOf(deps: ResultDeps, replay: Replay, batches: readon
   return {
     batches: { consolidated, empty, parked },
     same,
-    added: differences.filter(({ life }) => life === null).length,
-    changed: differences.filter(({ life, whatIf }) => life !== null && whatIf !== null).length,
-    gone: differences.filter(({ whatIf }) => whatIf === null).length,
-    differences: differences.slice(0, DIFFERENCES_KEPT),
+    ...tallied(differences),
     relations: await relationsResult(deps, replay, lanes),
     ...(await sidesOf(deps, { lanes, space, replay })),
   };

@@ -1,8 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { isPinned, liveVersion } from '../memories/evolve.ts';
-import { formerSince, historyFrom, withoutFormer } from '../memories/former.ts';
+import { formerSince, historyFrom, livesOf, withoutFormer } from '../memories/former.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
 import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
+import { slicesOf } from '../ports/ledger/page.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
 import { spaceIn } from '../replays/space.ts';
@@ -12,8 +13,6 @@ import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
 
 /** Rows of one transaction: a few milliseconds. */
 const SLICE = 50;
-/** Lanes and memories read at once. */
-const PAGE = 200;
 
 type RetainDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
@@ -106,23 +105,16 @@ async function* forgettableOf(
   { forgetting }: Rules,
 ): AsyncGenerator<readonly Forgettable[]> {
   if (Object.values(forgetting).every((limit) => limit === null)) return;
-  for (let after: LaneId | null = null; ; ) {
-    const lanes: readonly LaneId[] = await ledger.retention.lanes(tenant, after, PAGE);
-    for (const lane of lanes) {
-      yield forgettable(await memoriesOf({ ledger }, lane), forgetting, tools.now());
-      after = lane;
-    }
-    if (lanes.length < PAGE) return;
-  }
+  const lanesOf = (last: LaneId | null, limit: number) => ledger.retention.lanes(tenant, last, limit);
+  for await (const lanes of slicesOf(lanesOf))
+    for (const lane of lanes) yield forgettable(await memoriesOf({ ledger }, lane), forgetting, tools.now());
 }
 
 async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: LaneId): Promise<readonly Memory[]> {
   const all: Memory[] = [];
-  for (;;) {
-    const page = await ledger.contents.memories(lane, all.at(-1)?.id ?? null, PAGE);
-    all.push(...page);
-    if (page.length < PAGE) return all;
-  }
+  const memories = (last: Memory | null, limit: number) => ledger.contents.memories(lane, last?.id ?? null, limit);
+  for await (const slice of slicesOf(memories)) all.push(...slice);
+  return all;
 }
 
 function limits({ retention }: Rules, now: Millis) {
@@ -205,18 +197,8 @@ async function removeHistories(
   return count;
 }
 
-async function* due(
-  { retention }: HistoryDeps['ledger'],
-  tenant: TenantId,
-  before: Millis,
-): AsyncGenerator<readonly HistoryPlace[]> {
-  for (let after: HistoryPlace | null = null; ; ) {
-    const places: readonly HistoryPlace[] = await retention.histories(tenant, before, { after, limit: HISTORIES });
-    yield places;
-    after = places.at(-1) ?? null;
-    if (places.length < HISTORIES) return;
-  }
-}
+const due = ({ retention }: HistoryDeps['ledger'], tenant: TenantId, before: Millis) =>
+  slicesOf<HistoryPlace>((after, limit) => retention.histories(tenant, before, { after, limit }), HISTORIES);
 
 const idsOf = (places: readonly HistoryPlace[]): string[] => places.map(({ memoryId }) => memoryId);
 
@@ -225,12 +207,10 @@ async function removalsOf(
   { ledger, tools }: HistoryDeps,
   { tenant, places, before }: { tenant: TenantId; places: readonly HistoryPlace[]; before: Millis },
 ): Promise<readonly HistoryRemoval[]> {
-  const ids = idsOf(places);
-  const memories = await ledger.memories.many(tenant, ids);
-  const events = Map.groupBy(await ledger.undos.events(tenant, ids), ({ memoryId }) => memoryId);
   const from = new Map(places.map((place) => [place.memoryId, place.from]));
-  return memories.flatMap((memory): HistoryRemoval[] => {
-    const emptied = withoutFormer(tools, { memory, events: events.get(memory.id) ?? [] }, before);
+  return (await livesOf(ledger, tenant, idsOf(places))).flatMap((life): HistoryRemoval[] => {
+    const { memory } = life;
+    const emptied = withoutFormer(tools, life, before);
     if (emptied === null) {
       return historyFrom(memory) === from.get(memory.id) ? [] : [{ memory, events: [], textHashes: [] }];
     }

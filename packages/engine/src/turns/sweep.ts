@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { CLOCK_AHEAD_MS, type DueMark } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
+import { slicesOf } from '../ports/ledger/page.ts';
 import type { Nudge, Schedule, TurnState } from '../ports/schedule.ts';
 import type { LaneId, Millis } from '../words.ts';
 
@@ -138,13 +139,12 @@ export async function rebuildQueue(
   onProgress: (rebuilt: QueueRebuilt) => void = () => {},
 ): Promise<QueueRebuilt> {
   let rebuilt: QueueRebuilt = { lanes: 0, scheduled: 0 };
-  for (let after: LaneId | null = null; ; ) {
-    const nudges: readonly Nudge[] = await deps.ledger.lanes.withWork(after, LANES_PER_PAGE);
+  const withWork = (last: Nudge | null, limit: number) => deps.ledger.lanes.withWork(last?.lane ?? null, limit);
+  for await (const nudges of slicesOf(withWork, LANES_PER_PAGE)) {
     const missing = await missingTurns(deps, schedule, nudges);
     await schedule.nudge(missing);
     rebuilt = { lanes: rebuilt.lanes + nudges.length, scheduled: rebuilt.scheduled + missing.length };
     onProgress(rebuilt);
-    if (nudges.length < LANES_PER_PAGE) return rebuilt;
-    after = nudges.at(-1)?.lane ?? null;
   }
+  return rebuilt;
 }

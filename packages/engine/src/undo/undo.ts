@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { projectGraphNow } from '../graph/project.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { evolve, inEffect, liveVersion, tombstoneOf } from '../memories/evolve.ts';
-import { dependentsOf, isHollow, type Life, undoneBy, undosInEffect, unitOf } from '../memories/former.ts';
+import { dependentsOf, isHollow, type Life, livesOf, undoneBy, undosInEffect, unitOf } from '../memories/former.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
@@ -327,13 +327,6 @@ interface Decision {
 
 interface TakenBack extends Life {
   readonly retracts: readonly number[];
-}
-
-/** Memories with their events. In this order: an event that comes in between is seen, and its memory then conflicts. */
-async function livesOf(ledger: Ledger, tenant: TenantId, ids: readonly string[]): Promise<readonly Life[]> {
-  const memories = await ledger.memories.many(tenant, ids);
-  const events = Map.groupBy(await ledger.undos.events(tenant, ids), ({ memoryId }) => memoryId);
-  return memories.map((memory) => ({ memory, events: events.get(memory.id) ?? [] }));
 }
 
 /** The lives in which something is taken back. */

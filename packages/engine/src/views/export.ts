@@ -1,9 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { newestOrNull } from '../memories/evolve.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
-import { PAGE, pages } from '../ports/ledger/page.ts';
+import { pages, slicesOf } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
-import type { LaneId, Memory, MemoryEvent, TenantId } from '../words.ts';
+import type { LaneId, Memory, MemoryEvent, Message, TenantId } from '../words.ts';
 import { entityView, failureView, isoOrNull, memoryView, relationView, scopeView, statementView } from './views.ts';
 
 type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
@@ -62,39 +62,22 @@ async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
 }
 
 async function* messages({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
-  for (let after = 0; ; ) {
-    const page = await ledger.contents.messages(lane, after, PAGE);
-    for (const { id, batchId, clientId, role, content, name, saidAt } of page) {
+  const ofLane = (last: Message | null, limit: number) => ledger.contents.messages(lane, last?.saidAt.seq ?? 0, limit);
+  for await (const page of slicesOf(ofLane))
+    for (const { id, batchId, clientId, role, content, name, saidAt } of page)
       yield {
-        type: 'message',
-        id,
-        batch_id: batchId,
-        client_id: clientId,
-        role,
-        content,
-        name,
+        ...{ type: 'message', id, batch_id: batchId, client_id: clientId, role, content, name },
         said_at: isoOf(saidAt.at),
       };
-      after = saidAt.seq;
-    }
-    if (page.length < PAGE) return;
-  }
 }
 
 async function* memories({ ledger }: ExportDeps, { tenant, lane }: ExportedUser): AsyncGenerator<ExportPart> {
-  for (let after: string | null = null; ; ) {
-    const page: Awaited<ReturnType<typeof ledger.contents.memories>> = await ledger.contents.memories(
-      lane,
-      after,
-      PAGE,
-    );
+  const ofLane = (last: Memory | null, limit: number) => ledger.contents.memories(lane, last?.id ?? null, limit);
+  for await (const page of slicesOf(ofLane))
     for (const memory of page) {
       yield { type: 'memory', ...shown(memory), versions: memory.versions.map(versionOf) };
       for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield eventOf(event);
-      after = memory.id;
     }
-    if (page.length < PAGE) return;
-  }
 }
 
 /** What is undone as a whole says nothing any more; its events still do. */

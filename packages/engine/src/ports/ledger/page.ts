@@ -36,3 +36,16 @@ export async function* pages<T>(list: (page: Page) => Promise<Paged<T>>): AsyncG
     more = cursor !== null;
   }
 }
+
+/** Everything of a list that goes on behind its last one, in slices. */
+export async function* slicesOf<T>(
+  read: (last: T | null, limit: number) => Promise<readonly T[]>,
+  limit = PAGE,
+): AsyncGenerator<readonly T[]> {
+  for (let last: T | null = null; ; ) {
+    const slice: readonly T[] = await read(last, limit);
+    yield slice;
+    last = slice.at(-1) ?? null;
+    if (slice.length < limit) return;
+  }
+}

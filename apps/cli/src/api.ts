@@ -2,28 +2,38 @@ import { type Call, isOffline } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type * as LocalApi from './local-api.ts';
 
-/** Asks the API and takes nothing but a success. Answers are read as the contracts describe them. */
-export type Ask = <T>(question: Question) => Promise<T>;
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Works with the API of the server or ledger that was named, and lets go of it, however the work ends. */
-export async function withApi<T>(
-  call: Call,
-  { writes }: { readonly writes: boolean },
-  work: (ask: Ask, api: Api) => Promise<T>,
-): Promise<T> {
-  const { config, cancel } = call;
+/** How commands use the API: of a server, or of the same routes in this process over the stores themselves. */
+export interface Asking {
+  /** Returns the body of a successful answer, as the contracts describe it. Throws on any other. */
+  ask<T>(method: Method, path: string, body?: object): Promise<T>;
+  /** The body of any answer. Throws if there is none. */
+  get(path: string): Promise<unknown>;
+}
+
+/** The API that a command line names. It is opened with the first question, so that wrong options are reported first. */
+export function openApi(
+  { given, config, cancel }: Pick<Call, 'given' | 'config' | 'cancel'>,
+  writes: boolean,
+): Asking & { close(): Promise<void> } {
   const server = { url: config.serverUrl, apiKey: config.apiKey };
-  const api = isOffline(call) ? await openLocal(config, { writes }) : serverApi(server, cancel);
-  const ask: Ask = async <A>(question: Question) => {
-    const { status, body } = await api.ask(question);
-    if (status >= HTTP.badRequest) throw refusal(status, body);
-    return body as A;
+  let opened: Promise<Api> | null = null;
+  const open = (): Promise<Api> =>
+    isOffline({ given }) ? openLocal(config, { writes }) : Promise.resolve(serverApi(server, cancel));
+  const ask = async (question: Question): Promise<Answer> => {
+    opened ??= open();
+    return (await opened).ask(question);
   };
-  try {
-    return await work(ask, api);
-  } finally {
-    await api.close();
-  }
+  return {
+    ask: async <T>(method: Method, path: string, body?: object) => {
+      const answer = await ask({ method, path, ...(body !== undefined && { body }) });
+      if (answer.status >= HTTP.badRequest) throw refusal(answer.status, answer.body);
+      return answer.body as T;
+    },
+    get: async (path) => (await ask({ method: 'GET', path })).body,
+    close: async () => (await opened)?.close(),
+  };
 }
 
 /** Loaded only where it is used: it brings all of a server with it. */
@@ -62,7 +72,7 @@ function exitCodeOf(status: number): number {
   return status === HTTP.tooMany || status > HTTP.serverError ? EXIT.unavailable : EXIT.failed;
 }
 
-/** The most a list answers at once. */
+/** The longest page of a list. */
 const PAGE_MAX = 200;
 
 interface Listed<Item> {
@@ -70,21 +80,21 @@ interface Listed<Item> {
   readonly next_cursor: string | null;
 }
 
-interface Asked {
+interface Wanted {
   readonly path: string;
   readonly query: Readonly<Record<string, string | null>>;
   readonly limit: number;
 }
 
-/** A list of the API, page by page, up to a limit; `more` when there are others. */
+/** A list of the API, page by page, up to a limit; `more` if there are others. */
 export async function listUpTo<Item>(
-  ask: Ask,
-  { path, query, limit }: Asked,
+  { ask }: Asking,
+  { path, query, limit }: Wanted,
 ): Promise<{ items: Item[]; more: boolean }> {
   const items: Item[] = [];
   for (let cursor: string | null = null; ; ) {
     const size = Math.min(PAGE_MAX, limit - items.length);
-    const page: Listed<Item> = await ask({ method: 'GET', path: withQuery(path, { ...query, limit: size, cursor }) });
+    const page: Listed<Item> = await ask('GET', withQuery(path, { ...query, limit: size, cursor }));
     items.push(...page.results);
     if (page.next_cursor === null || items.length >= limit) return { items, more: page.next_cursor !== null };
     cursor = page.next_cursor;
@@ -93,7 +103,7 @@ export async function listUpTo<Item>(
 
 /** A question to the HTTP API. */
 interface Question {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: Method;
   /** With its query, e.g. /v1/batches?state=parked */
   readonly path: string;
   readonly body?: object;
@@ -106,7 +116,7 @@ interface Answer {
 
 /** The API of a server, or the same routes in this process over the stores themselves. */
 export interface Api {
-  /** What was answered, whatever it is. Throws when nobody answers. */
+  /** Returns any answer. Throws if there is none. */
   ask(question: Question): Promise<Answer>;
   close(): Promise<void>;
 }

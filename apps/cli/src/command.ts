@@ -1,4 +1,5 @@
 import type { Config } from '@slowwave/adapters/config';
+import type { Asking } from './api.ts';
 import { EXIT } from './exit.ts';
 import type { Output } from './output.ts';
 
@@ -17,7 +18,7 @@ export interface Given {
 }
 
 /** What a command runs with. */
-export interface Call {
+export interface Call extends Asking {
   readonly given: Given;
   readonly config: Config;
   readonly out: Output;
@@ -25,27 +26,55 @@ export interface Call {
   readonly cancel: AbortSignal;
 }
 
-/** Whether it works on the ledger itself. */
+/** Whether it works directly on the ledger. */
 export const isOffline = ({ given }: Pick<Call, 'given'>): boolean => given.flag('offline');
 
-/** One thing the program can do. */
+/** What a command prints at its end: the value with --json, else the text. */
+export interface Outcome {
+  readonly value: unknown;
+  readonly text: string;
+  /** A remark for people on standard error, not printed with --json. */
+  readonly note?: string;
+  /** The exit code; by default that of success. */
+  readonly exit?: number;
+}
+
+/** One command of the program. */
 export interface Command {
   /** As it is typed, e.g. "rebuild index". */
   readonly name: string;
-  /** Its arguments as the help shows them, e.g. "<id>"; '' for none. */
-  readonly usage: string;
-  /** How many arguments it takes, at least and at most. */
-  readonly words: readonly [number, number];
+  /** Its arguments: "<id>" for one, "[file]" for an optional one, "[batch id…]" for any number; by default none. */
+  readonly usage?: string;
   /** One line for the list of all commands. */
   readonly summary: string;
-  /** The rest of what its help says. */
-  readonly about: string;
-  readonly options: Readonly<Record<string, OptionNote>>;
-  /** What it works on: whatever server or ledger was named, or always the stores that the settings name. */
-  readonly on: 'server or ledger' | 'stores';
-  /** Answers with what the program ends with. */
-  run(call: Call): Promise<number>;
+  /** The rest of its help. */
+  readonly about?: string;
+  readonly options?: Readonly<Record<string, OptionNote>>;
+  /** stores: works directly on the configured stores, never through a server. */
+  readonly on?: 'stores';
+  /** Whether it changes anything, so that offline no standalone server may use the folder. */
+  readonly writes?: true;
+  /** null: it has printed everything itself. */
+  run(call: Call): Promise<Outcome | null>;
 }
+
+/** The fewest and the most arguments that a command takes. */
+export function argumentsOf({ usage = '' }: Command): readonly [number, number] {
+  if (usage.includes('…')) return [0, ARGUMENTS_MAX];
+  if (usage === '') return [0, 0];
+  return usage.startsWith('<') ? [1, 1] : [0, 1];
+}
+
+const ARGUMENTS_MAX = 1_000;
+
+/** Options of several commands. */
+export const USER: OptionNote = { value: 'ID', about: 'Only batches of this user.' };
+export const SINCE: OptionNote = {
+  value: 'MOMENT',
+  about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
+};
+export const UNTIL: OptionNote = { value: 'MOMENT', about: 'Only batches accepted before this time.' };
+export const TENANT: OptionNote = { value: 'NAME', about: 'The tenant, if different from that of the key in use.' };
 
 const FOR_SERVERS: Readonly<Record<string, OptionNote>> = {
   server: {
@@ -58,11 +87,11 @@ const FOR_SERVERS: Readonly<Record<string, OptionNote>> = {
 const FOR_ALL: Readonly<Record<string, OptionNote>> = {
   'data-dir': { value: 'DIR', about: 'Folder with ledger and index (SLOWWAVE_DATA_DIR).' },
   json: { value: null, about: 'Print JSON.' },
-  help: { value: null, about: 'Show this.' },
+  help: { value: null, about: 'Show this help.' },
 };
 
-/** Everything a command may be told, its own options first. */
-export const optionsOf = ({ options, on }: Command): Readonly<Record<string, OptionNote>> => ({
+/** All options of a command, its own first. */
+export const optionsOf = ({ options = {}, on }: Command): Readonly<Record<string, OptionNote>> => ({
   ...options,
   ...(on === 'stores' ? {} : FOR_SERVERS),
   ...FOR_ALL,
@@ -113,7 +142,14 @@ export function momentOf(given: Given, option: string, now: number = Date.now())
 /** Whose lane is meant: exactly one of a user, an agent, a run. */
 export function ownerOf(given: Given): Readonly<Record<string, string>> {
   const ids = { user_id: given.text('user'), agent_id: given.text('agent'), run_id: given.text('run') };
-  const named = Object.entries(ids).flatMap(([name, id]) => (id === null ? [] : [[name, id] as const]));
-  if (named.length === 1) return Object.fromEntries(named);
-  throw new OptionError('user', 'one of --user, --agent, --run', named.map(([, id]) => id).join(', '));
+  const named = present(ids) as Record<string, string>;
+  if (Object.keys(named).length === 1) return named;
+  throw new OptionError('user', 'one of --user, --agent, --run', Object.values(named).join(', '));
 }
+
+/** The options that have a value; others are left out. */
+export const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+
+/** The first argument, as part of a path. */
+export const pathWord = ({ given }: Pick<Call, 'given'>): string => encodeURIComponent(given.words[0] ?? '');

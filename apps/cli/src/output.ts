@@ -1,4 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
+import { listUpTo } from './api.ts';
+import { type Call, countOf, type OptionNote } from './command.ts';
 
 /** A stream that is written to, as far as this program cares. */
 export interface Stream {
@@ -59,6 +61,25 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return [head, ...texts.map((line, i) => lineOf(line, cells[i] ?? []))].join('\n');
 }
 
+const LIMIT_USUAL = 50;
+const LIMIT_MAX = 100_000;
+/** The option of every list. */
+export const LIMIT: OptionNote = { value: 'N', about: `Maximum number to list. Default: ${LIMIT_USUAL}.` };
+export const MORE = '\n… and more; raise --limit to see them';
+
+interface ListShown<Item> {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | null>>;
+  readonly columns: readonly Column<Item>[];
+}
+
+/** A list of the API up to --limit, and as a table. */
+export async function listing<Item>(call: Call, { path, query, columns }: ListShown<Item>) {
+  const limit = countOf(call.given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
+  const { items, more } = await listUpTo<Item>(call, { path, query, limit });
+  return { items, more, text: table(columns, items) + (more ? MORE : '') };
+}
+
 /** Names and values below each other. */
 export function pairs(entries: readonly (readonly [string, string | number | null])[]): string {
   const width = Math.max(...entries.map(([name]) => widthOf(name)));
@@ -98,6 +119,16 @@ export interface Progress {
 }
 
 type TerminalBar = NodeJS.WriteStream;
+
+/** Shows how far some work is until it ends, however it ends. */
+export async function tracked<T>(out: Output, note: ProgressNote, work: (shown: Progress) => Promise<T>): Promise<T> {
+  const progress = out.progress(note);
+  try {
+    return await work(progress);
+  } finally {
+    progress.stop();
+  }
+}
 
 /** A bar that is drawn in place. */
 function terminalProgress({ title, unit }: ProgressNote, stream: TerminalBar): Progress {

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readStandaloneConfig } from '@slowwave/adapters/config';
 import { EngineError } from '@slowwave/engine/storing';
-import { type Command, type Given, type OptionNote, optionsOf } from './command.ts';
+import { type Asking, openApi } from './api.ts';
+import { argumentsOf, type Call, type Command, type Given, type OptionNote, optionsOf, present } from './command.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { output, type Stream } from './output.ts';
 
@@ -14,7 +15,7 @@ interface Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Does what a command line asks for. Answers with what the program ends with. */
+/** Runs a command line. Returns the exit code. */
 export async function run(
   args: readonly string[],
   commands: readonly Command[],
@@ -29,7 +30,7 @@ export async function run(
     }
     const { command, given } = asked;
     const config = readStandaloneConfig(settingsOf(given), around.environment);
-    return await command.run({ given, config, out: output({ ...around, json }), cancel: around.cancel });
+    return await runCommand(command, { given, config, out: output({ ...around, json }), cancel: around.cancel });
   } catch (error) {
     if (around.cancel.aborted) return EXIT.interrupted;
     around.stderr.write(told(error, json));
@@ -37,11 +38,21 @@ export async function run(
   }
 }
 
-/** Options that stand for settings. */
-function settingsOf(given: Given): Record<string, string> {
-  const named = { SLOWWAVE_URL: given.text('server'), SLOWWAVE_DATA_DIR: given.text('data-dir') };
-  return Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+async function runCommand(command: Command, call: Omit<Call, keyof Asking>): Promise<number> {
+  const api = openApi(call, command.writes === true);
+  try {
+    const outcome = await command.run({ ...call, ...api });
+    if (outcome !== null) call.out.answer(outcome.value, outcome.text);
+    if (outcome?.note !== undefined && !call.out.json) call.out.say(outcome.note);
+    return outcome?.exit ?? EXIT.done;
+  } finally {
+    await api.close();
+  }
 }
+
+/** Options that override settings. */
+const settingsOf = (given: Given) =>
+  present({ SLOWWAVE_URL: given.text('server'), SLOWWAVE_DATA_DIR: given.text('data-dir') }) as Record<string, string>;
 
 function told(error: unknown, json: boolean): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -71,7 +82,7 @@ export function parse(args: readonly string[], commands: readonly Command[]): As
   const rest = args.slice(command.name.split(' ').length);
   const { values, positionals } = parseRest(rest, command);
   if (values.help === true) return { kind: 'help', command };
-  const [least, most] = command.words;
+  const [least, most] = argumentsOf(command);
   if (positionals.length < least || positionals.length > most) throw wrongWords(command, positionals.length);
   return { kind: 'run', command, given: givenOf(values, positionals) };
 }
@@ -113,9 +124,11 @@ const givenOf = (values: Values, words: readonly string[]): Given => ({
   flag: (option) => values[option] === true,
 });
 
-function wrongWords({ name, usage, words }: Command, got: number): UsageError {
+function wrongWords(command: Command, got: number): UsageError {
+  const { name, usage = '' } = command;
+  const [least, most] = argumentsOf(command);
   const expected = usage === '' ? 'no arguments' : `arguments ${usage}`;
-  const count = words[0] === words[1] ? '' : ` (${words[0]} to ${words[1]})`;
+  const count = least === most ? '' : ` (${least} to ${most})`;
   return new UsageError(`slowwave ${name}: expected ${expected}${count}, got ${got}`, name);
 }
 
@@ -124,24 +137,24 @@ const COLUMN = 24;
 /** The help of the whole program. */
 export const programHelp = (commands: readonly Command[]): string => `Usage: ./scripts/slowwave <command> [options]
 
-Looks after a Slowwave server, or after its data.
+Manages a Slowwave server or its data.
 
 Commands:
 ${commands.map(({ name, summary }) => line(name, summary)).join('\n')}
 
-Every command has --help, and --json for answers that programs read. It talks to
-the server of --server or SLOWWAVE_URL with the key of SLOWWAVE_API_KEY; with
---offline it works on the ledger itself, which the settings name as they do for
-the server (--data-dir, DATABASE_URL, QDRANT_URL, …).
+Every command has --help, and --json for programs. Commands use the server of --server
+or SLOWWAVE_URL with the key in SLOWWAVE_API_KEY. With --offline they work directly on
+the ledger, which is configured with the same settings as the server (--data-dir,
+DATABASE_URL, QDRANT_URL, …).
 
-It ends with 0 when it is done, 1 when it failed, 2 when it was not understood,
-3 when something was found to be wrong, 4 when there is no such thing, 5 when a
-server or file cannot be reached now. docs/cli.md has more.
+Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 something was
+found to be wrong, 4 not found, 5 a server or file is unavailable; retry later. See
+docs/cli.md.
 `;
 
 /** The help of one command. */
 export function commandHelp(command: Command): string {
-  const { name, usage, about, summary } = command;
+  const { name, usage = '', about = '', summary } = command;
   return `Usage: ./scripts/slowwave ${[name, usage, '[options]'].filter((part) => part !== '').join(' ')}
 
 ${summary}

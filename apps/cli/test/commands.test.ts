@@ -190,14 +190,14 @@ describe('slowwave beside a server', () => {
     const between = new Date().toISOString();
     await server.say('fay', 'I like tea.');
     const refused = await run('undo', first);
-    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/depends on it.*\n {2}consolidation con_/) });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/depend on it.*\n {2}consolidation con_/) });
     expect((await run('undo', first, '--dry-run')).out).toContain('Nothing was changed.');
     expect(await memories()).toBe(1);
     const undone = await run('undo', first, '--cascade', '--json');
     expect(undone.code).toBe(0);
     expect(await memories()).toBe(0);
     const redone = await run('redo', undone.json().undo.id);
-    expect(redone).toMatchObject({ code: 0, out: expect.stringContaining('To take it back: slowwave redo') });
+    expect(redone).toMatchObject({ code: 0, out: expect.stringContaining('To revert it: slowwave redo') });
     expect(await memories()).toBe(1);
     expect((await run('rollback', 'fay', '--to', between)).code).toBe(0);
     expect((await run('rollback', 'fay')).code).toBe(2);

@@ -66,7 +66,7 @@ describe('slowwave rebuild index', () => {
   it('tells people what it did', async () => {
     await writeMemories(ledger, 2);
     const { code, out, err } = await slowwave(['rebuild', 'index', '--data-dir', folder.path]);
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^The index is built anew: 2 memories in/) });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Rebuilt the index: 2 memories in/) });
     expect(err).toContain('rebuild index: 2 of 2 memories (100 %)');
   });
 

@@ -1,20 +1,12 @@
 import { type AuditEntryView, AuditOutcome } from '@slowwave/contracts';
-import { listUpTo, withApi } from '../api.ts';
-import { type Command, countOf, momentOf, oneOf } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { type Column, table } from '../output.ts';
-
-const LIMIT_USUAL = 50;
-const LIMIT_MAX = 100_000;
+import { type Command, momentOf, oneOf, TENANT } from '../command.ts';
+import { type Column, LIMIT, listing } from '../output.ts';
 
 export const auditCommand: Command = {
   name: 'audit',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'List the audit log, newest first.',
-  about: `Changes, what admins read, sign-ins, and what was refused; SLOWWAVE_AUDIT says what is
-recorded. Needs a key with the scope admin.`,
+  about: `Lists changes, reads by admins, sign-ins and refused requests, as far as SLOWWAVE_AUDIT
+has them recorded. Requires a key with the scope admin.`,
   options: {
     by: { value: 'KEY', about: 'Only actions of this key, or of operator, loopback, offline or nobody.' },
     subject: { value: 'ID', about: 'Only actions on this user, memory, batch, key, ….' },
@@ -22,11 +14,11 @@ recorded. Needs a key with the scope admin.`,
     outcome: { value: 'OUTCOME', about: `Only what was ${AuditOutcome.options.join(', ')}.` },
     since: { value: 'MOMENT', about: 'Only since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
     until: { value: 'MOMENT', about: 'Only before this time.' },
-    tenant: { value: 'NAME', about: 'The tenant, if different from that of the key in use.' },
-    limit: { value: 'N', about: `Maximum number to list. Default: ${LIMIT_USUAL}.` },
+    tenant: TENANT,
+    limit: LIMIT,
   },
-  run: (call) => {
-    const { given, out } = call;
+  run: async (call) => {
+    const { given } = call;
     const query = {
       by: given.text('by'),
       subject: given.text('subject'),
@@ -36,13 +28,8 @@ recorded. Needs a key with the scope admin.`,
       until: momentOf(given, 'until'),
       tenant: given.text('tenant'),
     };
-    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
-    return withApi(call, { writes: false }, async (ask) => {
-      const { items: entries, more } = await listUpTo<AuditEntryView>(ask, { path: '/v1/audit', query, limit });
-      const rest = more ? '\n… and more; raise --limit to see them' : '';
-      out.answer({ entries, more }, entries.length === 0 ? 'No entries found.' : table(COLUMNS, entries) + rest);
-      return EXIT.done;
-    });
+    const { items: entries, more, text } = await listing(call, { path: '/v1/audit', query, columns: COLUMNS });
+    return { value: { entries, more }, text: entries.length === 0 ? 'No entries found.' : text };
   },
 };
 

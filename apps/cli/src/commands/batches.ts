@@ -1,52 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchList, BatchState, ConsolidationList } from '@slowwave/contracts';
+import { type BatchList, BatchState, type ConsolidationList } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { type Ask, listUpTo, withApi, withQuery } from '../api.ts';
-import { type Command, countOf, momentOf, oneOf, ownerOf } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { type Column, table } from '../output.ts';
+import { withQuery } from '../api.ts';
+import { type Call, type Command, momentOf, oneOf, ownerOf, SINCE, USER } from '../command.ts';
+import { type Column, LIMIT, listing } from '../output.ts';
 
-type BatchLine = z.infer<typeof BatchList>['results'][number];
-
-const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
-
-const LIMIT_USUAL = 50;
-const LIMIT_MAX = 100_000;
+type Batch = z.infer<typeof BatchList>['results'][number];
+type Consolidation = z.infer<typeof ConsolidationList>['results'][number];
 
 export const batchesCommand: Command = {
   name: 'batches',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'List batches, newest first.',
-  about: '',
   options: {
-    state: { value: 'STATE', about: `Only those that are ${STATES.join(', ')}.` },
-    user: { value: 'ID', about: 'Only batches of this user.' },
-    since: {
-      value: 'MOMENT',
-      about: 'Only batches accepted since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.',
-    },
-    limit: { value: 'N', about: `Maximum number to list. Default: ${LIMIT_USUAL}.` },
+    state: { value: 'STATE', about: `Only those that are ${BatchState.options.join(', ')}.` },
+    user: USER,
+    since: SINCE,
+    limit: LIMIT,
   },
-  run: (call) => {
-    const { given, out } = call;
+  run: async (call) => {
+    const { given } = call;
     const query = {
-      state: oneOf(given, 'state', STATES),
+      state: oneOf(given, 'state', BatchState.options),
       user_id: given.text('user'),
       since: momentOf(given, 'since'),
     };
-    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
-    return withApi(call, { writes: false }, async (ask) => {
-      const { items: batches, more } = await listUpTo<BatchLine>(ask, { path: '/v1/batches', query, limit });
-      const rest = more ? '\n… and more; raise --limit to see them' : '';
-      out.answer({ batches, more }, table(COLUMNS, batches) + rest);
-      return EXIT.done;
-    });
+    const { items: batches, more, text } = await listing(call, { path: '/v1/batches', query, columns: COLUMNS });
+    return { value: { batches, more }, text };
   },
 };
 
-const COLUMNS: readonly Column<BatchLine>[] = [
+const COLUMNS: readonly Column<Batch>[] = [
   { name: 'accepted', of: ({ timings }) => timings.accepted_at },
   { name: 'batch', of: ({ id }) => id },
   { name: 'owner', of: ownerText },
@@ -56,59 +39,46 @@ const COLUMNS: readonly Column<BatchLine>[] = [
   { name: 'error', of: ({ error }) => error?.code ?? '' },
 ];
 
-/** Whose it is: the first given of user, agent and run. */
-function ownerText({ user_id, agent_id, run_id }: Pick<BatchLine, 'user_id' | 'agent_id' | 'run_id'>): string {
+/** The owner: the first of user, agent and run that is set. */
+function ownerText({ user_id, agent_id, run_id }: Pick<Batch, 'user_id' | 'agent_id' | 'run_id'>): string {
   if (user_id !== null) return `user ${user_id}`;
   return agent_id === null ? `run ${run_id}` : `agent ${agent_id}`;
 }
 
 export const flushCommand: Command = {
   name: 'flush',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'Make the waiting batches of an owner due now.',
-  about: '',
+  writes: true,
   options: {
-    user: { value: 'ID', about: 'The user whose batches they are…' },
-    agent: { value: 'ID', about: '…or the agent…' },
-    run: { value: 'ID', about: '…or the run.' },
+    user: { value: 'ID', about: 'The user that owns them,' },
+    agent: { value: 'ID', about: 'or the agent,' },
+    run: { value: 'ID', about: 'or the run.' },
   },
-  run: (call) => {
-    const body = ownerOf(call.given);
-    return withApi(call, { writes: true }, async (ask) => {
-      const { pending } = await ask<{ pending: number }>({ method: 'POST', path: '/v1/flush', body });
-      call.out.answer({ pending }, `${pending} waiting batches are due now.`);
-      return EXIT.done;
-    });
+  run: async ({ ask, given }) => {
+    const { pending } = await ask<{ pending: number }>('POST', '/v1/flush', ownerOf(given));
+    return { value: { pending }, text: `${pending} waiting batches are due now.` };
   },
 };
 
-type Batch = z.infer<typeof BatchList>['results'][number];
-type Consolidation = z.infer<typeof ConsolidationList>['results'][number];
-
 const POLL_MS = 1_000;
-/** More than change within a second on one screen that anybody reads. */
+/** More than anybody can read on one screen within a second. */
 const WATCHED = 200;
 
 export const tailCommand: Command = {
   name: 'tail',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'Follow batches and consolidations as they change, until Ctrl-C.',
-  about: 'One line for every change; with --json one object.',
-  options: { user: { value: 'ID', about: 'Only batches of this user.' } },
-  run: (call) =>
-    withApi(call, { writes: false }, async (ask) => {
-      const watch = watcher(ask, call.given.text('user'));
-      await watch();
-      while (!call.cancel.aborted) {
-        for (const change of await watch()) call.out.answer(change, lineOf(change));
-        await sleep(POLL_MS, null, { signal: call.cancel }).catch(() => {});
-      }
-      return EXIT.done;
-    }),
+  about: 'Prints one line per change; with --json one object.',
+  options: { user: USER },
+  run: async (call) => {
+    const { cancel, out } = call;
+    const watch = watcher(call);
+    await watch();
+    while (!cancel.aborted) {
+      for (const change of await watch()) out.answer(change, lineOf(change));
+      await sleep(POLL_MS, null, { signal: cancel }).catch(() => {});
+    }
+    return null;
+  },
 };
 
 interface Change {
@@ -121,14 +91,13 @@ interface Change {
   readonly error: string | null;
 }
 
-/** What has changed since it was asked last; everything at first. */
-function watcher(ask: Ask, user: string | null): () => Promise<Change[]> {
+/** Returns what has changed since the last call; everything at first. */
+function watcher({ ask, given }: Call): () => Promise<Change[]> {
   const seen = new Map<string, string>();
-  const query = { user_id: user, limit: WATCHED };
+  const query = { user_id: given.text('user'), limit: WATCHED };
   return async () => {
-    const batches = await ask<{ results: Batch[] }>({ method: 'GET', path: withQuery('/v1/batches', query) });
-    const path = withQuery('/v1/consolidations', query);
-    const consolidations = await ask<{ results: Consolidation[] }>({ method: 'GET', path });
+    const batches = await ask<{ results: Batch[] }>('GET', withQuery('/v1/batches', query));
+    const consolidations = await ask<{ results: Consolidation[] }>('GET', withQuery('/v1/consolidations', query));
     const all = [
       ...batches.results.map((batch) => changeOf('batch', batch)),
       ...consolidations.results.map((one) => changeOf('consolidation', one)),

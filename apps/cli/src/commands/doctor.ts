@@ -1,10 +1,9 @@
 import type { ExaminationView, LiveView, ReadyView, StatsView } from '@slowwave/contracts';
 import type { Examination } from '@slowwave/engine';
 import type { z } from 'zod';
-import { type Ask, withApi } from '../api.ts';
 import { type Call, type Command, isOffline } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { pairs, table } from '../output.ts';
+import { pairs, table, tracked } from '../output.ts';
 import { withStores } from '../stores.ts';
 
 type Live = z.infer<typeof LiveView>;
@@ -13,37 +12,26 @@ type Stats = z.infer<typeof StatsView>;
 
 export const statusCommand: Command = {
   name: 'status',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
-  summary: 'What runs on what, and how many batches and memories there are.',
-  about: 'Ends with 5 when something that the server depends on does not answer.',
-  options: {},
-  run: (call) =>
-    withApi(call, { writes: false }, async (ask, api) => {
-      // Not ready is an answer, too.
-      const { body } = await api.ask({ method: 'GET', path: '/readyz' });
-      const ready = body as Ready;
-      const { runs_on } = await ask<Live>({ method: 'GET', path: '/healthz' });
-      const stats = await statsOf(ask, ready);
-      call.out.answer({ ready, runs_on, stats }, statusText({ ready, runs_on, stats }));
-      return ready.status === 'ok' ? EXIT.done : EXIT.unavailable;
-    }),
+  summary: 'Show what is running, whether it responds, and how many batches and memories there are.',
+  about: 'Exits with 5 if something that the server depends on does not respond.',
+  run: async ({ ask, get }) => {
+    // It is an answer even if something is not ready.
+    const ready = (await get('/readyz')) as Ready;
+    const { runs_on } = await ask<Live>('GET', '/healthz');
+    const stats = ready.checks.ledger?.ok === false ? null : await ask<Stats>('GET', '/v1/stats');
+    const value = { ready, runs_on, stats };
+    return { value, text: statusText(value), exit: ready.status === 'ok' ? EXIT.done : EXIT.unavailable };
+  },
 };
 
-/** null: the ledger does not answer. */
-const statsOf = async (ask: Ask, ready: Ready): Promise<Stats | null> =>
-  ready.checks.ledger?.ok === false ? null : ask<Stats>({ method: 'GET', path: '/v1/stats' });
+interface Status {
+  readonly ready: Ready;
+  readonly runs_on: Live['runs_on'];
+  /** null: the ledger does not respond. */
+  readonly stats: Stats | null;
+}
 
-function statusText({
-  ready,
-  runs_on,
-  stats,
-}: {
-  ready: Ready;
-  runs_on: Live['runs_on'];
-  stats: Stats | null;
-}): string {
+function statusText({ ready, runs_on, stats }: Status): string {
   const checks = Object.entries(ready.checks ?? {}).map(
     ([name, { ok, message }]) => [name, ok ? 'answers' : (message ?? 'does not answer')] as const,
   );
@@ -56,7 +44,7 @@ function statusText({
     ['memories', memories.live] as const,
     ['versions', memories.versions] as const,
     ['owners', owners] as const,
-    ['not told to the index', outbox] as const,
+    ['not yet in the index', outbox] as const,
     ['model calls', usage.calls] as const,
     ['tokens', usage.prompt_tokens + usage.completion_tokens] as const,
   ];
@@ -65,47 +53,37 @@ function statusText({
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'Check the installation for problems and how to fix them.',
-  about: `Looks at batches, lanes, memories, plans and the index while others work, and changes
-nothing. Ends with 3 when a promise is broken; with --strict also when something else
-deserves a look.`,
+  about: `Checks batches, lanes, memories, plans and the index while servers run, and changes
+nothing. Exits with 3 for errors; with --strict also for warnings.`,
   options: {
     full: { value: null, about: 'Read everything instead of samples. Requires --offline.' },
     strict: { value: null, about: 'Exit with 3 for warnings, too.' },
   },
   run: async (call) => {
-    const { given, out } = call;
     const found = isOffline(call) ? await offline(call) : await online(call);
-    out.answer(found, doctorText(found));
-    return !found.healthy || (given.flag('strict') && found.findings.length > 0) ? EXIT.findings : EXIT.done;
+    const isWrong = !found.healthy || (call.given.flag('strict') && found.findings.length > 0);
+    return { value: found, text: doctorText(found), exit: isWrong ? EXIT.findings : EXIT.done };
   },
 };
 
-function online(call: Call): Promise<ExaminationView> {
-  if (call.given.flag('full')) {
-    throw new UsageError(
-      '--full reads everything, which takes longer than a request may; add --offline to read the stores directly',
-      'doctor',
-    );
-  }
-  return withApi(call, { writes: false }, (ask) => ask<ExaminationView>({ method: 'GET', path: '/v1/doctor' }));
+function online({ given, ask }: Call): Promise<ExaminationView> {
+  if (!given.flag('full')) return ask('GET', '/v1/doctor');
+  throw new UsageError(
+    '--full reads everything, which takes longer than a request may; add --offline to read the stores directly',
+    'doctor',
+  );
 }
 
 const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView> =>
-  withStores(config, async (stores) => {
-    const progress = out.progress({ title: 'doctor', unit: 'looked at' });
-    const depth = given.flag('full') ? 'full' : 'usual';
-    const onProgress = (check: string, done: number, total: number): void => progress.update(done, total, check);
-    const { examine } = await import('@slowwave/engine');
-    try {
+  withStores(config, (stores) =>
+    tracked(out, { title: 'doctor', unit: 'checked' }, async ({ update }) => {
+      const depth = given.flag('full') ? 'full' : 'usual';
+      const onProgress = (check: string, done: number, total: number): void => update(done, total, check);
+      const { examine } = await import('@slowwave/engine');
       return viewOf(await examine({ ...stores, index: await stores.index() }, { depth, cancel, onProgress }));
-    } finally {
-      progress.stop();
-    }
-  });
+    }),
+  );
 
 const viewOf = ({ at, depth, healthy, checks, findings }: Examination): ExaminationView => ({
   at: new Date(at).toISOString(),
@@ -119,7 +97,7 @@ function doctorText({ checks, findings, healthy }: ExaminationView): string {
   const list = table(
     [
       { name: 'check', of: ({ check }) => check },
-      { name: 'looked at', of: ({ looked }) => looked },
+      { name: 'checked', of: ({ looked }) => looked },
       { name: 'findings', of: ({ findings }) => findings },
     ],
     checks,
@@ -128,10 +106,6 @@ function doctorText({ checks, findings, healthy }: ExaminationView): string {
     ({ severity, what, examples, remedy }) =>
       `${severity}: ${what}${examples.length === 0 ? '' : `\n  e.g. ${examples.join(', ')}`}\n  → ${remedy}`,
   );
-  const end = healthy
-    ? findings.length === 0
-      ? 'No problems found.'
-      : 'No errors found, only warnings.'
-    : 'Errors found.';
-  return [list, ...each, end].join('\n\n');
+  const warnings = findings.length === 0 ? 'No problems found.' : 'No errors found, only warnings.';
+  return [list, ...each, healthy ? warnings : 'Errors found.'].join('\n\n');
 }

@@ -60,10 +60,12 @@ test('memories are read as mem0’s JavaScript writes them', () => {
 
 test('what names nobody needs somebody', () => {
   expect(memoriesOf([{ memory: 'x' }], 'ana')[0]?.ids).toEqual({ user_id: 'ana' });
-  expect(() => memoriesOf([{ memory: 'x' }], null)).toThrow(/number 1: it names no user.*--user/s);
+  expect(() => memoriesOf([{ memory: 'x' }], null)).toThrow(/number 1: expected a user.*--user/s);
 });
 
 test('every item that cannot be used is named, and none is used then', () => {
   const items = [{ memory: 'fine', user_id: 'ana' }, { memory: ' ', user_id: 'ana' }, 'text'];
-  expect(() => memoriesOf(items, null)).toThrow(/2 of 3 cannot be used; nothing was imported.*number 2.*number 3/s);
+  expect(() => memoriesOf(items, null)).toThrow(
+    /2 of 3 items are not valid.*nothing was imported.*number 2.*number 3/s,
+  );
 });

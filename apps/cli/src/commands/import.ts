@@ -1,39 +1,36 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Ask, withApi } from '../api.ts';
 import type { Call, Command } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { tracked } from '../output.ts';
 
 export const importMem0Command: Command = {
   name: 'import mem0',
   usage: '[file]',
-  words: [0, 1],
-  on: 'server or ledger',
+  writes: true,
   summary: 'Import memories from mem0: from a file, or from its collection in Qdrant.',
-  about: `The file is what mem0's API or its export answered: JSON with a list of memories, or one
-memory a line. Each becomes a memory word for word, said when mem0 last changed it, with its
-metadata and its owner; no model is asked. They come in behind what is posted meanwhile. Once
-imported, a memory is never imported again: run it as often as you like.`,
+  about: `The file is an answer or an export of mem0's API: JSON with a list of memories, or one memory per
+line. Each memory is stored verbatim, with its metadata and owner, as said when mem0 last changed
+it; no model is used. New batches go first. A memory that is already imported is skipped, so you
+can run it as often as you like.`,
   options: {
-    qdrant: { value: 'URL', about: 'Read from Qdrant instead of a file…' },
-    collection: { value: 'NAME', about: '…from this collection (mem0; its JavaScript calls it memories).' },
-    'qdrant-key': { value: 'KEY', about: '…with this key.' },
+    qdrant: { value: 'URL', about: 'Read from Qdrant instead of a file,' },
+    collection: { value: 'NAME', about: 'from this collection. Default: mem0 (its JavaScript version uses memories).' },
+    'qdrant-key': { value: 'KEY', about: 'API key of Qdrant.' },
     user: { value: 'ID', about: 'Owner of memories that have no user, agent or run.' },
     'dry-run': { value: null, about: 'Only check them.' },
   },
   run: async (call) => {
     const memories = memoriesOf(await itemsOf(call), call.given.text('user'));
-    if (call.given.flag('dry-run')) {
-      call.out.answer({ found: memories.length }, `${memories.length} memories can be imported.`);
-      return EXIT.done;
-    }
-    const counts = await withApi(call, { writes: true }, (ask) => post(call, ask, memories));
-    const again = counts.known === 0 ? '' : `, ${counts.known} were known already`;
-    call.out.answer(
-      { found: memories.length, ...counts },
-      `${counts.imported} memories are imported${again}; they can be searched shortly.`,
-    );
-    return EXIT.done;
+    const found = memories.length;
+    if (call.given.flag('dry-run')) return { value: { found }, text: `${found} memories can be imported.` };
+    const known = await post(call, memories);
+    const imported = found - known;
+    const again = known === 0 ? '' : `, ${known} were known already`;
+    return {
+      value: { found, imported, known },
+      text: `${imported} memories are imported${again}; they can be searched shortly.`,
+    };
   },
 };
 
@@ -41,38 +38,26 @@ function itemsOf({ given, cancel }: Call): Promise<readonly unknown[]> {
   const [file] = given.words;
   const url = given.text('qdrant');
   if ((file === undefined) === (url === null))
-    throw new UsageError('expected a file, or --qdrant; not both', 'import mem0');
+    throw new UsageError('expected either a file or --qdrant', 'import mem0');
   if (file !== undefined) return itemsInFile(file);
   const collection = given.text('collection') ?? 'mem0';
   return itemsInCollection({ url: url ?? '', collection, apiKey: given.text('qdrant-key') }, cancel);
 }
 
-interface Counts {
-  readonly imported: number;
-  readonly known: number;
-}
-
-async function post({ out, cancel }: Call, ask: Ask, memories: readonly ImportedMemory[]): Promise<Counts> {
-  const progress = out.progress({ title: 'import', unit: 'memories' });
-  let known = 0;
-  try {
+/** Posts each memory as a batch of its own. Returns how many were known already. */
+const post = ({ out, cancel, ask }: Call, memories: readonly ImportedMemory[]): Promise<number> =>
+  tracked(out, { title: 'import', unit: 'memories' }, async ({ update }) => {
+    let known = 0;
     for (const [i, memory] of memories.entries()) {
       cancel.throwIfAborted();
-      const answer = await ask<{ batch_id?: string; state: string }>({
-        method: 'POST',
-        path: '/v1/batches',
-        body: batchOf(memory),
-      });
-      if (answer.state !== 'pending') known += 1;
-      progress.update(i + 1, memories.length);
+      const { state } = await ask<{ state: string }>('POST', '/v1/batches', batchOf(memory));
+      if (state !== 'pending') known += 1;
+      update(i + 1, memories.length);
     }
-  } finally {
-    progress.stop();
-  }
-  return { imported: memories.length - known, known };
-}
+    return known;
+  });
 
-/** Verbatim, and counted once however often it is sent: the key follows from the memory. */
+/** Verbatim. The key is derived from the memory, so it is stored once however often it is sent. */
 const batchOf = (memory: ImportedMemory): object => ({
   ...memory.ids,
   mode: 'verbatim',
@@ -91,7 +76,7 @@ const keyOf = ({ id, text, ids, saidAt }: ImportedMemory): string =>
 /** The items of a file: a JSON list, an object with a list in it, or one JSON value a line. */
 async function itemsInFile(path: string): Promise<readonly unknown[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new CommandError(`expected a file to read, got ${cause.message}`, EXIT.notFound);
+    throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
   });
   const whole = parsed(text);
   if (whole === undefined) return lines(path, text);
@@ -101,7 +86,7 @@ async function itemsInFile(path: string): Promise<readonly unknown[]> {
     .find(Array.isArray);
   if (list !== undefined) return list;
   throw new CommandError(
-    `expected ${path} to have a list of memories, also in memories or results; it has none`,
+    `expected a list of memories in ${path}, on its own or as memories, results or data, got none`,
     EXIT.failed,
   );
 }
@@ -111,7 +96,7 @@ function lines(path: string, text: string): unknown[] {
     if (line.trim() === '') return [];
     const value = parsed(line);
     if (value !== undefined) return [value];
-    throw new CommandError(`expected ${path} to be JSON, or JSON in each line; line ${i + 1} is not`, EXIT.failed);
+    throw new CommandError(`expected JSON in ${path}, as a whole or per line; line ${i + 1} is not JSON`, EXIT.failed);
   });
 }
 
@@ -138,7 +123,7 @@ interface Page {
   };
 }
 
-/** The payloads of a collection, with the ids of their points. Its vectors are another model's, and are left. */
+/** The payloads of a collection, with the ids of their points. Its vectors are of another model and not read. */
 async function itemsInCollection(place: CollectionPlace, cancel: AbortSignal): Promise<readonly unknown[]> {
   const items: unknown[] = [];
   let offset: string | number | null = null;
@@ -161,7 +146,7 @@ async function pageAt(place: CollectionPlace, offset: string | number | null, si
     ...(offset !== null && { offset }),
   });
   const answer = await fetch(at, { method: 'POST', headers, body, signal }).catch((cause: Error) => {
-    throw new CommandError(`expected Qdrant at ${url}, could not reach it: ${cause.message}`, EXIT.unavailable);
+    throw new CommandError(`could not reach Qdrant at ${url}: ${cause.message}`, EXIT.unavailable);
   });
   if (answer.ok) return (await answer.json()) as Page;
   const said = (await answer.text()).slice(0, 300);
@@ -169,7 +154,7 @@ async function pageAt(place: CollectionPlace, offset: string | number | null, si
   throw new CommandError(`expected the collection ${collection} at ${url}, got status ${answer.status}: ${said}`, code);
 }
 
-/** A memory as another system kept it, ready to be posted as a batch of its own. */
+/** A memory of another system, ready to be posted as a batch of its own. */
 interface ImportedMemory {
   readonly id: string;
   readonly text: string;
@@ -181,7 +166,7 @@ interface ImportedMemory {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of mem0's own that are no metadata of the user. Its Python writes them so, its JavaScript in camel case. */
+/** mem0's own fields, which are not metadata of the user. Its Python version writes them like this, its JavaScript version in camel case. */
 const OWN = new Set(
   'id memory data text hash user_id agent_id run_id app_id actor_id role created_at updated_at metadata score categories owner immutable expiration_date text_lemmatized attributed_to'.split(
     ' ',
@@ -195,8 +180,8 @@ const fieldOf = (item: Fields, name: string): unknown =>
   item[name] ?? item[name.replaceAll(/_(.)/gu, (_, letter: string) => letter.toUpperCase())];
 
 /**
- * mem0's memories, whether from its API or from the payloads of its collection. All of them are looked at before any is
- * used: a mistake in the last one must not leave half of them imported.
+ * Memories from mem0's API or from the payloads of its collection. All of them are checked before any is imported: a
+ * mistake in the last one must not leave half of them imported.
  */
 export function memoriesOf(items: readonly unknown[], usualUser: string | null): ImportedMemory[] {
   const mistakes: string[] = [];
@@ -209,7 +194,7 @@ export function memoriesOf(items: readonly unknown[], usualUser: string | null):
   if (mistakes.length === 0) return memories;
   const shown = mistakes.slice(0, SHOWN_MAX).join('\n');
   throw new CommandError(
-    `expected memories of mem0, ${mistakes.length} of ${items.length} cannot be used; nothing was imported:\n${shown}`,
+    `${mistakes.length} of ${items.length} items are not valid memories of mem0; nothing was imported:\n${shown}`,
     EXIT.failed,
   );
 }
@@ -219,10 +204,10 @@ const SHOWN_MAX = 10;
 function memoryOf(item: unknown, usualUser: string | null): ImportedMemory | string {
   if (!isFields(item)) return `expected an object, got ${JSON.stringify(item)?.slice(0, 80)}`;
   const text = [item.memory, item.data, item.text].find((one) => typeof one === 'string' && one.trim() !== '');
-  if (typeof text !== 'string') return 'it has no text in memory, data or text';
+  if (typeof text !== 'string') return 'expected a text in memory, data or text, got none';
   const ids = idsOf(item);
   if (ids.user_id === undefined && ids.agent_id === undefined && ids.run_id === undefined) {
-    if (usualUser === null) return 'it names no user, agent or run; give --user for those without';
+    if (usualUser === null) return 'expected a user, agent or run, got none; set --user for such memories';
     ids.user_id = usualUser;
   }
   const at = fieldOf(item, 'updated_at') ?? fieldOf(item, 'created_at');
@@ -247,7 +232,7 @@ function momentIn(at: unknown): string | null {
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
-/** mem0 names the last day on which a memory holds. */
+/** mem0 stores the last day on which a memory is valid. */
 function dayAfter(day: unknown): string | null {
   const last = typeof day === 'string' ? momentIn(day) : null;
   return last === null ? null : new Date(Date.parse(last) + DAY_MS).toISOString();
@@ -255,7 +240,7 @@ function dayAfter(day: unknown): string | null {
 
 const DAY_MS = 86_400_000;
 
-/** In a collection the user's own fields stand beside mem0's. */
+/** In a collection the user's fields are next to mem0's. */
 function metadataOf(item: Fields): Fields {
   const beside = Object.fromEntries(
     Object.entries(item).filter(([name, value]) => !OWN.has(spelt(name)) && value !== null),

@@ -1,141 +1,106 @@
-import type { CeilingsView, KeyList, KeyScope, KeyView, KeyWithSecret } from '@slowwave/contracts';
+import { type CeilingsView, KeyScope, type KeyView, type KeyWithSecret } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { withApi, withQuery } from '../api.ts';
-import { type Call, type Command, countOf, type Given } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { listUpTo, withQuery } from '../api.ts';
+import { type Command, countOf, type Given, type Outcome, pathWord, present, TENANT } from '../command.ts';
+import { UsageError } from '../exit.ts';
 import { pairs, table } from '../output.ts';
 
-type Secret = z.infer<typeof KeyWithSecret>;
+// None of these commands sets `writes`: keys do not concern the queue, so a server may use the folder meanwhile.
 
-const SCOPES: readonly KeyScope[] = ['ingest', 'search', 'manage', 'admin'];
 const DAYS_MAX = 3_650;
 const DAY_MS = 86_400_000;
 const GRACE_MAX_S = 30 * 86_400;
-/** The most a list answers at once. */
-const PAGE = 200;
-
-const TENANT = { tenant: { value: 'NAME', about: 'The tenant, if different from that of the key in use.' } };
-
-/** Making a key tells the queue nothing: a server may have the folder meanwhile. */
-const BESIDE_SERVERS = { writes: false };
 
 export const listKeysCommand: Command = {
   name: 'keys list',
-  usage: '',
-  words: [0, 0],
-  on: 'server or ledger',
   summary: 'List keys, newest first. Secrets are not stored and cannot be shown.',
-  about: '',
-  options: TENANT,
-  run: (call) =>
-    withApi(call, BESIDE_SERVERS, async (ask) => {
-      const keys: KeyView[] = [];
-      for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
-        const path = withQuery('/v1/keys', { tenant: call.given.text('tenant'), limit: PAGE, cursor });
-        const page: z.infer<typeof KeyList> = await ask({ method: 'GET', path });
-        keys.push(...page.results);
-        cursor = page.next_cursor;
-      }
-      call.out.answer({ keys }, keys.length === 0 ? 'There are no keys.' : table(COLUMNS, keys));
-      return EXIT.done;
-    }),
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const query = { tenant: call.given.text('tenant') };
+    const all = { path: '/v1/keys', query, limit: Number.POSITIVE_INFINITY };
+    const { items: keys } = await listUpTo<KeyView>(call, all);
+    return { value: { keys }, text: keys.length === 0 ? 'There are no keys.' : table(COLUMNS, keys) };
+  },
 };
 
 export const createKeyCommand: Command = {
   name: 'keys create',
   usage: '<name>',
-  words: [1, 1],
-  on: 'server or ledger',
   summary: 'Create a key. Its secret is shown once.',
-  about: `From the first key on every request needs one, so the first has to be yours: --scopes admin, and no
---tenant. --offline makes it beside a server, and ones for whoever has lost theirs.`,
+  about: `Once any key exists, every request needs one. The first key must therefore be your own:
+--scopes admin without --tenant. With --offline you can create keys next to a running server,
+also if you have lost yours.`,
   options: {
-    scopes: { value: 'LIST', about: `What for, e.g. ingest,search; of ${SCOPES.join(', ')}.` },
-    ...TENANT,
+    scopes: { value: 'LIST', about: `What the key may do, e.g. ingest,search; of ${KeyScope.options.join(', ')}.` },
+    tenant: TENANT,
     user: { value: 'ID', about: 'Bind the key to this user.' },
     app: { value: 'ID', about: 'Bind the key to this app.' },
     days: { value: 'N', about: 'Days until the key expires.' },
   },
-  run: (call) => {
-    const { given } = call;
-    const body = { name: given.words[0], scopes: scopesOf(given), ...placeOf(given), ...expiryOf(given) };
-    return withApi(call, BESIDE_SERVERS, async (ask) =>
-      shown(call, await ask({ method: 'POST', path: '/v1/keys', body })),
-    );
+  run: async ({ given, ask }) => {
+    const bound = { tenant: given.text('tenant'), user_id: given.text('user'), app_id: given.text('app') };
+    const body = {
+      name: given.words[0],
+      scopes: scopesOf(given),
+      ...present({ ...bound, expires_at: expiryOf(given) }),
+    };
+    return withSecret(await ask('POST', '/v1/keys', body));
   },
 };
 
 export const revokeKeyCommand: Command = {
   name: 'keys revoke',
   usage: '<key id>',
-  words: [1, 1],
-  on: 'server or ledger',
   summary: 'Revoke a key permanently. Takes effect in every process within 5 s.',
-  about: '',
-  options: TENANT,
-  run: (call) => {
-    const path = withQuery(pathOf(call), { tenant: call.given.text('tenant') });
-    return withApi(call, BESIDE_SERVERS, async (ask) => {
-      const key = await ask<KeyView>({ method: 'DELETE', path });
-      call.out.answer(key, `Key ${key.id} is revoked.`);
-      return EXIT.done;
-    });
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const path = withQuery(`/v1/keys/${pathWord(call)}`, { tenant: call.given.text('tenant') });
+    const key = await call.ask<KeyView>('DELETE', path);
+    return { value: key, text: `Key ${key.id} is revoked.` };
   },
 };
 
 export const rotateKeyCommand: Command = {
   name: 'keys rotate',
   usage: '<key id>',
-  words: [1, 1],
-  on: 'server or ledger',
   summary: 'Rotate the secret of a key. The new secret is shown once.',
-  about: '',
-  options: { ...TENANT, grace: { value: 'SECONDS', about: 'How long the current secret stays valid. Default: 0.' } },
-  run: (call) => {
-    const { given } = call;
-    const grace = given.text('grace') === null ? 0 : countOf(given, 'grace', { usual: 0, max: GRACE_MAX_S });
-    const tenant = given.text('tenant');
-    const body = { grace_seconds: grace, ...(tenant !== null && { tenant }) };
-    return withApi(call, BESIDE_SERVERS, async (ask) =>
-      shown(call, await ask({ method: 'POST', path: `${pathOf(call)}/rotate`, body })),
-    );
+  options: {
+    tenant: TENANT,
+    grace: { value: 'SECONDS', about: 'How long the current secret stays valid. Default: 0.' },
+  },
+  run: async (call) => {
+    const { given, ask } = call;
+    const grace = countOf(given, 'grace', { usual: 0, max: GRACE_MAX_S });
+    const body = { grace_seconds: grace, ...present({ tenant: given.text('tenant') }) };
+    return withSecret(await ask('POST', `/v1/keys/${pathWord(call)}/rotate`, body));
   },
 };
 
-const pathOf = ({ given }: Call): string => `/v1/keys/${encodeURIComponent(given.words[0] ?? '')}`;
-
 function scopesOf(given: Given): readonly string[] {
   const scopes = (given.text('scopes') ?? '').split(',').filter((scope) => scope !== '');
-  const wrong = scopes.find((scope) => !SCOPES.some((known) => known === scope));
+  const wrong = scopes.find((scope) => !KeyScope.options.some((known) => known === scope));
   if (scopes.length > 0 && wrong === undefined) return scopes;
   const got = wrong === undefined ? 'none' : `"${wrong}"`;
-  throw new UsageError(`expected --scopes, a list of ${SCOPES.join(', ')}; got ${got}`, 'keys create');
+  throw new UsageError(`expected --scopes, a list of ${KeyScope.options.join(', ')}; got ${got}`, 'keys create');
 }
 
-function placeOf(given: Given): Readonly<Record<string, string>> {
-  const named = { tenant: given.text('tenant'), user_id: given.text('user'), app_id: given.text('app') };
-  return Object.fromEntries(Object.entries(named).flatMap(([name, id]) => (id === null ? [] : [[name, id]])));
-}
-
-function expiryOf(given: Given): { expires_at?: string } {
-  if (given.text('days') === null) return {};
+function expiryOf(given: Given): string | null {
+  if (given.text('days') === null) return null;
   const days = countOf(given, 'days', { usual: 0, max: DAYS_MAX });
-  return { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() };
+  return new Date(Date.now() + days * DAY_MS).toISOString();
 }
 
-function shown({ out }: Call, key: Secret): number {
-  const { id, tenant, name, scopes, expires_at } = key;
-  const told = pairs([
-    ['key', id],
-    ['name', name],
-    ['tenant', tenant],
-    ['scopes', scopes.join(', ')],
-    ['expires', expires_at],
+function withSecret(key: z.infer<typeof KeyWithSecret>): Outcome {
+  const text = pairs([
+    ['key', key.id],
+    ['name', key.name],
+    ['tenant', key.tenant],
+    ['scopes', key.scopes.join(', ')],
+    ['expires', key.expires_at],
     ['secret', key.secret],
   ]);
-  out.answer(key, told);
-  if (!out.json) out.say('The secret is only shown now. Callers send it as "authorization: Bearer <secret>".');
-  return EXIT.done;
+  const note = 'The secret is only shown now. Callers send it as "authorization: Bearer <secret>".';
+  return { value: key, text, note };
 }
 
 const COLUMNS = [
@@ -159,28 +124,22 @@ const NAME = 'tenants ceilings';
 export const ceilingsCommand: Command = {
   name: NAME,
   usage: '<tenant>',
-  words: [1, 1],
-  on: 'server or ledger',
   summary: 'Show or set the daily limits of a tenant.',
-  about: `With --tokens or --cost both are set anew: one that is not named is none. The tenant's own budgets
-may be lower, and cannot lift it. For operators.`,
+  about: `--tokens and --cost replace both limits: the one you omit is removed. The tenant's own budgets
+can be lower, but not higher. Only for operators.`,
   options: {
     tokens: { value: 'N', about: 'Chat model tokens per day (UTC), or none.' },
     cost: { value: 'AMOUNT', about: 'Cost per day, by the prices of the tenant default, or none.' },
     usual: { value: null, about: 'Reset to the limits for all tenants.' },
   },
-  run: (call) => {
-    const path = `/v1/tenants/${encodeURIComponent(call.given.words[0] ?? '')}/ceilings`;
-    const wish = wishOf(call.given);
-    return withApi(call, { writes: false }, async (ask) => {
-      const view = await ask<CeilingsView>({ ...wish, path });
-      call.out.answer(view, told(view));
-      return EXIT.done;
-    });
+  run: async (call) => {
+    const { method, body } = changeOf(call.given);
+    const view = await call.ask<CeilingsView>(method, `/v1/tenants/${pathWord(call)}/ceilings`, body);
+    return { value: view, text: ceilingsText(view) };
   },
 };
 
-function wishOf(given: Given): { method: 'GET' | 'PUT' | 'DELETE'; body?: object } {
+function changeOf(given: Given): { method: 'GET' | 'PUT' | 'DELETE'; body?: object } {
   const tokens = amountOf(given, 'tokens');
   const cost = amountOf(given, 'cost');
   const isSet = tokens !== undefined || cost !== undefined;
@@ -190,7 +149,7 @@ function wishOf(given: Given): { method: 'GET' | 'PUT' | 'DELETE'; body?: object
   return { method: 'PUT', body: { tokens_per_day: tokens ?? null, cost_per_day: cost ?? null } };
 }
 
-/** null: none; undefined: not given. */
+/** null: no limit; undefined: not given. */
 function amountOf(given: Given, option: string): number | null | undefined {
   const text = given.text(option);
   if (text === null) return undefined;
@@ -200,7 +159,7 @@ function amountOf(given: Given, option: string): number | null | undefined {
   throw new UsageError(`expected --${option}, an amount of 0 or more, or none; got "${text}"`, NAME);
 }
 
-const told = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own }: CeilingsView): string =>
+const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own }: CeilingsView): string =>
   pairs([
     ['tenant', tenant],
     ['tokens a day', tokens ?? 'no limit'],

@@ -142,7 +142,7 @@ export {
   scan,
   visible,
 } from './search/hits.ts';
-export { mergeShelves, type RankedHit, type RankQuestion, rank, type Shelves } from './search/rank.ts';
+export { type RankedHit, type RankQuestion, rank } from './search/rank.ts';
 export {
   type Budgets,
   type Ceilings,

@@ -1,15 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, wasAsked } from '../errors.ts';
+import { EngineError } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { callModel, callOf, type Question, repairCall, unanswered } from '../models/ask.ts';
+import { askApart, type Question } from '../models/ask.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
-import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
-import type { Account } from '../ports/ledger/summaries.ts';
-import type { ChatAnswer, ChatCall, ChatModel, TokenUse } from '../ports/models.ts';
+import type { ChatModel, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import type { TenantSettings } from '../settings.ts';
 import { millisOf } from '../text/dates.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
 import type { Json, Owner, TenantId } from '../words.ts';
@@ -101,61 +98,15 @@ export interface Reader {
   readonly cancel: Cancellation;
 }
 
-interface Answer<T> {
-  readonly value: T;
-  readonly usage: TokenUse;
-}
-
-/** Asks within the budgets, and once more for an answer that cannot be used. Every call is counted. */
-export async function askReading<T>(reader: Reader, question: Omit<Question<T>, 'step'>): Promise<Answer<T>> {
-  const payer = await payerOf(reader);
-  const asked = { ...question, step: question.prompt.name };
-  const first = await call(payer, callOf(question.prompt, question.ask, question.input));
-  const reading = usable(first, question.shape);
-  if (reading !== null) return { value: reading.value, usage: first.usage };
-  const second = await call(payer, repairCall(asked, first));
-  const repaired = usable(second, question.shape);
-  if (repaired !== null) return { value: repaired.value, usage: sum(first.usage, second.usage) };
-  throw new EngineError(
-    `expected ${question.prompt.name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
-    { code: 'model_output_unusable', retryable: true },
-  );
-}
-
-interface Payer extends Reader {
-  readonly account: Account;
-  readonly prices: TenantSettings['prices'];
-}
-
-async function payerOf(reader: Reader): Promise<Payer> {
-  const { deps, tenant, owner } = reader;
+/** Asks within the budgets. */
+export async function askReading<T>(
+  { deps, tenant, owner, cancel }: Reader,
+  question: Omit<Question<T>, 'step'>,
+): Promise<{ readonly value: T; readonly usage: TokenUse }> {
   const [account, rules] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.get(tenant)]);
   await afford(deps, { tenant, account, rules });
-  return { ...reader, account, prices: rules.prices };
+  return askApart({ deps, account, prices: rules.prices, cancel }, question);
 }
-
-function usable<T>({ text }: ChatAnswer, shape: Question<T>['shape']): Reading<T> | null {
-  const reading = readAnswer(text, shape);
-  return reading?.complete === true ? reading : null;
-}
-
-async function call({ deps, account, prices, cancel }: Payer, chatCall: ChatCall): Promise<ChatAnswer> {
-  const count = deps.ledger.summaries.countCall;
-  try {
-    const answer = await callModel({ deps, turn: null, prices, cancel }, chatCall);
-    const { model, usage } = answer;
-    await count(account, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
-    return answer;
-  } catch (error) {
-    if (wasAsked(error, cancel)) await count(account, { ...unanswered(deps, chatCall, error), failed: true });
-    throw error;
-  }
-}
-
-const sum = (a: TokenUse, b: TokenUse): TokenUse => ({
-  promptTokens: a.promptTokens + b.promptTokens,
-  completionTokens: a.completionTokens + b.completionTokens,
-});
 
 /** More than this of one step is left out. */
 const QUERIES_MAX = 4;

@@ -3,9 +3,10 @@ import { EngineError, type EngineErrorCode, FencedError, wasAsked } from '../err
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Account } from '../ports/ledger/summaries.ts';
 import type { ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
-import type { ChatAnswer, ChatCall } from '../ports/models.ts';
+import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { cleanText, estimateTokens } from '../text/normalise.ts';
@@ -101,7 +102,7 @@ const hashOf = ({ tools, chat }: EngineDeps, { prompt, input, images = [] }: Que
 
 const imagesOf = ({ images }: Question<unknown>): Pick<ChatCall, 'images'> => (images === undefined ? {} : { images });
 
-export const callOf = (prompt: Prompt, text: string, input: object): ChatCall => ({
+const callOf = (prompt: Prompt, text: string, input: object): ChatCall => ({
   name: prompt.name,
   system: prompt.system,
   user: userMessage(text, input),
@@ -109,7 +110,7 @@ export const callOf = (prompt: Prompt, text: string, input: object): ChatCall =>
 });
 
 /** The same question with what was wrong with its first answer. */
-export function repairCall(question: Question<unknown>, first: Answered<unknown>['answer']): ChatCall {
+function repairCall(question: Question<unknown>, first: Answered<unknown>['answer']): ChatCall {
   const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
   const input: RepairInput = {
     call: question.prompt.name,
@@ -212,7 +213,7 @@ const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
   );
 
 /** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
-export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
+async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
   const { chat, meter, tools } = deps;
   const startedAt = tools.now();
   const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
@@ -239,7 +240,7 @@ export async function callModel({ deps, turn, prices, cancel }: Caller, call: Ch
 const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
 
 /** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
-export function unanswered(
+function unanswered(
   { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
   { name, system, user }: ChatCall,
   error: unknown,
@@ -247,6 +248,47 @@ export function unanswered(
   const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
   const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
   return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
+}
+
+/** Who asks outside of a consolidation, and to whom that is counted. */
+export interface Apart extends Omit<Caller, 'turn'> {
+  readonly deps: Caller['deps'] & Pick<EngineDeps, 'ledger'>;
+  readonly account: Account;
+}
+
+/** Asks outside of a consolidation, and once more for an answer that cannot be used. Every call is counted; nothing is kept. */
+export async function askApart<T>(
+  apart: Apart,
+  question: Omit<Question<T>, 'step' | 'images'>,
+): Promise<{ readonly value: T; readonly usage: TokenUse }> {
+  const { name } = question.prompt;
+  const first = await callApart(apart, callOf(question.prompt, question.ask, question.input));
+  const reading = readAnswer(first.text, question.shape);
+  if (usable(reading)) return { value: reading.value, usage: first.usage };
+  const second = await callApart(apart, repairCall({ ...question, step: name }, first));
+  const repaired = readAnswer(second.text, question.shape);
+  const promptTokens = first.usage.promptTokens + second.usage.promptTokens;
+  const completionTokens = first.usage.completionTokens + second.usage.completionTokens;
+  if (usable(repaired)) return { value: repaired.value, usage: { promptTokens, completionTokens } };
+  throw new EngineError(
+    `expected ${name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
+    { code: 'model_output_unusable', retryable: true },
+  );
+}
+
+async function callApart(apart: Apart, chatCall: ChatCall): Promise<ChatAnswer> {
+  const { deps, account, cancel } = apart;
+  const count = deps.ledger.summaries.countCall;
+  let answer: ChatAnswer;
+  try {
+    answer = await callModel({ ...apart, turn: null }, chatCall);
+  } catch (error) {
+    if (wasAsked(error, cancel)) await count(account, { ...unanswered(deps, chatCall, error), failed: true });
+    throw error;
+  }
+  const { model, usage } = answer;
+  await count(account, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
+  return answer;
 }
 
 /** Which prompt was used, as a plan records it. */

@@ -1,18 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
-import { callModel, callOf, repairCall, unanswered } from '../models/ask.ts';
+import { type Apart, askApart } from '../models/ask.ts';
 import { afford, type Purse } from '../models/limits.ts';
-import { type Reading, readAnswer } from '../models/parse/answer.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { SummaryCall } from '../ports/ledger/summaries.ts';
-import type { ChatAnswer, ChatCall } from '../ports/models.ts';
-import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
-import type { Cancellation } from '../ports/tools.ts';
-import type { TenantSettings } from '../settings.ts';
+import type { FollowUps, SummaryHandler } from '../ports/schedule.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
 import { hasFacts, type Json, type Message } from '../words.ts';
 
@@ -55,63 +49,22 @@ export const refreshSummary =
     await afford(deps, { tenant, account: { lane: refresh.lane }, rules });
     const { prices } = rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
-    const summary =
-      input.messages.length === 0 ? basis.summary : await summarize({ deps, refresh, prices, cancel }, input);
+    const apart = { deps, account: { lane: refresh.lane }, prices, cancel };
+    const summary = input.messages.length === 0 ? basis.summary : await summarize(apart, input);
     const { kind } = await summaries.store(refresh, { summary, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
 
-interface Refreshing {
-  readonly deps: SummaryDeps;
-  readonly refresh: SummaryRefresh;
-  readonly prices: TenantSettings['prices'];
-  readonly cancel: Cancellation;
-}
-
 /** Asks, and once more for an answer of which nothing can be used or that broke off. null: nothing to say. */
-async function summarize(refreshing: Refreshing, input: SummarizeInput): Promise<string | null> {
-  const question = {
-    step: SUMMARIZE.name,
-    prompt: SUMMARIZE,
-    ask: 'Refresh the summary.',
-    input,
-    shape: summaryIn,
-  };
-  const first = await call(refreshing, callOf(question.prompt, question.ask, question.input));
-  const read = readSummary(first) ?? readSummary(await call(refreshing, repairCall(question, first)));
-  if (read !== null) return read.value === '' ? null : shorten(maskSecrets(read.value).text, SUMMARY_TOKENS_MAX);
-  throw new EngineError(
-    'expected refresh_summary to answer with {"summary": "…"}, got something else, twice; if this persists, use another model',
-    { code: 'model_output_unusable', retryable: true },
-  );
-}
-
-function readSummary({ text }: ChatAnswer): Reading<string> | null {
-  const reading = readAnswer(text, summaryIn);
-  return reading?.complete === true ? reading : null;
+async function summarize(apart: Apart, input: SummarizeInput): Promise<string | null> {
+  const question = { prompt: SUMMARIZE, ask: 'Refresh the summary.', input, shape: summaryIn };
+  const { value } = await askApart(apart, question);
+  return value === '' ? null : shorten(maskSecrets(value).text, SUMMARY_TOKENS_MAX);
 }
 
 function summaryIn(value: Json): string | null {
   return isObject(value) && typeof value.summary === 'string' ? (textOfString(value.summary) ?? '') : null;
 }
-
-/** Every call is counted, whatever becomes of its answer. */
-async function call(refreshing: Refreshing, chatCall: ChatCall): Promise<ChatAnswer> {
-  let answer: ChatAnswer;
-  try {
-    answer = await callModel({ ...refreshing, turn: null }, chatCall);
-  } catch (error) {
-    const failed = { ...unanswered(refreshing.deps, chatCall, error), failed: true };
-    if (wasAsked(error, refreshing.cancel)) await count(refreshing, failed);
-    throw error;
-  }
-  const { model, usage } = answer;
-  await count(refreshing, { step: chatCall.name, model, failed: false, usage, at: refreshing.deps.tools.now() });
-  return answer;
-}
-
-const count = ({ deps, refresh }: Refreshing, called: SummaryCall): Promise<void> =>
-  deps.ledger.summaries.countCall({ lane: refresh.lane }, called);
 
 /** Of one message: a paragraph or three. Who sends more sends a document, whose beginning says what it is. */
 const MESSAGE_TOKENS_MAX = 300;

@@ -62,3 +62,35 @@ test('a filter is no way to another user, nor around a scope', async () => {
   const answer = await search({ query: 'tea', filters: { user_id: 'bob' } });
   expect(answer.json()).toMatchObject({ status: 400, errors: [{ path: 'user_id' }] });
 });
+
+/** More than the index has of one memory. */
+const RUNS = 34;
+
+test('a memory is found by every id it was said under, also by those the index has no room for', async () => {
+  const { engine, app, search } = await searchBench();
+  for (let run = 0; run < RUNS; run += 1) {
+    await engine.post(['Ann drinks tea'], { scope: { runId: `r${run}`, appId: run === 0 ? 'shop' : 'health' } });
+    await engine.run();
+    engine.tools.advance(1_000);
+  }
+  await engine.post(['Bob plays chess'], { scope: { runId: 'r0' } });
+  await engine.run();
+  expect((await engine.memories()).length).toBe(2);
+  const found = async (body: object) => {
+    const answer = (await search({ query: 'Ann tea, Bob chess', user_id: 'ann', ...body })).json();
+    return textsOf(answer.results).sort();
+  };
+  const both = ['Ann drinks tea', 'Bob plays chess'];
+  expect(await found({ run_id: 'r0' })).toEqual(both);
+  expect(await found({ run_id: 'r1', app_id: 'shop' })).toEqual(['Ann drinks tea']);
+  expect(await found({ run_id: 'nobody' })).toEqual([]);
+  expect(await found({ filters: { run_id: ['r1', 'r33'] } })).toEqual(['Ann drinks tea']);
+  expect(await found({ filters: { run_id: { ne: 'r0' } } })).toEqual([]);
+  expect(await found({ filters: { run_id: { nin: ['r1', 'r2'] } } })).toEqual(['Bob plays chess']);
+  expect(await found({ app_id: 'shop', filters: { NOT: [{ app_id: 'health' }] } })).toEqual([]);
+  const listed = async (query: string) =>
+    textsOf((await app.inject(`/v1/memories?user_id=ann&${query}`)).json().results);
+  expect((await listed('run_id=r0')).sort()).toEqual(both);
+  expect(await listed('run_id=r1&app_id=shop')).toEqual(['Ann drinks tea']);
+  expect(await listed(`filters=${inQuery({ run_id: { ne: 'r0' } })}`)).toEqual([]);
+});

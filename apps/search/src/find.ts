@@ -1,5 +1,14 @@
 import type { PostSearch } from '@slowwave/contracts';
-import { asEngineError, type IndexHit, type IndexQuery, ownerOf, scopeOf } from '@slowwave/engine';
+import {
+  asEngineError,
+  besideOwner,
+  type IndexHit,
+  type IndexQuery,
+  idsAsked,
+  ownerOf,
+  scopeOf,
+  withBeyond,
+} from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
@@ -96,11 +105,18 @@ async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Fou
   if (lane === null) return NOTHING;
   const spoken = question.body.include.includes('messages') ? legsOfMessages(deps, legs) : null;
   const queries = [
-    indexQuery(deps, question, { ...legs, lane, shelf: 'memories' }),
+    await knowingAll(deps, indexQuery(deps, question, { ...legs, lane, shelf: 'memories' })),
     ...(spoken === null ? [] : [indexQuery(deps, question, { ...spoken, lane, shelf: 'messages' })]),
   ];
   const [memories = [], messages = []] = await deps.index.search(queries);
   return { memories, messages, missing: [] };
+}
+
+/** Of a memory that was said under many ids the index has the newest: the ledger knows which memories stand under others. */
+async function knowingAll({ ledger }: SearchDeps, query: IndexQuery): Promise<IndexQuery> {
+  const ids = idsAsked(query);
+  if (ids.length === 0) return query;
+  return { ...query, ...withBeyond(query, await ledger.saidIds.beyondIndex(query.lane, ids)) };
 }
 
 /** Messages may be in the index by their words alone. null: there is nothing to ask them. */
@@ -118,11 +134,7 @@ function indexQuery(
   return {
     tenant,
     owner,
-    filter: {
-      ...(owner.kind === 'user' && body.agent_id !== undefined && { agentId: body.agent_id }),
-      ...(owner.kind !== 'run' && body.run_id !== undefined && { runId: body.run_id }),
-      ...(body.app_id !== undefined && { appId: body.app_id }),
-    },
+    filter: besideOwner(scopeOf(body)),
     visibility: visibilityOf(body, deps.tools.now()),
     ...legs,
     where,

@@ -1,10 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   asEngineError,
+  besideOwner,
   type Filter,
   type FoundRelation,
   filterableOf,
   type GraphQuestion,
+  idListsOf,
+  isUnder,
   type LaneId,
   type Memory,
   matches,
@@ -109,20 +112,13 @@ interface Narrowing {
  */
 function narrowingOf({ body, where }: Question): Narrowing | null {
   const owner = ownerOf(scopeOf(body));
-  const { agentId, runId, appId } = scopeOf(body);
-  const ids = {
-    agentId: owner.kind === 'user' ? agentId : null,
-    runId: owner.kind === 'run' ? null : runId,
-    appId,
-  };
-  if (where === null && Object.values(ids).every((id) => id === null)) return null;
+  const ids = besideOwner(scopeOf(body));
+  if (where === null && Object.keys(ids).length === 0) return null;
   return {
     fits: (memory) =>
       memory.owner.kind === owner.kind &&
       memory.owner.id === owner.id &&
-      (ids.agentId === null || memory.scope.agentId === ids.agentId) &&
-      (ids.runId === null || memory.scope.runId === ids.runId) &&
-      (ids.appId === null || memory.scope.appId === ids.appId) &&
+      isUnder(idListsOf(memory), ids) &&
       passes(where, memory),
   };
 }

@@ -1,4 +1,4 @@
-import { type Filterable, isoOf, type Json } from '@slowwave/engine';
+import { type Filterable, type IdLists, isoOf, type Json, listsOfOne, type Under } from '@slowwave/engine';
 import fc from 'fast-check';
 import { scope } from './builders.ts';
 import { filterable } from './filter-cases.ts';
@@ -75,7 +75,16 @@ export const anyFilterable: fc.Arbitrary<Filterable> = fc
     createdAt: anyMoment,
     updatedAt: anyMoment,
   })
-  .map((given) => filterable('any', given));
+  .chain((given) => anyIds(given.scope).map((ids) => filterable('any', { ...given, ids })));
+
+/** Most memories stand under the ids they were made with alone. */
+const anyIds = (under: Under): fc.Arbitrary<IdLists> => {
+  const some = fc.uniqueArray(fc.constantFrom<string>(...ID_VALUES), { maxLength: 4 });
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant(listsOfOne(under)) },
+    { weight: 1, arbitrary: fc.record({ agentId: some, runId: some, appId: some }) },
+  );
+};
 
 const listOf = (value: fc.Arbitrary<Json>) => fc.array(value, { maxLength: 3 });
 const oneOperator = (operators: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<Json> =>

@@ -1,4 +1,4 @@
-import type { Filterable, Json } from '@slowwave/engine';
+import { type Filterable, type Json, listsOfOne } from '@slowwave/engine';
 import { scope } from './builders.ts';
 import { NOON } from './search-index-suite-points.ts';
 
@@ -8,6 +8,7 @@ const DAY = 86_400_000;
 export const filterable = (memoryId: string, given: Partial<Filterable> = {}): Filterable => ({
   memoryId,
   scope: scope(),
+  ids: listsOfOne(given.scope ?? scope()),
   text: 'Ann drinks tea',
   category: null,
   metadata: {},
@@ -27,6 +28,7 @@ const inScope = (ids: { agentId?: string; runId?: string; appId?: string }) => s
 export const DOCUMENTS: readonly Filterable[] = [
   filterable('plain'),
   filterable('scoped', { scope: inScope({ agentId: 'bot', runId: 'r1', appId: "we'b" }) }),
+  filterable('said-often', { ids: { agentId: ['bot', "b'b"], runId: ['r1', 'r2', 'r3'], appId: ['shop', "we'b"] } }),
   filterable('food', { category: 'Food', text: 'Mag TÉ, 茶 & 100%_tea\nin Straße', immutable: true, confirmations: 3 }),
   filterable('later', { createdAt: NOON + DAY, updatedAt: NOON + 2 * DAY, saidAt: { at: NOON - DAY, seq: 9 } }),
   filterable('expires', { expiresAt: NOON + 3 * DAY, validFrom: NOON - 400 * DAY }),
@@ -73,13 +75,20 @@ const IDS = group('ids', [
   [{ user_id: 'ann' }, ids],
   [{ user_id: 'bob' }, []],
   [{ user_id: { ne: 'ann' } }, []],
-  [{ agent_id: '*' }, ['scoped']],
+  [{ agent_id: '*' }, ['scoped', 'said-often']],
   [{ agent_id: { eq: '*' } }, []],
-  [{ agent_id: null }, allBut('scoped')],
-  [{ agent_id: { ne: 'bot' } }, allBut('scoped')],
+  [{ agent_id: null }, allBut('scoped', 'said-often')],
+  [{ agent_id: { ne: 'bot' } }, allBut('scoped', 'said-often')],
+  [{ agent_id: { ne: "b'b" } }, allBut('said-often')],
   [{ agent_id: { nin: ['bot', null] } }, []],
+  [{ agent_id: { nin: ["b'b", 'nobody'] } }, allBut('said-often')],
   [{ run_id: { in: ['r1', null] } }, ids],
-  [{ app_id: "we'b" }, ['scoped']],
+  [{ run_id: ['r2', 'r9'] }, ['said-often']],
+  [{ AND: [{ run_id: 'r1' }, { run_id: 'r3' }] }, ['said-often']],
+  [{ run_id: { in: ['r1', 'r2'], ne: 'r3' } }, ['scoped']],
+  [{ NOT: [{ run_id: 'r2' }, { app_id: "we'b" }] }, allBut('scoped', 'said-often')],
+  [{ app_id: "we'b" }, ['scoped', 'said-often']],
+  [{ app_id: 'shop', agent_id: 'bot' }, ['said-often']],
   [{ app_id: "' OR 1=1 --" }, []],
   [{ id: [] }, []],
   [{ id: { nin: [] } }, ids],

@@ -1,16 +1,18 @@
 import {
   type Filterable,
+  type IdLists,
   InvalidCursorError,
   type Json,
   matches,
   ownerOf,
   type Page,
   readFilter,
+  type Under,
 } from '@slowwave/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyFilter, anyFilterable } from './any-filters.ts';
-import { added, home, scope } from './builders.ts';
+import { added, confirmed, home, scope } from './builders.ts';
 import { DOCUMENTS, FILTER_CASES, filterable } from './filter-cases.ts';
 import { ALL, type Bench, TENANT, write } from './ledger-bench.ts';
 import { NOON } from './search-index-suite-points.ts';
@@ -100,9 +102,24 @@ async function bring(bench: Bench, documents: readonly Filterable[]): Promise<vo
     const { category, metadata, immutable, expiresAt, saidAt, validFrom, text } = of;
     const details = { category, metadata, immutable, expiresAt };
     const happening = { memoryId: of.memoryId, text, saidAt, validFrom, details };
-    const change = added(tools, home(lane, { scope: of.scope }), happening);
+    const [first, ...others] = sayings(of.ids);
+    const born = added(tools, home(lane, { scope: of.scope }), { ...happening, ...(first && { under: first }) });
+    const change = others.reduce((made, under) => {
+      const next = confirmed(tools, made.memory, { ...happening, under });
+      return { ...next, expectedRevision: 0, events: [...made.events, ...next.events] };
+    }, born);
     const { confirmations, createdAt, updatedAt } = of;
     return { ...change, memory: { ...change.memory, confirmations, createdAt, updatedAt } };
   });
   await write(bench, ...changes);
+}
+
+/** As few sayings as it takes for all of these ids. */
+function sayings({ agentId, runId, appId }: IdLists): Under[] {
+  const count = Math.max(1, agentId.length, runId.length, appId.length);
+  return Array.from({ length: count }, (_, i) => ({
+    agentId: agentId[i] ?? null,
+    runId: runId[i] ?? null,
+    appId: appId[i] ?? null,
+  }));
 }

@@ -1,4 +1,7 @@
 import {
+  besideOwner,
+  idListsOf,
+  isUnder,
   type LaneId,
   liveVersion,
   type Memory,
@@ -68,7 +71,7 @@ export function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
       state.lanes.get(memory.lane)?.erasure === null &&
       memory.owner.kind === owner.kind &&
       memory.owner.id === owner.id &&
-      isWithin(memory.scope, scope) &&
+      isUnder(idListsOf(memory), besideOwner(scope)) &&
       liveVersion(memory) !== null,
   );
 }

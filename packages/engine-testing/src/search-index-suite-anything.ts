@@ -1,12 +1,15 @@
 import {
+  type IdLists,
   type IndexHit,
   type IndexPoint,
   type IndexQuery,
   type LaneId,
+  listsOfOne,
   type Owner,
   type Scope,
   type SearchIndex,
   scan,
+  type Under,
   type Visibility,
 } from '@slowwave/engine';
 import fc from 'fast-check';
@@ -94,18 +97,27 @@ const anyPoint = fc
     expiresAt: fc.option(anyMoment, { nil: null }),
     deletedAt: fc.option(anySaid, { nil: null }),
     scope: anyScope,
+    again: anyScope,
   })
-  .map(({ number, vector, scope, ...given }) => {
+  .map(({ number, vector, scope, again, ...given }) => {
     const memoryId = `${given.owner.id}-${given.lane}-${number}`;
     const whole: Scope = { ...scope, userId: given.owner.id };
     return point({
       ...given,
       memoryId,
       scope: whole,
+      ids: both(scope, again),
       text: `Said ${given.revision}`,
       vector: Float32Array.from(vector),
     });
   });
+
+/** Said under some ids, and once more under others. */
+function both(one: Under, other: Under): IdLists {
+  const [a, b] = [listsOfOne(one), listsOfOne(other)];
+  const of = (key: keyof Under): string[] => [...new Set([...a[key], ...b[key]])];
+  return { agentId: of('agentId'), runId: of('runId'), appId: of('appId') };
+}
 
 const anyVisibility = fc.oneof(
   anyMoment.map((now): Visibility => ({ kind: 'live', now })),

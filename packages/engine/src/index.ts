@@ -61,7 +61,7 @@ export {
 } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { reviewer } from './memories/review.ts';
-export { saidIds } from './memories/said-ids.ts';
+export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted } from './messages/messages.ts';
 export {
@@ -120,6 +120,7 @@ export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } fr
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
+export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
 export { FilterError, readFilter } from './search/filter/read.ts';
@@ -179,4 +180,13 @@ export {
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
 export type * from './words.ts';
-export { compareSaid, DEFAULT_TENANT, isWithheld, ownerOf, saidBefore, underOf } from './words.ts';
+export {
+  besideOwner,
+  compareSaid,
+  DEFAULT_TENANT,
+  isUnder,
+  isWithheld,
+  ownerOf,
+  saidBefore,
+  underOf,
+} from './words.ts';

@@ -20,7 +20,7 @@ export {
 export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
-export { saidIds } from './memories/said-ids.ts';
+export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
@@ -37,7 +37,7 @@ export { DAY_MS, dayOf } from './text/dates.ts';
 export { normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
-export { compareSaid, ownerOf } from './words.ts';
+export { besideOwner, compareSaid, ownerOf } from './words.ts';
 
 /**
  * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load

@@ -32,6 +32,9 @@ export interface Scope {
 /** The ids under which a thing is said, beside its user's. */
 export type Under = Pick<Scope, 'agentId' | 'runId' | 'appId'>;
 
+/** The ids under which a thing was said, once or again and again. */
+export type IdLists = Readonly<Record<keyof Under, readonly string[]>>;
+
 export const underOf = ({ agentId, runId, appId }: Scope): Under => ({ agentId, runId, appId });
 
 /** The first given of user, agent, run. A scope without any is a mistake of the caller's. */
@@ -41,6 +44,29 @@ export function ownerOf(scope: Scope): Owner {
   if (scope.runId !== null) return { kind: 'run', id: scope.runId };
   throw new Error('a scope needs at least one of user, agent, run');
 }
+
+/** The ids that a scope names beside its owner: they only filter. */
+export interface NamedIds {
+  readonly agentId?: string;
+  readonly runId?: string;
+  readonly appId?: string;
+}
+
+export function besideOwner(scope: Scope): NamedIds {
+  const { agentId, runId, appId } = scope;
+  const { kind } = ownerOf(scope);
+  return {
+    ...(kind === 'user' && agentId !== null && { agentId }),
+    ...(kind !== 'run' && runId !== null && { runId }),
+    ...(appId !== null && { appId }),
+  };
+}
+
+/** Whether something that was said under some ids was said under those named. */
+export const isUnder = (ids: IdLists, named: NamedIds): boolean =>
+  (named.agentId === undefined || ids.agentId.includes(named.agentId)) &&
+  (named.runId === undefined || ids.runId.includes(named.runId)) &&
+  (named.appId === undefined || ids.appId.includes(named.appId));
 
 /** When a thing was said: the moment, then the order of arrival in the lane. */
 export interface SaidAt {

@@ -1,16 +1,16 @@
 import type { Test } from '@slowwave/engine';
 import { sameFolded } from '@slowwave/engine/storing';
-import { type Bind, type ColumnName, type Dialect, SIGNS } from './translate.ts';
+import { type Bind, type Dialect, SIGNS, type Source } from './translate.ts';
 
-/** `metadata` is an expression of SQL for it, of type jsonb. */
-export function postgresDialect(columns: Readonly<Record<ColumnName, string>>, metadata: string): Dialect {
+/** Metadata is of type jsonb. */
+export function postgresDialect(source: Source): Dialect {
   return {
-    columns,
+    source,
     contains,
     isText,
     // An arrow with a text goes into objects alone.
     metadata: (keys, test, bind) =>
-      holds(`(${[metadata, ...keys.map((key) => `${bind(key)}::text`)].join(' -> ')})`, test, bind),
+      holds(`(${[source.metadata, ...keys.map((key) => `${bind(key)}::text`)].join(' -> ')})`, test, bind),
   };
 }
 

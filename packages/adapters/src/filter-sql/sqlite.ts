@@ -1,7 +1,7 @@
 import type { Scalar, Test } from '@slowwave/engine';
 import { fold } from '@slowwave/engine/storing';
 import type { Database } from 'better-sqlite3';
-import { type Bind, type ColumnName, type Dialect, SIGNS } from './translate.ts';
+import { type Bind, type Dialect, SIGNS, type Source } from './translate.ts';
 
 /** SQLite's own lower() knows no letters beyond ASCII. */
 export function addFilterFunctions(db: Database): void {
@@ -10,13 +10,12 @@ export function addFilterFunctions(db: Database): void {
   );
 }
 
-/** `metadata` is an expression of SQL for it, as JSON. */
-export function sqliteDialect(columns: Readonly<Record<ColumnName, string>>, metadata: string): Dialect {
+export function sqliteDialect(source: Source): Dialect {
   return {
-    columns,
+    source,
     contains,
     isText,
-    metadata: (keys, test, bind) => behind(metadata, keys, { test, bind }),
+    metadata: (keys, test, bind) => behind(source.metadata, keys, { test, bind }),
   };
 }
 

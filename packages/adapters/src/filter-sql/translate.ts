@@ -1,4 +1,4 @@
-import type { Condition, Field, Filter, Scalar, Test } from '@slowwave/engine';
+import type { Condition, Field, Filter, Scalar, Test, Under } from '@slowwave/engine';
 
 /** A filter as a condition of SQL: true or false of every row, never unknown. */
 export interface SqlFilter {
@@ -12,12 +12,22 @@ type SqlValue = string | number | readonly string[];
 export type Bind = (value: SqlValue) => string;
 
 type Contains = Extract<Test, { kind: 'contains' }>;
-export type ColumnName = Exclude<Field, { name: 'metadata' }>['name'];
+type ListName = keyof Under;
+type ColumnName = Exclude<Exclude<Field, { name: 'metadata' }>['name'], ListName>;
+
+/** Where the fields are. */
+export interface Source {
+  /** What a field is, as an expression of SQL. Flags are of the type that TRUE is of, numbers may be compared with fractions. */
+  readonly columns: Readonly<Record<ColumnName, string>>;
+  /** The ids something was said under: a select of them, to which conditions may be added, and what an id is in it. */
+  readonly lists: Readonly<Record<ListName, { readonly rows: string; readonly id: string }>>;
+  /** An expression of SQL for it, as JSON. */
+  readonly metadata: string;
+}
 
 /** What a kind of SQL says in its own way. */
 export interface Dialect {
-  /** What a field is, as an expression of SQL. Flags are of the type that TRUE is of, numbers may be compared with fractions. */
-  readonly columns: Readonly<Record<ColumnName, string>>;
+  readonly source: Source;
   /** A text is part of another. */
   contains(column: string, test: Contains, bind: Bind): string;
   /** A text is another one, whatever the case where the test is folded. */
@@ -61,7 +71,9 @@ function joined(conditions: readonly string[], by: 'AND' | 'OR'): string {
 
 function testOf({ field, test }: Condition, dialect: Dialect, bind: Bind): string {
   if (field.name === 'metadata') return dialect.metadata(field.keys, test, bind);
-  const column = dialect.columns[field.name];
+  const { columns, lists } = dialect.source;
+  if (isList(field.name)) return `EXISTS (${lists[field.name].rows}${ofId(lists[field.name].id, test, bind)})`;
+  const column = columns[field.name];
   switch (test.kind) {
     case 'present':
       return `${column} IS NOT NULL`;
@@ -72,6 +84,17 @@ function testOf({ field, test }: Condition, dialect: Dialect, bind: Bind): strin
     case 'contains':
       return field.name === 'category' ? dialect.isText(column, test, bind) : dialect.contains(column, test, bind);
   }
+}
+
+const isList = (name: ColumnName | ListName): name is ListName =>
+  name === 'agentId' || name === 'runId' || name === 'appId';
+
+/** Ids are never compared, and never contain anything: of those that are there any may be equal. */
+function ofId(id: string, test: Test, bind: Bind): string {
+  if (test.kind === 'present') return '';
+  return test.kind === 'equals'
+    ? ` AND ${id} IN (${test.values.map((value) => literal(value, bind)).join(', ')})`
+    : ' AND FALSE';
 }
 
 const literal = (value: Scalar, bind: Bind): string => (typeof value === 'boolean' ? flag(value) : bind(value));

@@ -1,5 +1,5 @@
-import type { Filter, FilteredStore, Memory, Scope, TenantId } from '@slowwave/engine';
-import { type ColumnName, type Dialect, type SqlFilter, translate } from '../filter-sql/translate.ts';
+import type { Filter, FilteredStore, Memory, SaidId, Scope, TenantId } from '@slowwave/engine';
+import { type Dialect, type Source, type SqlFilter, translate } from '../filter-sql/translate.ts';
 import { type Access, asRead } from './access.ts';
 import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
@@ -7,14 +7,14 @@ import { first, once, type Script } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */
 export interface Filtering {
-  readonly dialect: (columns: Readonly<Record<ColumnName, string>>, metadata: string) => Dialect;
+  readonly dialect: (source: Source) => Dialect;
   /** So many conditions are tested without a break; null: nobody waits for the tests but who asked. */
   readonly testsAtOnce: number | null;
 }
 
 /** Lists in slices where tests hold others up: an owner may have very much that hardly anything fits of. */
 export function filteredStore({ read }: Access, { dialect, testsAtOnce }: Filtering): FilteredStore {
-  const words = dialect(COLUMNS, METADATA);
+  const words = dialect(SOURCE);
   return {
     list: async (tenant, { scope, where: asked, now }, page) => {
       const filter = translate(asked, words);
@@ -92,21 +92,24 @@ const selectLast = (later: string | null): string => `
 const fits = ({ condition }: SqlFilter): string =>
   `EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id AND v.superseded_by IS NULL AND ${condition})`;
 
-const COLUMNS: Readonly<Record<ColumnName, string>> = {
-  userId: 's.user_id',
-  agentId: 's.agent_id',
-  runId: 's.run_id',
-  appId: 's.app_id',
-  memoryId: 'm.id',
-  text: 'v.text',
-  category: "(v.details ->> 'category')",
-  immutable: "(v.details ->> 'immutable')::boolean",
-  confirmations: 'm.confirmations::float8',
-  createdAt: 'm.created_at',
-  updatedAt: 'm.updated_at',
-  saidAt: 'v.said_at',
-  validFrom: 'v.valid_from',
-  expiresAt: 'm.expires_at',
+const SOURCE: Source = {
+  columns: {
+    userId: 's.user_id',
+    memoryId: 'm.id',
+    text: 'v.text',
+    category: "(v.details ->> 'category')",
+    immutable: "(v.details ->> 'immutable')::boolean",
+    confirmations: 'm.confirmations::float8',
+    createdAt: 'm.created_at',
+    updatedAt: 'm.updated_at',
+    saidAt: 'v.said_at',
+    validFrom: 'v.valid_from',
+    expiresAt: 'm.expires_at',
+  },
+  lists: { agentId: idsOf('agent'), runId: idsOf('run'), appId: idsOf('app') },
+  metadata: "v.details -> 'metadata'",
 };
 
-const METADATA = "v.details -> 'metadata'";
+function idsOf(kind: SaidId['kind']) {
+  return { rows: `SELECT 1 FROM memory_ids i WHERE i.memory_id = m.id AND i.kind = '${kind}'`, id: 'i.id' };
+}

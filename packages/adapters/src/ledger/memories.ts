@@ -1,5 +1,5 @@
-import type { LaneId, Memory, MemoryStore, Message, Scope, TenantId, Tombstone } from '@slowwave/engine';
-import { ownerOf } from '@slowwave/engine/storing';
+import type { LaneId, Memory, MemoryStore, Message, NamedIds, Scope, TenantId, Tombstone } from '@slowwave/engine';
+import { besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
 import { type Access, read, storeOf } from './access.ts';
 import { apply, writeExplicitly } from './apply.ts';
 import { find, type OwnedBy, openLane } from './lanes.ts';
@@ -45,7 +45,7 @@ const scripted = storeOf<Omit<MemoryStore, 'apply' | 'write' | 'laneOf' | 'get'>
   }),
   liveIds: read((tenant, scope) => {
     const { conditions, given } = ownedBy(tenant, scope);
-    const text = `SELECT m.id FROM memories m JOIN scopes s ON s.id = m.scope ${where(conditions)}`;
+    const text = `SELECT m.id FROM memories m ${where(conditions)}`;
     return idsOf(`${text} ORDER BY m.created_at, m.id`, given);
   }),
   every: read((after, limit) =>
@@ -70,21 +70,22 @@ const scripted = storeOf<Omit<MemoryStore, 'apply' | 'write' | 'laneOf' | 'get'>
 export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
   loadMemories('WHERE m.lane = @lane AND m.id > @after', of);
 
-/** Conditions on m (memories) and s (scopes) for the live memories a scope means: its owner's, narrowed by its other ids. */
+/** Conditions on m (memories) for the live memories a scope means: its owner's, narrowed by its other ids. */
 export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; given: Given } {
   const owner = ownerOf(scope);
-  const { agentId, runId, appId } = scope;
+  const named = besideOwner(scope);
   return {
-    conditions: [
-      'm.tenant = @tenant',
-      LIVE_OF_OWNER,
-      agentId === null ? null : 's.agent_id = @agentId',
-      runId === null ? null : 's.run_id = @runId',
-      appId === null ? null : 's.app_id = @appId',
-    ],
-    given: { tenant, ownerKind: owner.kind, ownerId: owner.id, agentId, runId, appId },
+    conditions: ['m.tenant = @tenant', LIVE_OF_OWNER, ...saidUnder(named)],
+    given: { tenant, ownerKind: owner.kind, ownerId: owner.id, ...named },
   };
 }
+
+/** Conditions on m (memories): said or confirmed under each of these ids, which are given by their names. */
+export const saidUnder = (named: NamedIds): readonly string[] =>
+  SAID_KINDS.filter((kind) => named[KEY_OF[kind]] !== undefined).map(
+    (kind) => `EXISTS (
+      SELECT 1 FROM memory_ids i WHERE i.memory_id = m.id AND i.kind = '${kind}' AND i.id = @${KEY_OF[kind]})`,
+  );
 
 export const LIVE_OF_OWNER = `m.live
   AND m.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)`;

@@ -1,6 +1,7 @@
 import type { PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
-import { compareSaid, ownerOf } from '@slowwave/engine/storing';
+import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
 import { read, storeOf } from './access.ts';
+import { saidUnder } from './memories.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { clockFrom, type MessageRow } from './rows/message.ts';
 import { all, allAs, first, together } from './script.ts';
@@ -86,9 +87,8 @@ const selectProfile = (scope: Scope): string => `
   SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset
   FROM memories m
   JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
-  JOIN scopes s ON s.id = m.scope
   WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
-    AND (m.expires_at IS NULL OR m.expires_at > @at)${within(scope)}
+    AND (m.expires_at IS NULL OR m.expires_at > @at)${remembered(scope)}
   ORDER BY m.profile_rank DESC, m.created_at, m.id LIMIT @limit`;
 
 /** Of the versions v of a memory that is live the one that holds at a moment: the newest, or until that begins the one before. */
@@ -115,6 +115,12 @@ function ownerAndIds(tenant: TenantId, scope: Scope) {
 
 const LANE_OF_OWNER =
   '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
+
+/** Conditions on m (memories): said or confirmed under the ids beside the owner. */
+const remembered = (scope: Scope): string =>
+  saidUnder(besideOwner(scope))
+    .map((condition) => ` AND ${condition}`)
+    .join('');
 
 /** Conditions on s (scopes): the ids beside the owner. */
 const within = ({ agentId, runId, appId }: Scope): string =>

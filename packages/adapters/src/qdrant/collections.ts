@@ -137,7 +137,7 @@ export async function pointAlias(server: QdrantServer, alias: string, collection
 }
 
 /** Goes up with every change of payload, weights or ids: points of two formats are never mixed. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /** What a collection is made for. */
 interface QdrantSpace {

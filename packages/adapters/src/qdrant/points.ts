@@ -20,9 +20,9 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 export interface Payload {
   readonly owner: string;
   readonly tenant: string;
-  readonly agent?: string;
-  readonly run?: string;
-  readonly app?: string;
+  readonly agent: readonly string[];
+  readonly run: readonly string[];
+  readonly app: readonly string[];
   readonly live: boolean;
   readonly said_at: number;
   readonly said_seq: number;
@@ -64,13 +64,13 @@ function weighed(name: string, terms: readonly string[]): Readonly<Record<string
 }
 
 function payloadOf(point: IndexPoint): Payload {
-  const { agentId, runId, appId } = point.scope;
+  const { agentId, runId, appId } = point.ids;
   return {
     owner: ownerKey(point),
     tenant: tenantKey(point),
-    ...(agentId === null ? {} : { agent: scopeKey(agentId) }),
-    ...(runId === null ? {} : { run: scopeKey(runId) }),
-    ...(appId === null ? {} : { app: scopeKey(appId) }),
+    agent: agentId.map(scopeKey),
+    run: runId.map(scopeKey),
+    app: appId.map(scopeKey),
     live: point.live,
     said_at: point.saidAt.at,
     said_seq: point.saidAt.seq,
@@ -204,13 +204,13 @@ export const MORE_TOKENS = 'more';
 const TOKENS_MAX = 256;
 
 export function tokensOf(point: IndexPoint): string[] {
-  const { scope, memoryId, category, immutable, confirmations, metadata } = point;
+  const { scope, ids, memoryId, category, immutable, confirmations, metadata } = point;
   const tokens = new Set<string>();
   const fields: readonly (readonly [TokenField, Json])[] = [
     ['userId', scope.userId],
-    ['agentId', scope.agentId],
-    ['runId', scope.runId],
-    ['appId', scope.appId],
+    ['agentId', someOf(ids.agentId)],
+    ['runId', someOf(ids.runId)],
+    ['appId', someOf(ids.appId)],
     ['memoryId', memoryId],
     ['category', category],
     ['immutable', immutable],
@@ -220,6 +220,9 @@ export function tokensOf(point: IndexPoint): string[] {
   for (const [key, value] of Object.entries(metadata)) addTokens(tokens, ['metadata', key], value);
   return tokens.size > TOKENS_MAX ? [...[...tokens].slice(0, TOKENS_MAX), MORE_TOKENS] : [...tokens];
 }
+
+/** An empty list has no value; one of metadata has. */
+const someOf = (ids: readonly string[]): Json => (ids.length === 0 ? null : [...ids]);
 
 const placeOf = (field: Field): string[] => (field.name === 'metadata' ? ['metadata', ...field.keys] : [field.name]);
 

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
+import { listsOfOne } from '../memories/said-ids.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphItem, ProjectedItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
@@ -167,7 +168,7 @@ function pointOfRelation(relation: KeptRelation): Omit<IndexPoint, 'vector' | 'v
     ...{ live: invalidAt === null, saidAt, validFrom, invalidAt, confirmations },
     metadata: { ...detailsOf(relation), memory_ids: [...relation.memoryIds] },
     ...{ category: relation.relationship, sourceIds: messageIds, createdAt: recordedAt, updatedAt },
-    scope: scopeOf(relation.owner),
+    ...scopeOf(relation.owner),
   };
 }
 
@@ -190,7 +191,7 @@ function pointOfEntity(entity: Entity): Omit<IndexPoint, 'vector' | 'version'> {
     ...{ saidAt: { at: createdAt, seq: 0 }, validFrom: createdAt, invalidAt: null },
     metadata: { name: entity.name, aliases: [...entity.aliases], self: entity.self },
     ...{ category: entity.kind, sourceIds: [], createdAt, updatedAt: createdAt },
-    scope: scopeOf(entity.owner),
+    ...scopeOf(entity.owner),
   };
 }
 
@@ -204,9 +205,12 @@ function placeOf(item: GraphItem): Withdrawal {
 }
 
 /** What is in a graph is the owner's, whatever else the conversation was part of. */
-const scopeOf = ({ kind, id }: Owner): Scope => ({
-  userId: kind === 'user' ? id : null,
-  agentId: kind === 'agent' ? id : null,
-  runId: kind === 'run' ? id : null,
-  appId: null,
-});
+function scopeOf({ kind, id }: Owner): Pick<IndexPoint, 'scope' | 'ids'> {
+  const scope: Scope = {
+    userId: kind === 'user' ? id : null,
+    agentId: kind === 'agent' ? id : null,
+    runId: kind === 'run' ? id : null,
+    appId: null,
+  };
+  return { scope, ids: listsOfOne(scope) };
+}

@@ -1,11 +1,11 @@
 import type { SaidId } from '../ports/ledger/memories.ts';
-import type { Memory, Under } from '../words.ts';
+import type { IdLists, Memory, Under } from '../words.ts';
 import { inEffect } from './evolve.ts';
 
 /** What the ids are called that something may be said under, beside its user's, and where a scope has them. */
-const SAID_KINDS = ['agent', 'run', 'app'] as const;
+export const SAID_KINDS = ['agent', 'run', 'app'] as const;
 export type SaidKind = (typeof SAID_KINDS)[number];
-const KEY_OF = { agent: 'agentId', run: 'runId', app: 'appId' } as const satisfies Record<SaidKind, keyof Under>;
+export const KEY_OF = { agent: 'agentId', run: 'runId', app: 'appId' } as const satisfies Record<SaidKind, keyof Under>;
 
 /** So many ids of a kind, the newest, are in the index; of the others it asks the ledger. */
 const IDS_IN_INDEX = 32;
@@ -34,3 +34,22 @@ type Sayings = Pick<SaidId, 'last' | 'id'>;
 
 /** Of equal moments by id, the same on every machine. */
 const newestFirst = (a: Sayings, b: Sayings): number => b.last - a.last || (a.id < b.id ? -1 : 1);
+
+/** All ids of a memory, by kind. */
+export const idListsOf = (memory: Pick<Memory, 'timeline'>): IdLists => listsOf(saidIds(memory));
+
+/** Those that the index has. */
+export const indexedIds = (memory: Pick<Memory, 'timeline'>): IdLists =>
+  listsOf(saidIds(memory).filter(({ indexed }) => indexed));
+
+function listsOf(ids: readonly SaidId[]): IdLists {
+  const of = (kind: SaidKind): string[] => ids.flatMap((one) => (one.kind === kind ? [one.id] : []));
+  return { agentId: of('agent'), runId: of('run'), appId: of('app') };
+}
+
+/** Of something that was said once. */
+export const listsOfOne = ({ agentId, runId, appId }: Under): IdLists => ({
+  agentId: agentId === null ? [] : [agentId],
+  runId: runId === null ? [] : [runId],
+  appId: appId === null ? [] : [appId],
+});

@@ -15,6 +15,7 @@ import {
 } from '../words.ts';
 import { evolve, type Home, inEffect, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
+import { saidIds } from './said-ids.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
@@ -171,6 +172,8 @@ function restored(deps: WriteDeps, memory: Memory, number: number): MemoryChange
     text: wanted.text,
     validFrom: rewords ? now : live.validFrom,
     details: { ...wanted.details, expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt },
+    // What nobody has said who counts is said again where it was made.
+    ...(saidIds(memory).length === 0 && { under: underOf(memory.scope) }),
     reason: `version ${number} was restored`,
   });
   return changeOf(memory, memory, event);

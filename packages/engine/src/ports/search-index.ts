@@ -1,5 +1,16 @@
 import type { Filter } from '../search/filter/filter.ts';
-import type { JsonObject, LaneId, Millis, Owner, SaidAt, Scope, TenantId, UtcOffset } from '../words.ts';
+import type {
+  IdLists,
+  JsonObject,
+  LaneId,
+  Millis,
+  NamedIds,
+  Owner,
+  SaidAt,
+  Scope,
+  TenantId,
+  UtcOffset,
+} from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
 
 /** What a lane has in the index, each with word statistics of its own: questions are asked of one of them. */
@@ -13,6 +24,8 @@ export interface IndexPoint {
   readonly lane: LaneId;
   readonly owner: Owner;
   readonly scope: Scope;
+  /** The ids under which it was said or confirmed: of a memory all its versions', of each kind the newest (`IDS_IN_INDEX`). */
+  readonly ids: IdLists;
   /** On the other shelves: the id of the message, entity or relation, with version 1. */
   readonly memoryId: string;
   readonly version: number;
@@ -67,8 +80,8 @@ export type Visibility =
  */
 export interface IndexQuery extends IndexLane {
   readonly shelf: Shelf;
-  /** The ids of the scope beside the owner; they only filter. */
-  readonly filter: { readonly agentId?: string; readonly runId?: string; readonly appId?: string };
+  /** Ids beside the owner; they only filter. A point that was said under several is found by each. */
+  readonly filter: NamedIds;
   /** What a caller asks for beside the scope; null asks for nothing. */
   readonly where: Filter | null;
   readonly visibility: Visibility;

@@ -1,6 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved } from '../memories/former.ts';
+import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
@@ -115,7 +116,13 @@ export const pointsOfBatch = (
     const text = textOf(message);
     return {
       ...placeOf(batch, message),
-      ...{ scope: batch.scope, saidAt: message.saidAt, validFrom: message.saidAt.at, sourceIds: [message.id] },
+      ...{
+        scope: batch.scope,
+        ids: listsOfOne(batch.scope),
+        saidAt: message.saidAt,
+        validFrom: message.saidAt.at,
+        sourceIds: [message.id],
+      },
       ...{ text, terms: terms(text), contextTerms: contextOfMessage(said), vector: vectorOf(vectorText(message)) },
       ...{ speaker: message.name, category: message.role, metadata: batch.metadata, expiresAt: batch.expiresAt },
       ...{ live: true, invalidAt: null, deletedAt: null, immutable: false, confirmations: 0 },
@@ -251,6 +258,7 @@ const placeOfMemory = (memory: Memory) => ({
   lane: memory.lane,
   owner: memory.owner,
   scope: memory.scope,
+  ids: indexedIds(memory),
   memoryId: memory.id,
   revision: memory.revision,
   confirmations: memory.confirmations,

@@ -1,16 +1,16 @@
 import { type IndexHit, type IndexPoint, type IndexQuery, shownPart, type Visibility } from '../ports/search-index.ts';
-import { type Millis, type SaidAt, saidBefore } from '../words.ts';
+import { isUnder, type Millis, type SaidAt, saidBefore } from '../words.ts';
 import { matches } from './filter/filter.ts';
 
 /** What decides whether a query sees a point. */
 export type Sighted = Pick<
   IndexPoint,
-  'live' | 'saidAt' | 'validFrom' | 'invalidAt' | 'expiresAt' | 'deletedAt' | 'scope'
+  'live' | 'saidAt' | 'validFrom' | 'invalidAt' | 'expiresAt' | 'deletedAt' | 'ids'
 > & { readonly shownFrom?: Millis | undefined };
 
 /** Whether a query sees a point of its owner: the one definition for all indexes that decide it in code. */
 export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | 'filter'>): boolean {
-  return inSight(point, query.visibility) && passes(point.scope, query.filter);
+  return inSight(point, query.visibility) && isUnder(point.ids, query.filter);
 }
 
 /** Whether it is what its memory says at a moment, by all that is known: of one that changes later it is first the one, then the other. */
@@ -41,14 +41,6 @@ const held = ({ validFrom, shownFrom = validFrom, invalidAt }: Sighted, at: numb
 
 const touchedAfter = ({ saidAt, deletedAt }: Sighted, after: SaidAt): boolean =>
   saidBefore(after, saidAt) || (deletedAt !== null && saidBefore(after, deletedAt));
-
-function passes(scope: IndexPoint['scope'], filter: IndexQuery['filter']): boolean {
-  return (
-    (filter.agentId === undefined || filter.agentId === scope.agentId) &&
-    (filter.runId === undefined || filter.runId === scope.runId) &&
-    (filter.appId === undefined || filter.appId === scope.appId)
-  );
-}
 
 /** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
 export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit[] {

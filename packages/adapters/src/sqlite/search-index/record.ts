@@ -11,8 +11,8 @@ import { lengthOf } from '@slowwave/engine/storing';
  *                 9 where the vector begins, in bytes
  *   64-bit floats 5 said at · 6 its order · 7 valid from · 8 invalid at · 9 expires at · 10 deleted at · 11 its order
  *                 12 shown from
- *   32-bit words  26–31 agent, run and app, two words each
- *                 32 … entries, two words each; then the memory id
+ *   32-bit words  26–28 how many agents, runs and apps · 29 none
+ *                 30 … entries, then agents, runs and apps, two words each; then the memory id
  *   vector        two 64-bit floats: what one step of a number is in parts of the vector's length, and how far the
  *                 numbers are from the vector at most; then the numbers
  *
@@ -29,8 +29,8 @@ export const WORD = {
   ownTerms: 7,
   allTerms: 8,
   vectorAt: 9,
-  scope: 26,
-  firstEntry: 32,
+  ids: 26,
+  firstEntry: 30,
 } as const;
 
 export const FLOAT = {
@@ -63,8 +63,9 @@ export const padded = (bytes: number): number => (bytes + 7) & ~7;
 /** The head of a point's record at a slot of its owner. */
 export function headOf(point: IndexPoint, slot: number): Buffer {
   const entries = entriesOf(point);
+  const lists = SCOPE_PARTS.map((part) => point.ids[part].flatMap(idWords));
   const id = Buffer.from(point.memoryId, 'utf8');
-  const idAt = (WORD.firstEntry + entries.words.length) * 4;
+  const idAt = (WORD.firstEntry + entries.words.length + lists.flat().length) * 4;
   const head = new ArrayBuffer(padded(idAt + id.length));
   const words = new Uint32Array(head);
   words[WORD.slot] = slot;
@@ -76,8 +77,12 @@ export function headOf(point: IndexPoint, slot: number): Buffer {
   words[WORD.ownTerms] = point.terms.length;
   words[WORD.allTerms] = point.terms.length + point.contextTerms.length;
   words[WORD.vectorAt] = head.byteLength;
-  words.set(scopeWords(point.scope), WORD.scope);
+  words.set(
+    lists.map((list) => list.length / 2),
+    WORD.ids,
+  );
   words.set(entries.words, WORD.firstEntry);
+  words.set(lists.flat(), WORD.firstEntry + entries.words.length);
   new Float64Array(head, FLOAT.saidAt * 8, FLOATS).set(momentsOf(point));
   new Uint8Array(head).set(id, idAt);
   return Buffer.from(head);
@@ -120,15 +125,7 @@ export function termKey(term: string): TermKey {
   return { low: low >>> 0, high: (high & 0xffff) << 16 };
 }
 
-/** Agent, run and app as numbers, of which two different ids share one in 10¹⁹ cases; nobody's is zero. */
-function scopeWords(scope: Pick<IndexPoint['scope'], 'agentId' | 'runId' | 'appId'>): number[] {
-  return SCOPE_PARTS.flatMap((part) => {
-    const id = scope[part];
-    return id === null ? [0, 0] : idWords(id);
-  });
-}
-
-/** In the order of their words. */
+/** In the order of their words. An id is two of them, which two different ids share in one of 10¹⁹ cases. */
 export const SCOPE_PARTS = ['agentId', 'runId', 'appId'] as const;
 export type ScopePart = (typeof SCOPE_PARTS)[number];
 export type IdWords = [low: number, high: number];

@@ -6,7 +6,7 @@ import type { Sql } from '../ledger/sql.ts';
 import { keywordLeg, type Seen, vectorLeg } from './legs.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
-import { floatsOf, idWords, SCOPE_PARTS } from './record.ts';
+import { floatsOf, idWords, SCOPE_PARTS, type ScopePart } from './record.ts';
 import { byMemory, type StoredPoint } from './stored-point.ts';
 import { SLOTS } from './tables.ts';
 
@@ -83,12 +83,9 @@ function slotsWhere(sql: Sql, { number }: OwnerRow, { visibility, where }: Filte
 }
 
 /** Read from what a hit shows: nobody filters so much that columns of their own would pay. */
-const DIALECT = sqliteDialect(
-  {
+const DIALECT = sqliteDialect({
+  columns: {
     userId: "(payload ->> '$.scope.userId')",
-    agentId: "(payload ->> '$.scope.agentId')",
-    runId: "(payload ->> '$.scope.runId')",
-    appId: "(payload ->> '$.scope.appId')",
     memoryId: 'memory_id',
     text: "(payload ->> '$.text')",
     category: "(payload ->> '$.category')",
@@ -100,5 +97,10 @@ const DIALECT = sqliteDialect(
     validFrom: "(payload ->> '$.validFrom')",
     expiresAt: "(payload ->> '$.expiresAt')",
   },
-  "payload -> '$.metadata'",
-);
+  lists: { agentId: idsIn('agentId'), runId: idsIn('runId'), appId: idsIn('appId') },
+  metadata: "payload -> '$.metadata'",
+});
+
+function idsIn(key: ScopePart) {
+  return { rows: `SELECT 1 FROM json_each(payload, '$.ids.${key}') AS i WHERE TRUE`, id: 'i.value' };
+}

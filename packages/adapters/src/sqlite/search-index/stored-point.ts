@@ -33,12 +33,12 @@ const runOf = ({ buffer, byteOffset, length }: Uint8Array): Run => ({
   text: Buffer.from(buffer, byteOffset, length),
 });
 
-/** Agent, run and app are compared by `isOf`: the ids themselves are not in a record. */
-const UNREAD_SCOPE: Sighted['scope'] = { userId: null, agentId: null, runId: null, appId: null };
+/** Agents, runs and apps are compared by `isOf`: the ids themselves are not in a record. */
+const UNREAD_IDS: Sighted['ids'] = { agentId: [], runId: [], appId: [] };
 
 /** A record by the names of what is in it. Nothing is decoded before it is asked for. */
 export class StoredPoint implements Sighted {
-  readonly scope = UNREAD_SCOPE;
+  readonly ids = UNREAD_IDS;
   readonly #run: Run;
   readonly #at: number;
 
@@ -57,7 +57,7 @@ export class StoredPoint implements Sighted {
     return this.#word(WORD.version);
   }
   get memoryId(): string {
-    const begin = this.#at + (WORD.firstEntry + this.#word(WORD.entries) * 2) * 4;
+    const begin = this.#at + this.#listAt(SCOPE_PARTS.length) * 4;
     return this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
   }
 
@@ -82,10 +82,21 @@ export class StoredPoint implements Sighted {
     return Number.isNaN(at) ? undefined : at;
   }
 
-  /** Whether its agent, run or app is the one with these `idWords`. */
+  /** Whether one of its agents, runs or apps is the one with these `idWords`. */
   isOf(part: ScopePart, [low, high]: IdWords): boolean {
-    const at = WORD.scope + SCOPE_PARTS.indexOf(part) * 2;
-    return this.#word(at) === low && this.#word(at + 1) === high;
+    const place = SCOPE_PARTS.indexOf(part);
+    const end = this.#listAt(place + 1);
+    for (let at = this.#listAt(place); at < end; at += 2) {
+      if (this.#word(at) === low && this.#word(at + 1) === high) return true;
+    }
+    return false;
+  }
+
+  /** The word where a list of ids begins; that of the one after the last is where all of them end. */
+  #listAt(place: number): number {
+    let at = WORD.firstEntry + this.#word(WORD.entries) * 2;
+    for (let before = 0; before < place; before += 1) at += this.#word(WORD.ids + before) * 2;
+    return at;
   }
 
   /** How many terms its text has, or with `wide` also its context. */

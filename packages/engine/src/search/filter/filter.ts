@@ -1,4 +1,5 @@
 import { newest } from '../../memories/evolve.ts';
+import { idListsOf } from '../../memories/said-ids.ts';
 import type { IndexPoint } from '../../ports/search-index.ts';
 import type { Json, Memory, Scope } from '../../words.ts';
 
@@ -50,6 +51,7 @@ export const NOTHING: Filter = { kind: 'any', of: [] };
 export type Filterable = Pick<
   IndexPoint,
   | 'scope'
+  | 'ids'
   | 'memoryId'
   | 'text'
   | 'category'
@@ -83,7 +85,7 @@ export function filterableOf(memory: Memory): Filterable {
   const { category, metadata, immutable, expiresAt } = details;
   const { id: memoryId, scope, confirmations, createdAt, updatedAt } = memory;
   const ofVersion = { text, saidAt, validFrom, category, metadata, immutable, expiresAt };
-  return { ...ofVersion, memoryId, scope, confirmations, createdAt, updatedAt };
+  return { ...ofVersion, memoryId, scope, ids: idListsOf(memory), confirmations, createdAt, updatedAt };
 }
 
 function holds({ field, test }: Condition, of: Filterable): boolean {
@@ -98,10 +100,11 @@ function holds({ field, test }: Condition, of: Filterable): boolean {
 function valueIn(field: Field, of: Filterable): Json {
   switch (field.name) {
     case 'userId':
+      return of.scope.userId;
     case 'agentId':
     case 'runId':
     case 'appId':
-      return of.scope[field.name];
+      return of.ids[field.name].length === 0 ? null : [...of.ids[field.name]];
     case 'category':
       return of.category === null ? null : [of.category];
     case 'saidAt':

@@ -37,6 +37,7 @@ function placeOf(user: number, n: number): Omit<IndexPoint, 'text' | 'terms' | '
     tenant: DEFAULT_TENANT,
     owner: ownerAt(user),
     scope: { userId: userAt(user), agentId: null, runId: null, appId: null },
+    ids: { agentId: [], runId: [], appId: [] },
     memoryId: `mem_${id}`,
     version: 1,
     revision: 1,

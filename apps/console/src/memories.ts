@@ -23,6 +23,7 @@ import {
   type FastifyReply,
   given,
   IdParams,
+  isForOneApp,
   momentOf,
   notFound,
   type ProblemError,
@@ -96,12 +97,14 @@ export const memoryRoutes = [
   route('DELETE /v1/memories', {
     id: 'deleteMemories',
     summary: 'Delete all memories of an owner',
-    description: 'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter.',
+    description:
+      'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter. A key bound to an ' +
+      'app does not delete what other apps were told as well.',
     query: DeleteMemoriesQuery,
     answer: { 200: DeletedView, 202: DeletedView },
     bounds: { by: 'query', apps: true },
-    handle: async ({ writer }, { tenant, query, reply }) => {
-      const result = await writer.removeAll(tenant, scopeOf(query));
+    handle: async ({ writer }, { tenant, query, request, reply }) => {
+      const result = await writer.removeAll(tenant, scopeOf(query), { ownApp: isForOneApp(request) });
       if (result.kind === 'conflict') throw overtaken();
       if (result.kind !== 'written') reply.code(202);
       return { deleted: result.count };

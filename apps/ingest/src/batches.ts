@@ -14,9 +14,11 @@ import {
   type DuePolicy,
   draftBatch,
   duePolicy,
+  eventsInApp,
   failuresView,
   failureView,
   fromTheFuture,
+  inApp,
   isoOf,
   isoOrNull,
   type Ledger,
@@ -49,6 +51,7 @@ import {
   mayKnow,
   momentOf,
   notFound,
+  ownApp,
   pageOf,
   problem,
   type Routes,
@@ -254,17 +257,17 @@ function scheduleTurns(deps: IngestDeps, nudges: readonly Nudge[]): void {
 interface BatchKey {
   readonly tenant: TenantId;
   readonly id: string;
-  /** Whether who asks may know of a batch, or a memory, of this scope; if not there is none. */
+  /** Whether who asks may know of a batch of this scope; if not there is none. */
   mayKnow(scope: Scope): boolean;
-  /** Whether there are memories that who asks may not know of: what became of them is left out. */
-  readonly bound: boolean;
+  /** The app to which who asks is kept: what only others were told is left out. null: to none. */
+  readonly app: string | null;
 }
 
 export const batchKey = (request: FastifyRequest, id: string): BatchKey => ({
   tenant: requestTenant(request) as TenantId,
   id,
   mayKnow: (scope) => mayKnow(request, scope),
-  bound: isForOneApp(request),
+  app: ownApp(request),
 });
 
 /** A batch as it stands when nothing more will happen to it by itself, or when the time is up. */
@@ -285,13 +288,16 @@ export async function outcome(
   return batchView(batch, events, usage);
 }
 
-/** A batch can change what other apps' messages made: who is kept to one app is not shown that. */
-async function eventsOf(ledger: Ledger, { tenant, mayKnow, bound }: BatchKey, id: string) {
+/** A batch can change what other apps were told, too: who is kept to one app is shown what that app was told. */
+async function eventsOf(ledger: Ledger, { tenant, app }: BatchKey, id: string): Promise<readonly MemoryEvent[]> {
   const events = await ledger.batches.events(tenant, id);
-  if (!bound || events.length === 0) return events;
+  if (app === null || events.length === 0) return events;
   const memories = await ledger.memories.many(tenant, [...new Set(events.map(({ memoryId }) => memoryId))]);
-  const known = new Set(memories.filter(({ scope }) => mayKnow(scope)).map((memory) => memory.id));
-  return events.filter(({ memoryId }) => known.has(memoryId));
+  const known = new Map(memories.map((memory) => [memory.id, inApp(memory, app)]));
+  return events.flatMap((event) => {
+    const memory = known.get(event.memoryId) ?? null;
+    return memory === null ? [] : eventsInApp(memory, [event], app);
+  });
 }
 
 async function readBatch(ledger: Ledger, { tenant, id, mayKnow }: BatchKey): Promise<Batch> {

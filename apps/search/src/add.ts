@@ -1,5 +1,7 @@
 import type { PostSearch } from '@slowwave/contracts';
 import {
+  eventsInApp,
+  inApp,
   type MemoryEvent,
   type Message,
   type Millis,
@@ -77,7 +79,13 @@ async function historiesOf(
 ): Promise<ReadonlyMap<string, readonly MemoryEvent[]> | typeof LATE> {
   if (memories.length === 0) return new Map();
   const ids = [...new Set(memories.map(idOf))];
-  return deadline.within(() => ledger.lookups.histories(owned(question, ids), HISTORY_MAX));
+  const { app, tenant } = question;
+  return deadline.within(async () => {
+    const histories = await ledger.lookups.histories(owned(question, ids), HISTORY_MAX);
+    if (app === null) return histories;
+    const known = (await ledger.memories.many(tenant, ids)).flatMap((memory) => inApp(memory, app) ?? []);
+    return new Map(known.map((memory) => [memory.id, eventsInApp(memory, histories.get(memory.id) ?? [], app)]));
+  });
 }
 
 const owned = ({ tenant, body }: Question, ids: readonly string[]): OwnedIds => ({

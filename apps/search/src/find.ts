@@ -2,10 +2,12 @@ import type { PostSearch } from '@slowwave/contracts';
 import {
   asEngineError,
   besideOwner,
+  hitsInApp,
   type IndexHit,
   type IndexQuery,
   idsAsked,
   ownerOf,
+  queriesInApp,
   scopeOf,
   withBeyond,
 } from '@slowwave/engine';
@@ -104,12 +106,34 @@ async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Fou
   const lane = await question.living;
   if (lane === null) return NOTHING;
   const spoken = question.body.include.includes('messages') ? legsOfMessages(deps, legs) : null;
-  const queries = [
-    await knowingAll(deps, indexQuery(deps, question, { ...legs, lane, shelf: 'memories' })),
-    ...(spoken === null ? [] : [indexQuery(deps, question, { ...spoken, lane, shelf: 'messages' })]),
-  ];
-  const [memories = [], messages = []] = await deps.index.search(queries);
+  const remembered = indexQuery(deps, question, { ...legs, lane, shelf: 'memories' });
+  const said = spoken === null ? [] : [indexQuery(deps, question, { ...spoken, lane, shelf: 'messages' })];
+  if (question.app !== null) {
+    const [messages = []] = said.length === 0 ? [] : await deps.index.search(said);
+    return { memories: await findInApp(deps, remembered, question.app), messages, missing: [] };
+  }
+  const [memories = [], messages = []] = await deps.index.search([await knowingAll(deps, remembered), ...said]);
   return { memories, messages, missing: [] };
+}
+
+/** How much more is asked for where what was found does not fit, until there is no more. */
+const MORE = 8;
+
+/** The same as one app knows them: the index finds them, the ledger says what the app was told. */
+async function findInApp(
+  { ledger, index }: SearchDeps,
+  query: IndexQuery,
+  appId: string,
+): Promise<readonly IndexHit[]> {
+  const beyond = await ledger.saidIds.beyondIndex(query.lane, [{ kind: 'app', id: appId }]);
+  for (let limit = query.limit; ; limit *= MORE) {
+    const answers = await index.search(queriesInApp({ ...query, limit }, appId, beyond));
+    const found = answers.flat();
+    const ids = [...new Set(found.map(({ point }) => point.memoryId))];
+    const memories = ids.length === 0 ? [] : await ledger.memories.many(query.tenant, ids);
+    const hits = hitsInApp(found, memories, { appId, query });
+    if (hits.length >= query.limit || answers.every((some) => some.length < limit)) return hits;
+  }
 }
 
 /** Of a memory that was said under many ids the index has the newest: the ledger knows which memories stand under others. */

@@ -12,11 +12,23 @@ import {
 } from '@slowwave/contracts';
 import {
   type BatchCounts,
+  besideOwner,
   deletedAt,
+  eventsInApp,
+  type Filter,
+  filterableOf,
+  idListsOf,
+  inApp,
+  isUnder,
   type Ledger,
   liveVersion,
   type Memory,
+  type Millis,
+  matches,
   memoryView,
+  type Page,
+  type Paged,
+  type Scope,
   scopeOf,
   shownVersion,
   type TenantId,
@@ -27,6 +39,7 @@ import {
   listed,
   mayKnow,
   notFound,
+  ownApp,
   pageOf,
   problem,
   requestTenant,
@@ -49,9 +62,14 @@ export const memoryRoutes = [
     query: ListMemoriesQuery,
     answer: MemoryList,
     bounds: { by: 'query', apps: true },
-    handle: async ({ ledger, tools }, { tenant, query }) => {
+    handle: async ({ ledger, tools }, { tenant, query, request }) => {
       const [scope, now, page] = [scopeOf(query), tools.now(), pageOf(query)];
       const where = filterIn(query.filters);
+      const app = ownApp(request);
+      if (app !== null) {
+        const known = await listInApp(ledger, { tenant, scope, now, page, where, app });
+        return listed(known, (memory: Memory) => memoryView(memory, shownVersion(memory, now)));
+      }
       const memories =
         where === null
           ? await ledger.memories.list(tenant, scope, now, page)
@@ -83,8 +101,11 @@ export const memoryRoutes = [
     answer: History,
     bounds: { by: 'found', apps: true },
     handle: async ({ ledger }, { tenant, params, query, request }) => {
-      const { id } = await existing(ledger, request, params.id);
-      return listed(await ledger.memories.history(tenant, id, pageOf(query)), historyView);
+      const memory = await existing(ledger, request, params.id);
+      const events = await ledger.memories.history(tenant, memory.id, pageOf(query));
+      const app = ownApp(request);
+      const results = app === null ? events.results : eventsInApp(memory, events.results, app);
+      return listed({ ...events, results }, historyView);
     },
   }),
   route('GET /v1/memories/:id/sources', {
@@ -117,11 +138,43 @@ export const memoryRoutes = [
   }),
 ];
 
-/** A memory that who asks may know of, deleted or not. */
+interface InApp {
+  readonly tenant: TenantId;
+  readonly scope: Scope;
+  readonly now: Millis;
+  readonly page: Page;
+  readonly where: Filter | null;
+  readonly app: string;
+}
+
+/** A list as one app knows its memories: a filter is asked of that, and so are the other ids. */
+async function listInApp(ledger: Ledger, { tenant, scope, now, page, where, app }: InApp): Promise<Paged<Memory>> {
+  const ids = besideOwner(scope);
+  const fits = (memory: Memory): boolean =>
+    isUnder(idListsOf(memory), ids) && (where === null || matches(where, filterableOf(memory)));
+  const results: Memory[] = [];
+  for (let cursor = page.cursor; ; ) {
+    const limit = page.limit - results.length;
+    const some: Paged<Memory> = await ledger.memories.list(tenant, scope, now, { limit, cursor });
+    const known = some.results.flatMap((memory) => inApp(memory, app) ?? []);
+    results.push(...known.filter((memory) => isLiveAt(memory, now) && fits(memory)));
+    cursor = some.nextCursor;
+    if (cursor === null || results.length >= page.limit) return { results, nextCursor: cursor };
+  }
+}
+
+function isLiveAt(memory: Memory, now: Millis): boolean {
+  const expiresAt = liveVersion(memory)?.details.expiresAt;
+  return expiresAt !== undefined && (expiresAt === null || expiresAt > now);
+}
+
+/** A memory that who asks may know of, deleted or not, as they know it. */
 async function existing(ledger: Ledger, request: FastifyRequest, id: string): Promise<Memory> {
   const memory = await ledger.memories.get(requestTenant(request) as TenantId, id);
-  if (memory === null || !mayKnow(request, memory.scope)) throw notFound('memory', id);
-  return memory;
+  const app = ownApp(request);
+  const known = memory === null || app === null ? memory : inApp(memory, app);
+  if (known === null || !mayKnow(request, known.scope)) throw notFound('memory', id);
+  return known;
 }
 
 async function stats({ overview }: Ledger, tenant: TenantId) {

@@ -18,6 +18,8 @@ export interface Question {
   readonly body: PostSearch;
   /** The filter of the body, as it was read. */
   readonly where: Filter | null;
+  /** The app to which who asks is kept; null: to none. */
+  readonly app: string | null;
   /** The owner's life that is asked about: where it is over, nothing is found. Whichever it lives now, unless given. */
   readonly lane?: LaneId | null;
   /** Aborts when who asks is gone. */

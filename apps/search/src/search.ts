@@ -1,5 +1,5 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
-import { refuseForOneApp } from '@slowwave/http';
+import { ownApp, refuseForOneApp } from '@slowwave/http';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
@@ -24,7 +24,7 @@ export const postSearch = route('POST /v1/search', {
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
     if (body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-    return search(deps, { tenant, body, where: filterOf(body.filters) });
+    return search(deps, { tenant, body, where: filterOf(body.filters), app: ownApp(request) });
   },
 });
 

@@ -105,6 +105,7 @@ export function playGuard(scene: Scene): Played {
       memories,
       metadataOf: () => ({}),
       isOwnWish: () => scene.ownWishes ?? true,
+      shared: new Set<string>(),
       expiresAt: null,
       deletesMax: scene.deletesMax ?? 10,
       review: [],

@@ -76,6 +76,7 @@ const anyVector = fc.oneof(
   fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 4, maxLength: 4 }),
 );
 const anyId = fc.option(fc.constantFrom('x', 'y'), { nil: null });
+const anyApps = fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { maxLength: 2 });
 const anyScope = fc.record({ agentId: anyId, runId: anyId, appId: anyId });
 
 /** Ids of a lane's own: a memory never moves to another one. */
@@ -98,8 +99,10 @@ const anyPoint = fc
     deletedAt: fc.option(anySaid, { nil: null }),
     scope: anyScope,
     again: anyScope,
+    alone: anyApps,
+    shared: anyApps,
   })
-  .map(({ number, vector, scope, again, ...given }) => {
+  .map(({ number, vector, scope, again, alone, shared, ...given }) => {
     const memoryId = `${given.owner.id}-${given.lane}-${number}`;
     const whole: Scope = { ...scope, userId: given.owner.id };
     return point({
@@ -107,6 +110,7 @@ const anyPoint = fc
       memoryId,
       scope: whole,
       ids: both(scope, again),
+      ...(alone.length + shared.length > 0 && { toldLast: { alone, shared } }),
       text: `Said ${given.revision}`,
       vector: Float32Array.from(vector),
     });
@@ -124,6 +128,9 @@ const anyVisibility = fc.oneof(
   anyMoment.map((at): Visibility => ({ kind: 'as_of', at })),
   fc.option(anyMoment, { nil: null }).map((begunBy): Visibility => ({ kind: 'every', begunBy })),
   anySaid.map((after): Visibility => ({ kind: 'live_or_said_after', after })),
+  fc
+    .record({ appId: fc.constantFrom('x', 'y'), among: fc.constantFrom('alone' as const, 'shared' as const) })
+    .map((told): Visibility => ({ kind: 'told_last', ...told })),
 );
 
 const anyFilter = anyScope.map(({ agentId, runId, appId }) => ({

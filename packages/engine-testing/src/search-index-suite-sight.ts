@@ -87,6 +87,24 @@ export function describeSight(index: () => SearchIndex): void {
     });
   });
 
+  describe('told_last', () => {
+    test('an app sees what it was told last, whatever held since, and no other app does', async () => {
+      await index().upsert([
+        point({ memoryId: 'm', version: 1, live: false, invalidAt: NOON, toldLast: { alone: [], shared: ['shop'] } }),
+        point({ memoryId: 'm', version: 2, toldLast: { alone: [], shared: ["we'b", 'bank'] } }),
+        point({ memoryId: 'own', toldLast: { alone: ['shop'], shared: [] } }),
+        point({ memoryId: 'nobody' }),
+      ]);
+      const told = (appId: string, among: 'alone' | 'shared') =>
+        found(index(), { visibility: { kind: 'told_last', appId, among } });
+      expect(await told('shop', 'shared')).toEqual(['m.1']);
+      expect(await told('shop', 'alone')).toEqual(['own.1']);
+      expect(await told("we'b", 'shared')).toEqual(['m.2']);
+      expect(await told('bank', 'shared')).toEqual(['m.2']);
+      expect(await told("we'b", 'alone')).toEqual([]);
+    });
+  });
+
   describe('live_or_said_after', () => {
     const saidAfter = (seq: number) =>
       found(index(), { visibility: { kind: 'live_or_said_after', after: { at: NOON, seq } } });

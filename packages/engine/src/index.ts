@@ -60,6 +60,7 @@ export {
   tombstoneOf,
 } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
+export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
@@ -143,6 +144,7 @@ export {
   scan,
   visible,
 } from './search/hits.ts';
+export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { type RankedHit, type RankQuestion, rank } from './search/rank.ts';
 export {
   type Budgets,

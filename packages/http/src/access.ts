@@ -75,8 +75,10 @@ export function mayKnow(
   );
 }
 
-/** Whether who asks is kept to one app: what other apps were told is neither shown to them nor changed by them. */
-export const isForOneApp = (request: FastifyRequest): boolean => principalOf(request).appId !== null;
+/** The app to which who asks is kept: what only others were told is neither shown to them nor changed by them. null: to none. */
+export const ownApp = (request: FastifyRequest): string | null => principalOf(request).appId;
+
+export const isForOneApp = (request: FastifyRequest): boolean => ownApp(request) !== null;
 
 /** What a route needs of a key. any: that it is one. operator: admin of the tenant that looks after the installation. */
 export type RouteScope = KeyScope | 'any' | 'operator';

@@ -9,6 +9,7 @@ export {
   type KeyCheck,
   mayKnow,
   needScope,
+  ownApp,
   principalOf,
   refuseForOneApp,
   requestTenant,

@@ -9,7 +9,7 @@ import {
   type SectionName,
   type TenantId,
 } from '@slowwave/engine';
-import { refuseForOneApp } from '@slowwave/http';
+import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf } from '../question.ts';
 import { NO_RELATIONS } from '../relations.ts';
@@ -30,7 +30,7 @@ export const postContext = route('POST /v1/context', {
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request }) => {
     if (body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-    return context(deps, { tenant, body, where: filterOf(body.filters) });
+    return context(deps, { tenant, body, where: filterOf(body.filters), app: ownApp(request) });
   },
 });
 
@@ -39,6 +39,8 @@ export interface ContextQuestion {
   readonly body: PostContext;
   /** What memories and profile have to be like besides. */
   readonly where: Filter | null;
+  /** The app to which who asks is kept; null: to none. */
+  readonly app: string | null;
 }
 
 /** Of now: they say nothing of another moment. */

@@ -1,18 +1,26 @@
 import { type PostContext, type PostSearch, textOf } from '@slowwave/contracts';
 import {
   asEngineError,
+  besideOwner,
   type ContextParts,
   type Conversation,
   type Filter,
   filterableOf,
+  idListsOf,
+  inApp,
+  isUnder,
   type KnownFact,
   type KnownRelation,
   type Ledger,
+  liveVersion,
+  type Memory,
+  type Millis,
   matches,
   type ProfileFact,
   queryOf,
   type SectionName,
   scopeOf,
+  shownVersion,
   type TenantId,
 } from '@slowwave/engine';
 import { ProblemError } from '@slowwave/http';
@@ -99,14 +107,14 @@ interface Found {
 /** One search for both: relations bring forward the memories that they came from. */
 async function found(
   deps: SearchDeps,
-  { tenant, body, where }: ContextQuestion,
+  { tenant, body, where, app }: ContextQuestion,
   sections: readonly SectionName[],
 ): Promise<Found> {
   const query = askedIn(body);
   if (query === null) return { facts: [], relations: [], degraded: [] };
   const include = sections.includes('relations') ? (['relations'] as const) : [];
   const asked = { ...searchBody(body, query), include: [...include] };
-  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where });
+  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where, app });
   const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
     memoryId: id,
     version,
@@ -132,12 +140,12 @@ function searchBody(body: PostContext, query: string): PostSearch {
 
 async function profileOf(
   { ledger, tools }: SearchDeps,
-  { tenant, body, where }: ContextQuestion,
+  { tenant, body, where, app }: ContextQuestion,
 ): Promise<readonly KnownFact[]> {
   const at = body.as_of === undefined ? tools.now() : Date.parse(body.as_of);
-  const limit = where === null ? PROFILE_MAX : FILTERED_MAX;
+  const limit = where === null && app === null ? PROFILE_MAX : FILTERED_MAX;
   const facts = await ledger.present.profile(tenant, scopeOf(body), { at, limit });
-  const kept = where === null ? facts : await fitting(ledger, { tenant, facts, where });
+  const kept = where === null && app === null ? facts : await fitting(ledger, { tenant, facts, where, app, body, at });
   return kept.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
 }
 
@@ -147,16 +155,34 @@ const FILTERED_MAX = 200;
 interface Narrowing {
   readonly tenant: TenantId;
   readonly facts: readonly ProfileFact[];
-  readonly where: Filter;
+  readonly where: Filter | null;
+  readonly app: string | null;
+  readonly body: PostContext;
+  readonly at: Millis;
 }
 
-async function fitting(ledger: Ledger, { tenant, facts, where }: Narrowing): Promise<readonly ProfileFact[]> {
+async function fitting(ledger: Ledger, narrowing: Narrowing): Promise<readonly ProfileFact[]> {
+  const { tenant, facts } = narrowing;
   const memories = await ledger.memories.many(
     tenant,
     facts.map(({ memoryId }) => memoryId),
   );
-  const passing = new Set(memories.filter((memory) => matches(where, filterableOf(memory))).map(({ id }) => id));
-  return facts.filter(({ memoryId }) => passing.has(memoryId)).slice(0, PROFILE_MAX);
+  const byId = new Map(memories.map((memory) => [memory.id, memory]));
+  return facts.flatMap((fact) => fittingFact(fact, byId.get(fact.memoryId), narrowing)).slice(0, PROFILE_MAX);
+}
+
+/** As the app knows it, where who asks is kept to one. */
+function fittingFact(fact: ProfileFact, memory: Memory | undefined, narrowing: Narrowing): ProfileFact[] {
+  const { where, app, body, at } = narrowing;
+  const known = memory === undefined || app === null ? memory : inApp(memory, app);
+  if (known === undefined || known === null) return [];
+  if (where !== null && !matches(where, filterableOf(known))) return [];
+  if (app === null) return [fact];
+  if (!isUnder(idListsOf(known), besideOwner(scopeOf(body))) || liveVersion(known) === null) return [];
+  const { number: version, text, saidAt, validFrom, details } = shownVersion(known, at);
+  if (validFrom > at || (details.expiresAt !== null && details.expiresAt <= at)) return [];
+  const { utcOffset } = details;
+  return [{ memoryId: known.id, version, text, saidAt, validFrom, ...(utcOffset !== undefined && { utcOffset }) }];
 }
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>

@@ -40,12 +40,14 @@ interface Whose {
   readonly body: PostRecall;
   /** The filter of the body, as it was read. */
   readonly where: Filter | null;
+  /** The app to which who asks is kept; null: to none. */
+  readonly app: string | null;
   /** The life of the owner that is read; null: it has none. */
   readonly lane: LaneId | null;
   readonly cancel: AbortSignal;
 }
 
-export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel }: Whose): OwnLibrary {
+export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, cancel }: Whose): OwnLibrary {
   const handedOut = new Map<string, CitationView>();
   const missing = new Set<string>();
   let last: Clock = null;
@@ -56,7 +58,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, lane, cancel 
   };
   return {
     search: async (query) => {
-      const found = await search(deps, { tenant, cancel, where, lane, body: searchBody(deps, body, query) }).catch(
+      const found = await search(deps, { tenant, cancel, where, app, lane, body: searchBody(deps, body, query) }).catch(
         (error: unknown) => {
           throw cancel.aborted ? timeIsUp(error) : error;
         },

@@ -9,7 +9,7 @@ import {
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
-import { problem, waitSignal } from '@slowwave/http';
+import { ownApp, problem, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
@@ -28,9 +28,10 @@ export const postRecall = route('POST /v1/recall', {
   body: PostRecall,
   answer: RecallResult,
   bounds: { by: 'body', apps: true },
-  handle: async (deps, { tenant, body, reply }) => {
+  handle: async (deps, { tenant, body, request, reply }) => {
     if (body.query.trim() === '') throw emptyQuery();
-    return recall(deps, { tenant, body, where: filterOf(body.filters), cancel: waitSignal(reply) });
+    const where = filterOf(body.filters);
+    return recall(deps, { tenant, body, where, app: ownApp(request), cancel: waitSignal(reply) });
   },
 });
 
@@ -39,6 +40,8 @@ interface Asked {
   readonly body: PostRecall;
   /** The filter of the body, as it was read. */
   readonly where: Filter | null;
+  /** The app to which who asks is kept; null: to none. */
+  readonly app: string | null;
   /** Aborts when who asks is gone. */
   readonly cancel: AbortSignal;
 }
@@ -58,10 +61,10 @@ async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
   }
 }
 
-async function answered(deps: SearchDeps, { tenant, body, where }: Asked, deadline: Deadline) {
+async function answered(deps: SearchDeps, { tenant, body, where, app }: Asked, deadline: Deadline) {
   const { signal } = deadline;
   const lane = await livingLane(deps, { tenant, body });
-  const library = libraryOf(deps, { tenant, body, where, lane, cancel: signal });
+  const library = libraryOf(deps, { tenant, body, where, app, lane, cancel: signal });
   const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal };
   const { timezone } = await deps.ledger.settings.get(tenant);
   const inquired = await inquire({

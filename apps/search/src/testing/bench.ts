@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, scopeOf } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
-import { type App, createShell, Registry } from '@slowwave/http';
+import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
 import { queryVectors } from '../query-vectors.ts';
 
@@ -9,7 +9,7 @@ const keyOf = (text: string): string => text.split(' ').slice(0, 3).join(' ');
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) };
 
 /** The read routes over stores in memory, and a writer to fill them. */
-export async function searchBench(given: Partial<SearchDeps> = {}) {
+export async function searchBench({ keys = null, ...given }: Partial<SearchDeps> & { keys?: KeyCheck | null } = {}) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, index, tools, tokenizer, log, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
@@ -29,7 +29,7 @@ export async function searchBench(given: Partial<SearchDeps> = {}) {
   };
   const app: App = await createShell({
     name: 'search',
-    auth: { apiKey: null, keys: null },
+    auth: { apiKey: null, keys },
     log,
     runsOn: {},
     ready: {},

@@ -96,6 +96,7 @@ const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
   agent: KEYWORD,
   run: KEYWORD,
   app: KEYWORD,
+  told_last: KEYWORD,
   live: { type: 'bool', enable_hnsw: false },
   said_at: NUMBER,
   said_seq: NUMBER,

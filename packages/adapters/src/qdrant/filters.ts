@@ -1,6 +1,6 @@
 import type { Schemas } from '@qdrant/js-client-rest';
 import { type IndexLane, type IndexQuery, type SaidAt, SHELVES, type Visibility } from '@slowwave/engine';
-import { ownerKey, type Payload, type Place, scopeKey, tenantKey } from './points.ts';
+import { ownerKey, type Payload, type Place, scopeKey, tenantKey, toldKey } from './points.ts';
 import { conditionFor } from './where.ts';
 
 type Filter = Schemas['Filter'];
@@ -73,6 +73,8 @@ function conditionsOf(visibility: Visibility): Condition[] {
       ];
     case 'every':
       return visibility.begunBy === null ? [] : [within('valid_from', { lte: visibility.begunBy })];
+    case 'told_last':
+      return [is('told_last', toldKey(visibility.among, visibility.appId))];
     case 'live_or_said_after':
       return [
         {

@@ -10,6 +10,7 @@ import {
   type ShownPoint,
   shownPart,
   type TenantId,
+  type ToldLast,
 } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 
@@ -23,6 +24,8 @@ export interface Payload {
   readonly agent: readonly string[];
   readonly run: readonly string[];
   readonly app: readonly string[];
+  /** Of the apps that were told it last, see `toldKey`. */
+  readonly told_last: readonly string[];
   readonly live: boolean;
   readonly said_at: number;
   readonly said_seq: number;
@@ -71,6 +74,9 @@ function payloadOf(point: IndexPoint): Payload {
     agent: agentId.map(scopeKey),
     run: runId.map(scopeKey),
     app: appId.map(scopeKey),
+    told_last: (['alone', 'shared'] as const).flatMap((among) =>
+      (point.toldLast?.[among] ?? []).map((id) => toldKey(among, id)),
+    ),
     live: point.live,
     said_at: point.saidAt.at,
     said_seq: point.saidAt.seq,
@@ -163,6 +169,9 @@ export const tenantKey = ({ tenant, shelf }: Place): string => key('tenant', she
 
 /** Of an agent, run or app that only filters. */
 export const scopeKey = (id: string): string => key('scope', id);
+
+/** Of an app that was told something last, alone or as others were. */
+export const toldKey = (among: keyof ToldLast, appId: string): string => key('told', among, appId);
 
 /** The id of a point: always the same for a memory's version, so that writing twice is writing once. */
 export const pointId = ({ tenant, shelf, memoryId, version }: Pick<IndexPoint, keyof Place | 'memoryId' | 'version'>) =>

@@ -5,6 +5,7 @@ import type { RawOperation } from '../models/parse/listed.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import { pages } from '../ports/ledger/page.ts';
+import type { Review } from '../ports/ledger/reviews.ts';
 import { atOnce, inSlices, type Sliced } from '../ports/tools.ts';
 import { isoOf } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';
@@ -19,7 +20,7 @@ import type { Decided, Guarded } from './values.ts';
 /** Holds the wishes of the model against the rules: what comes out may be applied. */
 export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded> {
   const { tools, settings } = deps;
-  const { turn, facts, candidates, memories } = decided;
+  const { turn, facts, candidates, memories, shared } = decided;
   const { tenant, lane, owner, scope } = turn;
   const heard = decided.messages.filter(({ resent }) => !resent).map((message) => spokenOf(message));
   const sourcesOf = sourcesIn(decided);
@@ -30,6 +31,7 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
       facts,
       candidates,
       memories,
+      shared,
       metadataOf: (fact) => metadataOf(decided, sourcesOf(fact)),
       isOwnWish: (fact) => isOwnWish(fact, heard),
       expiresAt: turn.settings.expiresAt,
@@ -47,12 +49,16 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
 /** The oldest for each text; none whose memory is there by now. */
 async function additionsWaiting(
   { ledger }: EngineDeps,
-  { turn: { tenant, lane }, rules }: Decided,
+  { turn: { tenant, lane, settings, scope }, rules }: Decided,
 ): Promise<ReadonlyMap<string, string>> {
   const waiting = new Map<string, string>();
   if (!rules.review.includes('ADD')) return waiting;
-  for await (const { operation } of pages((page) => ledger.reviews.list(tenant, { state: 'pending', lane }, page)))
-    if (operation.kind === 'ADD') waiting.set(normaliseText(operation.after ?? ''), operation.memoryId);
+  const isKnown = (review: Review): boolean => settings.ownAppOnly !== true || review.scope.appId === scope.appId;
+  for await (const review of pages((page) => ledger.reviews.list(tenant, { state: 'pending', lane }, page))) {
+    const { operation } = review;
+    if (operation.kind === 'ADD' && isKnown(review))
+      waiting.set(normaliseText(operation.after ?? ''), operation.memoryId);
+  }
   const there = new Set((await ledger.memories.many(tenant, [...waiting.values()])).map(({ id }) => id));
   return new Map([...waiting].filter(([, memoryId]) => !there.has(memoryId)));
 }

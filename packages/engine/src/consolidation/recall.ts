@@ -2,6 +2,7 @@ import type { EngineDeps, NearThresholds } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
 import { isRemoved, reads } from '../memories/former.ts';
+import { isShared } from '../memories/in-app.ts';
 import { embedderAnswers, isLastTry } from '../models/ask.ts';
 import { askedBy, embedTexts } from '../models/embed.ts';
 import type { Candidate, Fact } from '../plan.ts';
@@ -18,6 +19,7 @@ import { once, overlap, termSet, terms } from '../text/terms.ts';
 import { type Memory, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/rules.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
+import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';
 import type { Extracted, Recalled } from './values.ts';
 
 /** Finds for each fact the owner's nearest memories, those the index does not have yet included. */
@@ -29,7 +31,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const texts = facts.map((fact) => fact.text);
   const vectorOf = await vectorsFor(deps, { turn, texts, passing }, cancel);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
-  const memories = await memoriesOf(deps, turn, neighbours);
+  const { memories, shared } = await memoriesOf(deps, turn, neighbours);
   const candidates = candidatesOf(facts, neighbours, memories);
   const ground = { candidates, memories, near: pairNear(vectorOf, deps.settings.near) };
   return {
@@ -40,6 +42,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
     ),
     candidates,
     memories,
+    shared,
     repeats: await repeatsAmong(deps, facts, ground),
     tombstones: await tombstonesOf(deps, extracted),
     undecided: await isUndecided(deps, facts, ground),
@@ -49,6 +52,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
 const NOTHING = {
   candidates: [],
   memories: new Map(),
+  shared: new Set<string>(),
   repeats: new Map(),
   tombstones: new Map(),
   undecided: false,
@@ -123,7 +127,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
       owner,
       lane,
       shelf: 'memories',
-      filter: appFilter(extracted.turn),
+      filter: {},
       visibility: { kind: 'live_or_said_after', after: fact.saidAt },
       vector: askedBy(vectorOf(fact.text)),
       terms: terms(fact.text),
@@ -133,27 +137,27 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     });
     await deps.tools.breathe();
   }
+  const appId = ownAppOf(extracted.turn);
   // Read before the index is asked: what is projected in between is then seen twice, never not at all.
-  const behind = await deps.ledger.memories.unprojected(lane);
-  const indexed = await askedInSlices(deps.tools, queries, deps.index.search);
+  const unprojected = await deps.ledger.memories.unprojected(lane);
+  const indexed = await (appId === null
+    ? askIndex(deps, queries)
+    : askIndexInApp(deps, { tenant, lane, queries, appId }));
+  const behind = knownTo(appId, unprojected);
   const texts = behind.flatMap(textsOf);
   const behindVector = behind.length === 0 ? vectorOf : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
-  const overtaken = new Set(behind.map((memory) => memory.id));
+  const overtaken = new Set(unprojected.map((memory) => memory.id));
   const neighbours = new Map<string, Neighbour[]>();
   for (const [i, fact] of extracted.facts.entries()) {
-    const found = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
+    const hits = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
     const query = queries[i];
     const fresh = query === undefined ? [] : scan(points, query);
-    neighbours.set(fact.id, nearest([...found, ...fresh], limit));
+    neighbours.set(fact.id, nearest([...hits, ...fresh], limit));
     await deps.tools.breathe();
   }
   return neighbours;
 }
-
-/** A batch of a key for one app must neither show nor change what was said to other apps. */
-const appFilter = ({ settings, scope }: Turn): IndexQuery['filter'] =>
-  settings.ownAppOnly === true && scope.appId !== null ? { appId: scope.appId } : {};
 
 /**
  * Some text may be one on which the embedder fails every time, though it answers others: the last try of a batch goes by words
@@ -191,14 +195,17 @@ function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
 /** The memories behind what was found, as the ledger has them now, by id. */
 async function memoriesOf(
   { ledger, tools }: EngineDeps,
-  { tenant, lane }: Turn,
+  turn: Turn,
   neighbours: ReadonlyMap<string, readonly Neighbour[]>,
-): Promise<ReadonlyMap<string, Memory>> {
+): Promise<Pick<Recalled, 'memories' | 'shared'>> {
   const ids = [...new Set([...neighbours.values()].flat().map((neighbour) => neighbour.memoryId))];
-  const found = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
+  const { tenant, lane } = turn;
+  const all = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
   // The index is asked for this lane alone; what is shown of a memory is the ledger's word, and so is whose it is.
-  const own = found.filter((memory) => memory.lane === lane && isSaid(memory));
-  return new Map(own.map((memory) => [memory.id, memory]));
+  const appId = ownAppOf(turn);
+  const own = knownTo(appId, all).filter((memory) => memory.lane === lane && isSaid(memory));
+  const shared = appId === null ? [] : all.filter((memory) => isShared(memory, appId));
+  return { memories: new Map(own.map((memory) => [memory.id, memory])), shared: new Set(shared.map(({ id }) => id)) };
 }
 
 /** What is undone as a whole was never said, and what retention has emptied says nothing, also where the index does not know it yet. */
@@ -255,7 +262,7 @@ async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted)
   const hashes = new Map(extracted.facts.map((fact) => [fact.id, tools.hash(normaliseText(fact.text))]));
   const { turn } = extracted;
   const all = await ledger.memories.tombstones(turn.lane, [...new Set(hashes.values())]);
-  const stones = turn.settings.ownAppOnly === true ? await ofOwnApp(ledger, { turn, stones: all }) : all;
+  const stones = await ownTombstones(ledger, { turn, stones: all });
   return new Map(
     extracted.facts.flatMap((fact) => {
       const later = stones.find(
@@ -264,17 +271,6 @@ async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted)
       return later === undefined ? [] : [[fact.id, later] as const];
     }),
   );
-}
-
-/** What another app deleted blocks nothing that this one says. */
-async function ofOwnApp(
-  ledger: EngineDeps['ledger'],
-  { turn, stones }: { turn: Turn; stones: readonly Tombstone[] },
-): Promise<readonly Tombstone[]> {
-  const ids = [...new Set(stones.map(({ memoryId }) => memoryId))];
-  const memories = ids.length === 0 ? [] : await ledger.memories.many(turn.tenant, ids);
-  const own = new Set(memories.filter(({ scope }) => scope.appId === turn.scope.appId).map(({ id }) => id));
-  return stones.filter(({ memoryId }) => own.has(memoryId));
 }
 
 /** What a fact repeats word for word: a memory, or an earlier fact. */

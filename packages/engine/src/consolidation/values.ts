@@ -37,8 +37,10 @@ export interface Extracted extends GatheredTurn {
 
 export interface Recalled extends Extracted {
   readonly candidates: readonly Candidate[];
-  /** The memories behind the candidates, as the ledger has them, by id. */
+  /** The memories behind the candidates, as the ledger has them, by id; for a batch kept to one app, as it knows them. */
   readonly memories: ReadonlyMap<string, Memory>;
+  /** Those of them that other apps were told, too, for such a batch. */
+  readonly shared: ReadonlySet<string>;
   /** Facts that only repeat a memory or an earlier fact, word for word: decided without a model. */
   readonly repeats: ReadonlyMap<string, Repeat>;
   /** Later deletions of exactly these texts, by fact. */

@@ -109,7 +109,8 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
 }
 
-function confirmationsOf(timeline: readonly Mark[]): Pick<Memory, 'confirmations' | 'lastConfirmedAt'> {
+/** How often a timeline confirms what it says, and when for the last time. */
+export function confirmationsOf(timeline: readonly Mark[]): Pick<Memory, 'confirmations' | 'lastConfirmedAt'> {
   const confirming = inEffect(timeline).filter((mark) => mark.kind === 'said' && mark.confirms);
   return { confirmations: confirming.length, lastConfirmedAt: confirming.at(-1)?.recordedAt ?? null };
 }

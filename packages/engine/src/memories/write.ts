@@ -15,6 +15,7 @@ import {
 } from '../words.ts';
 import { evolve, type Home, inEffect, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
+import { isShared } from './in-app.ts';
 import { saidIds } from './said-ids.ts';
 
 /** What an explicit write works with: nothing that thinks. */
@@ -39,7 +40,10 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
     restore: (tenant, id, version) =>
       attempt(deps, { tenant, id, orGone: true }, (memory) => restored(deps, memory, version)),
     remove: (tenant, id) => attempt(deps, { tenant, id }, (memory) => removed(deps, memory)),
-    removeAll: async (tenant, scope) => removeAll(deps, tenant, await deps.ledger.memories.liveIds(tenant, scope)),
+    removeAll: async (tenant, scope, { ownApp } = { ownApp: false }) => {
+      const ids = await deps.ledger.memories.liveIds(tenant, scope);
+      return removeAll(deps, tenant, { ids, appId: ownApp ? scope.appId : null });
+    },
   };
 }
 
@@ -96,11 +100,11 @@ async function attempt(
   return { kind: 'conflict' };
 }
 
-async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string[]): Promise<RemoveAllResult> {
+async function removeAll(deps: WriteDeps, tenant: TenantId, { ids, appId }: Removing): Promise<RemoveAllResult> {
   let count = 0;
   let unprojected = false;
   for (let start = 0; start < ids.length; start += SLICE) {
-    const removedSlice = await removeSlice(deps, tenant, { ids: ids.slice(start, start + SLICE) });
+    const removedSlice = await removeSlice(deps, tenant, { ids: ids.slice(start, start + SLICE), appId });
     if (removedSlice.kind === 'conflict') return removedSlice;
     if (removedSlice.kind === 'unprojected') unprojected = true;
     count += removedSlice.count;
@@ -108,14 +112,23 @@ async function removeAll(deps: WriteDeps, tenant: TenantId, ids: readonly string
   return { kind: unprojected ? 'unprojected' : 'written', count };
 }
 
+interface Removing {
+  readonly ids: readonly string[];
+  readonly by?: By;
+  /** Those alone that nobody but this app was told; null: all. */
+  readonly appId?: string | null | undefined;
+}
+
 /** Live ones of at most a slice of memories go; `by` is in their events. */
 export async function removeSlice(
   deps: WriteDeps,
   tenant: TenantId,
-  { ids, by = BY_API }: { readonly ids: readonly string[]; readonly by?: By },
+  { ids, by = BY_API, appId = null }: Removing,
 ): Promise<RemoveAllResult> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const live = (await deps.ledger.memories.many(tenant, ids)).filter((memory) => liveVersion(memory) !== null);
+    const live = (await deps.ledger.memories.many(tenant, ids)).filter(
+      (memory) => liveVersion(memory) !== null && (appId === null || !isShared(memory, appId)),
+    );
     const written = await write(
       deps,
       tenant,

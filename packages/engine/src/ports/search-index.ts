@@ -17,6 +17,12 @@ import type { Compaction } from './ledger/erasures.ts';
 export const SHELVES = ['memories', 'messages', 'entities', 'relations'] as const;
 export type Shelf = (typeof SHELVES)[number];
 
+/** Apps to whom alone a memory was told, and apps to whom it was told as to others: of those, its text alone may find it. */
+export interface ToldLast {
+  readonly alone: readonly string[];
+  readonly shared: readonly string[];
+}
+
 /** A memory version, a raw message, or what is in the graph, as the index holds it: enough to answer a search without the ledger. */
 export interface IndexPoint {
   readonly shelf: Shelf;
@@ -26,6 +32,8 @@ export interface IndexPoint {
   readonly scope: Scope;
   /** The ids under which it was said or confirmed: of a memory all its versions', of each kind the newest (`IDS_IN_INDEX`). */
   readonly ids: IdLists;
+  /** The apps of which it is what they were told last, if it is what any was; see memories/in-app.ts. */
+  readonly toldLast?: ToldLast;
   /** On the other shelves: the id of the message, entity or relation, with version 1. */
   readonly memoryId: string;
   readonly version: number;
@@ -71,6 +79,8 @@ export type Visibility =
   | { readonly kind: 'as_of'; readonly at: Millis }
   /** Every version there is, former, deleted and expired ones too; of those that began to hold by a moment, where one is named. */
   | { readonly kind: 'every'; readonly begunBy: Millis | null }
+  /** What one app was told last of each memory, whether it holds or not. */
+  | { readonly kind: 'told_last'; readonly appId: string; readonly among: keyof ToldLast }
   /** For decisions: what holds, and every former version said or deleted after a moment. */
   | { readonly kind: 'live_or_said_after'; readonly after: SaidAt };
 

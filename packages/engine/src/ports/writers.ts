@@ -61,7 +61,8 @@ export interface MemoryWriter {
   restore(tenant: TenantId, id: string, version: number): Promise<WriteResult>;
   remove(tenant: TenantId, id: string): Promise<WriteResult>;
   /** Every live memory of an owner that also fits the other ids of the scope. */
-  removeAll(tenant: TenantId, scope: Scope): Promise<RemoveAllResult>;
+  /** `ownApp`: who asks is kept to the app of the scope, and what others were told, too, stays. */
+  removeAll(tenant: TenantId, scope: Scope, how?: { readonly ownApp: boolean }): Promise<RemoveAllResult>;
 }
 
 /** An entity somebody names: one that is there, or one that is made with the statement. */

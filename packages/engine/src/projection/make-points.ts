@@ -1,6 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved } from '../memories/former.ts';
+import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
@@ -10,7 +11,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { spaceIn } from '../replays/space.ts';
 import { saysAt } from '../search/hits.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
-import { cut } from '../text/normalise.ts';
+import { cut, normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import {
   isWithheld,
@@ -182,15 +183,33 @@ interface Making {
 export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly IndexPoint[] {
   const deleted = deletedAt(memory);
   const sight = sightOf(memory, deleted !== null);
+  const toldLast = toldLastOf(memory);
   return foundVersions(memory).map((version) => ({
     ...placeOfMemory(memory),
     ...versionPart(version),
     ...sight(version),
+    ...toldLast(version),
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
     ...contextOf(version, said),
   }));
+}
+
+/** The apps that were told each version last, of those that the index has. */
+function toldLastOf(memory: Memory): (version: MemoryVersion) => Pick<IndexPoint, 'toldLast'> {
+  const told = indexedIds(memory).appId.map((appId) => {
+    const known = inApp(memory, appId);
+    const sight = known === null || deletedAt(known) !== null ? null : sightOf(known, false);
+    const live = sight === null ? [] : foundVersions(known ?? memory).filter((version) => sight(version).live);
+    return { appId, shared: isShared(memory, appId), texts: new Set(live.map(({ text }) => normaliseText(text))) };
+  });
+  return ({ text }) => {
+    const of = told.filter(({ texts }) => texts.size > 0 && texts.has(normaliseText(text)));
+    if (of.length === 0) return {};
+    const those = (shared: boolean): string[] => of.filter((one) => one.shared === shared).map(({ appId }) => appId);
+    return { toldLast: { alone: those(false), shared: those(true) } };
+  };
 }
 
 /** What a memory that is not deleted says at a moment, as a search at that moment shows it. */

@@ -6,7 +6,7 @@ import { matches } from './filter/filter.ts';
 export type Sighted = Pick<
   IndexPoint,
   'live' | 'saidAt' | 'validFrom' | 'invalidAt' | 'expiresAt' | 'deletedAt' | 'ids'
-> & { readonly shownFrom?: Millis | undefined };
+> & { readonly shownFrom?: Millis | undefined; readonly toldLast?: IndexPoint['toldLast'] };
 
 /** Whether a query sees a point of its owner: the one definition for all indexes that decide it in code. */
 export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | 'filter'>): boolean {
@@ -25,6 +25,8 @@ function inSight(point: Sighted, visibility: Visibility): boolean {
       return held(point, visibility.at) && unexpired(point, visibility.at);
     case 'every':
       return visibility.begunBy === null || point.validFrom <= visibility.begunBy;
+    case 'told_last':
+      return point.toldLast?.[visibility.among].includes(visibility.appId) === true;
     case 'live_or_said_after':
       return point.live || touchedAfter(point, visibility.after);
   }

@@ -10,6 +10,8 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { preview } from '../consolidation/consolidate.ts';
+import { newest } from '../memories/evolve.ts';
+import { inApp as knownInApp } from '../memories/in-app.ts';
 import { memoryWriter } from '../memories/write.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
@@ -79,6 +81,50 @@ describe('a batch posted with a key for one app', () => {
     await bench.run();
     const { results } = await bench.deps.ledger.thoughts.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null });
     expect(await bench.deps.ledger.thoughts.plan(results[0]?.id ?? '')).not.toHaveProperty('graph');
+  });
+});
+
+/** Ann has said the same in two apps, and in one of them something else since. */
+async function sharedMemory() {
+  const { bench } = await twoApps();
+  await bench.post(['city: Oslo'], inApp('shopping'));
+  await bench.run();
+  bench.tools.advance(1_000);
+  await bench.post(['city: Oslo'], inApp('health'));
+  await bench.run();
+  bench.tools.advance(1_000);
+  await bench.post(['city: Bergen'], inApp('health'));
+  await bench.run();
+  bench.tools.advance(1_000);
+  return bench;
+}
+
+describe('of a memory that several apps were told, a batch posted with a key for one of them', () => {
+  it('sees what its own app was told last, and changes it for that app', async () => {
+    const bench = await sharedMemory();
+    await bench.post(['city: Rome'], own('shopping'));
+    await bench.run();
+    const { results } = await bench.deps.ledger.thoughts.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null });
+    const plan = await bench.deps.ledger.thoughts.plan(results[0]?.id ?? '');
+    expect(plan?.operations).toMatchObject([{ event: 'UPDATE', before: 'city: Oslo', after: 'city: Rome' }]);
+    expect(JSON.stringify(plan)).not.toMatch(/Bergen/);
+    const memory = (await bench.memories()).find(({ versions }) => versions.some(({ text }) => text === 'city: Rome'));
+    const as = (app: string) => {
+      const known = memory === undefined ? null : knownInApp(memory, app);
+      return known && newest(known).text;
+    };
+    expect([as('shopping'), as('health')]).toEqual(['city: Rome', 'city: Bergen']);
+    await expectTrue(bench.deps.ledger);
+  });
+
+  it('does not delete what the others were told', async () => {
+    const bench = await sharedMemory();
+    const writer = memoryWriter(bench.deps);
+    const scope = { userId: 'ann', agentId: null, runId: null, appId: 'shopping' };
+    await writer.removeAll(DEFAULT_TENANT, scope, { ownApp: true });
+    expect(await bench.live()).toEqual(['city: Bergen', 'sister: Eve']);
+    await writer.removeAll(DEFAULT_TENANT, scope);
+    expect(await bench.live()).toEqual(['sister: Eve']);
   });
 });
 

@@ -11,8 +11,8 @@ import { lengthOf } from '@slowwave/engine/storing';
  *                 9 where the vector begins, in bytes
  *   64-bit floats 5 said at · 6 its order · 7 valid from · 8 invalid at · 9 expires at · 10 deleted at · 11 its order
  *                 12 shown from
- *   32-bit words  26–28 how many agents, runs and apps · 29 none
- *                 30 … entries, then agents, runs and apps, two words each; then the memory id
+ *   32-bit words  26–28 how many agents, runs and apps · 29, 30 apps that were told it last, alone or as others · 31 none
+ *                 32 … entries, then those agents, runs and apps, two words each; then the memory id
  *   vector        two 64-bit floats: what one step of a number is in parts of the vector's length, and how far the
  *                 numbers are from the vector at most; then the numbers
  *
@@ -30,7 +30,7 @@ export const WORD = {
   allTerms: 8,
   vectorAt: 9,
   ids: 26,
-  firstEntry: 30,
+  firstEntry: 32,
 } as const;
 
 export const FLOAT = {
@@ -63,7 +63,7 @@ export const padded = (bytes: number): number => (bytes + 7) & ~7;
 /** The head of a point's record at a slot of its owner. */
 export function headOf(point: IndexPoint, slot: number): Buffer {
   const entries = entriesOf(point);
-  const lists = SCOPE_PARTS.map((part) => point.ids[part].flatMap(idWords));
+  const lists = listsOf(point).map((ids) => ids.flatMap(idWords));
   const id = Buffer.from(point.memoryId, 'utf8');
   const idAt = (WORD.firstEntry + entries.words.length + lists.flat().length) * 4;
   const head = new ArrayBuffer(padded(idAt + id.length));
@@ -126,13 +126,18 @@ export function termKey(term: string): TermKey {
 }
 
 /** In the order of their words. An id is two of them, which two different ids share in one of 10¹⁹ cases. */
-export const SCOPE_PARTS = ['agentId', 'runId', 'appId'] as const;
-export type ScopePart = (typeof SCOPE_PARTS)[number];
+export const ID_PARTS = ['agentId', 'runId', 'appId', 'alone', 'shared'] as const;
+export type IdPart = (typeof ID_PARTS)[number];
 export type IdWords = [low: number, high: number];
 
 export function idWords(id: string): IdWords {
   const digest = createHash('sha256').update(JSON.stringify(id)).digest();
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
+}
+
+function listsOf({ ids, toldLast }: IndexPoint): readonly (readonly string[])[] {
+  const of = { ...ids, alone: [], shared: [], ...toldLast };
+  return ID_PARTS.map((part) => of[part]);
 }
 
 const FLOATS = 8;

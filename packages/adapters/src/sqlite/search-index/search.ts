@@ -6,7 +6,7 @@ import type { Sql } from '../ledger/sql.ts';
 import { keywordLeg, type Seen, vectorLeg } from './legs.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
-import { floatsOf, idWords, SCOPE_PARTS, type ScopePart } from './record.ts';
+import { floatsOf, type IdPart, idWords } from './record.ts';
 import { byMemory, type StoredPoint } from './stored-point.ts';
 import { SLOTS } from './tables.ts';
 
@@ -53,16 +53,22 @@ function detailsOf<Row>(sql: Sql, { number }: OwnerRow, { column, of }: Wanted):
 type Narrowed = ReadonlySet<number> | null;
 
 export function seenOf({ segments }: Pick<OwnerTable, 'segments'>, query: IndexQuery, narrowed: Narrowed): Seen {
-  const sight = { visibility: query.visibility, filter: {} };
-  const asked = SCOPE_PARTS.flatMap((part) => {
-    const id = query.filter[part];
-    return id === undefined ? [] : [{ part, words: idWords(id) }];
-  });
+  const { visibility } = query;
+  const asked = idsOf(query).map(({ part, id }) => ({ part, words: idWords(id) }));
   const isSeen = (point: StoredPoint): boolean =>
-    visible(point, sight) &&
+    (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
     asked.every(({ part, words }) => point.isOf(part, words)) &&
     (narrowed === null || narrowed.has(point.slot));
   return segments.flatMap(({ points }) => points.filter(isSeen));
+}
+
+/** The ids that a point must have, and in which of its lists. */
+function idsOf({ filter, visibility }: IndexQuery): { readonly part: IdPart; readonly id: string }[] {
+  const named = (['agentId', 'runId', 'appId'] as const).flatMap((part) => {
+    const id = filter[part];
+    return id === undefined ? [] : [{ part, id }];
+  });
+  return visibility.kind === 'told_last' ? [...named, { part: visibility.among, id: visibility.appId }] : named;
 }
 
 /** The slots of the owner's points that the question's filter is true of; null where it has none. */
@@ -101,6 +107,6 @@ const DIALECT = sqliteDialect({
   metadata: "payload -> '$.metadata'",
 });
 
-function idsIn(key: ScopePart) {
+function idsIn(key: 'agentId' | 'runId' | 'appId') {
   return { rows: `SELECT 1 FROM json_each(payload, '$.ids.${key}') AS i WHERE TRUE`, id: 'i.value' };
 }

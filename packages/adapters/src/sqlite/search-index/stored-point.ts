@@ -1,5 +1,5 @@
 import type { Sighted } from '@slowwave/engine';
-import { FLOAT, type IdWords, NUMBERS_AT, SCOPE_PARTS, type ScopePart, WORD } from './record.ts';
+import { FLOAT, ID_PARTS, type IdPart, type IdWords, NUMBERS_AT, WORD } from './record.ts';
 
 /** Records of one owner that were read at once, side by side. */
 export interface Segment {
@@ -57,7 +57,7 @@ export class StoredPoint implements Sighted {
     return this.#word(WORD.version);
   }
   get memoryId(): string {
-    const begin = this.#at + this.#listAt(SCOPE_PARTS.length) * 4;
+    const begin = this.#at + this.#listAt(ID_PARTS.length) * 4;
     return this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
   }
 
@@ -82,9 +82,9 @@ export class StoredPoint implements Sighted {
     return Number.isNaN(at) ? undefined : at;
   }
 
-  /** Whether one of its agents, runs or apps is the one with these `idWords`. */
-  isOf(part: ScopePart, [low, high]: IdWords): boolean {
-    const place = SCOPE_PARTS.indexOf(part);
+  /** Whether one of the agents, runs or apps of a list of it is the one with these `idWords`. */
+  isOf(part: IdPart, [low, high]: IdWords): boolean {
+    const place = ID_PARTS.indexOf(part);
     const end = this.#listAt(place + 1);
     for (let at = this.#listAt(place); at < end; at += 2) {
       if (this.#word(at) === low && this.#word(at + 1) === high) return true;

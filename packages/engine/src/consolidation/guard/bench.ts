@@ -25,6 +25,8 @@ export interface GuardInput {
   readonly metadataOf: (fact: Fact) => JsonObject;
   /** Whether users asked, in their own words, to have forgotten what a fact is about. */
   readonly isOwnWish: (fact: Fact) => boolean;
+  /** Memories that other apps were told, too, where one app decides within its own. */
+  readonly shared: ReadonlySet<string>;
   readonly expiresAt: Millis | null;
   readonly deletesMax: number;
   /** Operations of these kinds wait for a person. */

@@ -116,6 +116,7 @@ function known(text: string) {
       metadataOf: () => ({}),
       isOwnWish: () => true,
       expiresAt: null,
+      shared: new Set<string>(),
       deletesMax: 10,
       review,
       waiting: new Map(),

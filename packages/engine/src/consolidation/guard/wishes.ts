@@ -249,7 +249,8 @@ function refusalOfDelete(bench: Bench, fact: Fact, memory: Memory): string | nul
   if (newest(memory).details.immutable) return 'the memory is immutable';
   // Deleted later only: it still held when this was said, and ends earlier than was known.
   if (isDeletedAt(memory, fact.saidAt)) return 'it is deleted already';
-  const { deletesMax } = bench.input;
+  const { deletesMax, shared } = bench.input;
+  if (shared.has(memory.id)) return 'other apps were told the memory, too';
   return bench.deletes < deletesMax ? null : `more than ${deletesMax} deletions in one consolidation`;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../chaos/random.ts';
 import { drawLife, type Life, type Place } from './life.ts';
 import { measuresOf } from './measure.ts';
-import { drawQuestions, type Question, QUESTIONS_OF_LIFE, sharedWords } from './questions.ts';
+import { drawQuestions, QUESTIONS_OF_LIFE, type Question, sharedWords } from './questions.ts';
 
 const drawn = (seed: string): { life: Life; questions: readonly Question[] } => {
   const random = seededRandom(seed);

@@ -2,7 +2,7 @@ import { termSet } from '@slowwave/engine';
 import type { Random } from '../../chaos/random.ts';
 import { FRAMES } from './frames/all.ts';
 import type { Frame } from './frames/frame.ts';
-import { type Life, type Place, PLACES, type Slots, slotsOf, type Told } from './life.ts';
+import { type Life, PLACES, type Place, type Slots, slotsOf, type Told } from './life.ts';
 import { askedText, type Person, SELF } from './voice.ts';
 
 /** A question, and what of the life answers it; nothing does where the life does not tell. */

@@ -17,7 +17,7 @@ export const postSearch = route('POST /v1/search', {
   summary: 'Search memories by meaning and keywords',
   description:
     'Searches the memories of one owner: the first of user_id, agent_id and run_id that is set. The other ids only ' +
-    'filter. score orders the results of one query; scores (on request) show how well each result matches.',
+    'filter: a memory is found by every id under which it was said or confirmed. score orders the results of one query; scores (on request) show how well each result matches.',
   body: PostSearch,
   answer: SearchResult,
   bounds: { by: 'body', apps: true },

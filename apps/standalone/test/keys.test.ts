@@ -227,6 +227,30 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     expect(refusal).toMatchObject({ status: 400, body: { errors: [{ path: 'scopes' }] } });
   });
 
+  it('for one app see the newest version of a memory that was said in their app', async () => {
+    const all = as((await make({ tenant: 'shared' })).secret);
+    for (const [app_id, text] of [
+      ['shop', 'I live in Oslo'],
+      ['health', 'Actually I live in Bergen now'],
+    ]) {
+      const body = { ...said('ann', text ?? ''), app_id, flush: true };
+      expect((await all('ingest', 'POST /v1/batches?wait=30000', body)).body.state).toBe('consolidated');
+    }
+    const question = { user_id: 'ann', query: 'where does she live?' };
+    const seen = async (ask: Ask, app_id: string) => {
+      const { results } = (await ask('search', 'POST /v1/search', { ...question, app_id })).body;
+      return results.map(({ memory }: { memory: string }) => /Oslo|Bergen/.exec(memory)?.[0]);
+    };
+    for (const [app_id, city] of [
+      ['shop', 'Oslo'],
+      ['health', 'Bergen'],
+    ] as const) {
+      const own = as((await make({ tenant: 'shared', scopes: ['search'], app_id })).secret);
+      expect([app_id, await seen(own, app_id)]).toEqual([app_id, [city]]);
+      expect([app_id, await seen(all, app_id)]).toEqual([app_id, ['Bergen']]);
+    }
+  });
+
   it('for one app neither read nor change what other apps were told', async () => {
     const all = as((await make({ tenant: 'apps' })).secret);
     const shop = as((await make({ tenant: 'apps', scopes: ['ingest', 'search', 'manage'], app_id: 'shop' })).secret);

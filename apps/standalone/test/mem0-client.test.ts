@@ -16,6 +16,7 @@ test.each([
     try {
       await everythingAClientDoes(`${setup.console}/mem0`);
       await everythingSelfHosted(`${setup.console}/mem0/`);
+      await findsByAnyId(setup);
       await erasesEntities(setup);
       await isAudited(setup.console);
       await keepsTenantsApart(setup.console);
@@ -25,6 +26,24 @@ test.each([
   },
   WITHIN_MS,
 );
+
+/** What was said in one app and again in another is one memory, found by either. */
+async function findsByAnyId({ ingest, console }: Setup): Promise<void> {
+  const messages = [{ role: 'user', content: 'I am allergic to peanuts' }];
+  for (const app_id of ['shop', 'health']) {
+    const body = { user_id: 'fay', app_id, messages, flush: true };
+    expect((await post(`${ingest}/v1/batches?wait=30000`, body)).body.state).toBe('consolidated');
+  }
+  const ids = new Set<string>();
+  for (const app_id of ['shop', 'health', 'bank']) {
+    const filters = { AND: [{ user_id: 'fay' }, { app_id }] };
+    const { results } = (await post(`${console}/mem0/v3/memories/search`, { query: 'peanuts', filters })).body;
+    const { count } = (await post(`${console}/mem0/v3/memories`, { filters })).body;
+    expect([app_id, results.length, count]).toEqual(app_id === 'bank' ? [app_id, 0, 0] : [app_id, 1, 1]);
+    for (const { id } of results) ids.add(id);
+  }
+  expect(ids.size).toBe(1);
+}
 
 /** Of an agent and a run as of a user: what was said goes with what was remembered of it. */
 async function erasesEntities({ ingest, search, console }: Setup): Promise<void> {

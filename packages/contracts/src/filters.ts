@@ -12,7 +12,7 @@ export const Filters = fewPartsOf(PARTS_MAX, FILTER_MAX).meta({
   description:
     'Conditions that memories must match: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, ' +
     'gt, gte, lt, lte, contains, icontains), combined with AND, OR and NOT. Filters narrow the scope and never ' +
-    'widen it. See docs/filters.md.',
+    'widen it. agent_id, run_id and app_id match every id under which a memory was said or confirmed. See docs/filters.md.',
   examples: [
     { categories: { in: ['food', 'travel'] }, created_at: { gte: '2026-03-01' } },
     { AND: [{ agent_id: '*' }, { NOT: [{ 'metadata.source': 'import' }] }] },

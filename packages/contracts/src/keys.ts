@@ -27,7 +27,9 @@ export const PostKey = z
     scopes: z.array(KeyScope).min(1).describe('What the key may do; admin includes all other scopes.'),
     ...OfTenant,
     user_id: ExternalId.optional().describe('Binds the key to this user.'),
-    app_id: ExternalId.optional().describe('Binds the key to this app.'),
+    app_id: ExternalId.optional().describe(
+      'Binds the key to this app: it sees what was said in the app, and nothing that was only said in others.',
+    ),
     expires_at: Moment.optional(),
   })
   .refine(({ scopes, user_id, app_id }) => !(scopes.includes('admin') && (user_id ?? app_id) !== undefined), {

@@ -381,7 +381,7 @@ export type Failure = {
   readonly at: string;
 };
 
-/** Conditions that memories must match: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), combined with AND, OR and NOT. Filters narrow the scope and never widen it. See docs/filters.md. */
+/** Conditions that memories must match: fields with a value, a list of values, "*" or operators (eq, ne, in, nin, gt, gte, lt, lte, contains, icontains), combined with AND, OR and NOT. Filters narrow the scope and never widen it. agent_id, run_id and app_id match every id under which a memory was said or confirmed. See docs/filters.md. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 export type Flush = {
@@ -741,7 +741,7 @@ export type PostKey = {
   readonly tenant?: string | undefined;
   /** Binds the key to this user. */
   readonly user_id?: string | undefined;
-  /** Binds the key to this app. */
+  /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in others. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
 };

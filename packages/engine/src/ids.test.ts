@@ -1,7 +1,6 @@
 import { fixedTools } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { ownerBitsIn, ownerBitsOf, ownerBitsOfLane, ownerHashOf } from './ids.ts';
-import { copyId, spaceOf } from './replays/space.ts';
+import { copyId, ownerBitsIn, ownerBitsOf, ownerBitsOfLane, ownerHashOf, spaceOf } from './ids.ts';
 import { DEFAULT_TENANT, type LaneId, type OwnerBits, type OwnerKind, type TenantId } from './words.ts';
 
 const tools = fixedTools();

@@ -45,7 +45,7 @@ export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './gr
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
-export { ownerBitsIn, ownerBitsOf, ownerDigits, ownerHashOf } from './ids.ts';
+export { ofNoSpace, ownerBitsIn, ownerBitsOf, ownerDigits, ownerHashOf, payerOf, spaceIn, spaceOf } from './ids.ts';
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
@@ -116,7 +116,6 @@ export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } fro
 export type { WhatIfChanges } from './replays/in-space.ts';
 export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
 export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
-export { ofNoSpace, payerOf, spaceIn, spaceOf } from './replays/space.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';

@@ -17,7 +17,7 @@ export {
   takenBackBy,
   withOneSelf,
 } from './graph/fold.ts';
-export { digitsOf, ID_ALPHABET, numberOf, ownerBitsOf, ownerDigits } from './ids.ts';
+export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
@@ -28,7 +28,6 @@ export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
-export { ofNoSpace, payerOf } from './replays/space.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/filter.ts';
 export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';

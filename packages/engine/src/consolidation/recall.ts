@@ -1,5 +1,6 @@
 import type { EngineDeps, NearThresholds } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
+import { spaceIn } from '../ids.ts';
 import { deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
 import { isRemoved, reads } from '../memories/former.ts';
 import { isShared } from '../memories/in-app.ts';
@@ -12,7 +13,6 @@ import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
-import { spaceIn } from '../replays/space.ts';
 import { cosine, fuse, scan } from '../search/hits.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { once, overlap, termSet, terms } from '../text/terms.ts';

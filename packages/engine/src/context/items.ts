@@ -253,13 +253,11 @@ type SummaryItem = Line<'summary'>;
 type RelationItem = Line<'relations'>;
 export interface PendingItem extends Line<'pending'> {
   readonly message: PendingMessage;
-  /** Its text as it is shown. */
   readonly text: string;
   readonly isCut: boolean;
 }
 export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
 
-/** A turn of a chat. */
 export interface ChatTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;

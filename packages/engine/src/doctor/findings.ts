@@ -33,7 +33,6 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** What one check looked at. */
 export interface Checked {
   readonly looked: number;
   readonly findings: readonly Finding[];

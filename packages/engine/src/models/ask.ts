@@ -14,7 +14,6 @@ import { knownCost } from './limits.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
 
-/** One question of a consolidation. */
 export interface Question<T> {
   /** Names the answer among those of the consolidation. */
   readonly step: string;

@@ -1,11 +1,11 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { EngineError } from '../errors.ts';
+import { payerOf } from '../ids.ts';
 import type { ModelUse } from '../plan.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { ModelLimits, TokenUse } from '../ports/models.ts';
-import { payerOf } from '../replays/space.ts';
 import type { Budgets, Ceilings, ModelPrice, TenantSettings } from '../settings.ts';
 import { DAY_MS, dayOf } from '../text/dates.ts';
 import { DEFAULT_TENANT, type Millis, type Owner, type TenantId } from '../words.ts';

@@ -1,4 +1,5 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
+import { spaceIn } from '../ids.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
@@ -8,7 +9,6 @@ import { embedTexts } from '../models/embed.ts';
 import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { spaceIn } from '../replays/space.ts';
 import { saysAt } from '../search/hits.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { cut, normaliseText } from '../text/normalise.ts';

@@ -1,6 +1,7 @@
 import type { EngineDeps, MessagesInIndex } from '../deps.ts';
 import { asEngineError, type EngineError, retryDelay } from '../errors.ts';
 import { laneOf, projectGraph } from '../graph/project.ts';
+import { spaceIn } from '../ids.ts';
 import { embedderIsAway, isDoubtful } from '../models/ask.ts';
 import { askedBy, embedApart, withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
@@ -9,7 +10,6 @@ import type { OutboxEntry, SetAside, SpokenBatch } from '../ports/ledger/outbox.
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation } from '../ports/tools.ts';
-import { spaceIn } from '../replays/space.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 

@@ -1,5 +1,6 @@
 import type { EngineDeps, EngineSettings, NearThresholds } from '../deps.ts';
 import { EngineError } from '../errors.ts';
+import { originOf, spaceIn } from '../ids.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -7,7 +8,6 @@ import type { ChatModel } from '../ports/models.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type TenantId } from '../words.ts';
-import { originOf, spaceIn } from './space.ts';
 
 /** What a turn works with. In a shadow space studies follow it, and no summaries. */
 export async function depsOf(deps: TurnDeps, { tenant }: Pick<Turn, 'tenant'>): Promise<TurnDeps> {

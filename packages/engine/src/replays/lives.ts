@@ -1,13 +1,13 @@
 import type { EngineDeps } from '../deps.ts';
 import { endsOf, foldRelations, inOrder, renamed, standingOf } from '../graph/fold.ts';
 import { type Entity, relationText, type Statement } from '../graph/words.ts';
+import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import { allOf, PAGE, slicesOf } from '../ports/ledger/page.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { isStudied } from '../settings.ts';
 import { type LaneId, type MemoryEvent, type Message, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { changedBatch, changesFrom } from './in-space.ts';
-import { copyId, saidBefore, spaceOf } from './space.ts';
 
 /** Memories that are read at a time. */
 const LIVES = 100;

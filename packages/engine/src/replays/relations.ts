@@ -2,13 +2,13 @@ import type { EngineDeps } from '../deps.ts';
 import { endsOf, foldRelations, inOrder, standingOf } from '../graph/fold.ts';
 import { nameKey } from '../graph/names.ts';
 import { STEP } from '../graph/study/values.ts';
+import { spaceOf } from '../ids.ts';
 import { costOf, usesOf } from '../models/limits.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
 import { allOf, pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { type Millis, type Owner, ownerOf, type TenantId } from '../words.ts';
 import { type GraphInLife, graphInLife, isLaneStudied, type LaneInLife, selfIn } from './lives.ts';
-import { spaceOf } from './space.ts';
 
 /** How relations would be, had the batches of a what-if been studied so. */
 export interface RelationsResult {

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { copyId, originOf, spaceOf } from '../ids.ts';
 import { evolve, type Home, liveVersion } from '../memories/evolve.ts';
 import { isRemoved } from '../memories/former.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
@@ -25,7 +26,6 @@ import {
   studiesOf,
   tallied,
 } from './relations.ts';
-import { copyId, originOf, spaceOf } from './space.ts';
 
 /** What one side did with the batches, and what it cost. */
 export interface SideResult {

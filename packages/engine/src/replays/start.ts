@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
 import { isHollow } from '../memories/former.ts';
 import { textOfContent } from '../messages/messages.ts';
@@ -13,7 +14,6 @@ import { canonical, estimateTokens } from '../text/normalise.ts';
 import { type BatchState, type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';
 import { changedBatch, changedRules, changesFrom, storedChanges, type WhatIfChanges } from './in-space.ts';
 import { asIfAll, type LaneInLife, livesBefore, messagesOf, seedGraph } from './lives.ts';
-import { copyId, saidBefore, spaceOf } from './space.ts';
 
 export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
   /** Schedules turns of lanes; a sweep finds what was not scheduled. */

@@ -1,11 +1,11 @@
 import { fakeChat, graphDecisions, graphScript, NEVER, sayGraph, studyBench } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { EngineError } from '../errors.ts';
+import { spaceOf } from '../ids.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import type { WhatIfChanges } from './in-space.ts';
 import type { RelationDifference } from './relations.ts';
 import type { WhatIfResult } from './result.ts';
-import { spaceOf } from './space.ts';
 import { startReplay } from './start.ts';
 import { discardSpace, sweepReplays } from './what-if.ts';
 

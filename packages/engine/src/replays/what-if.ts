@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { requestErasure } from '../erasure/request.ts';
+import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
@@ -7,7 +8,6 @@ import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
 import { hasStudiesToMake } from './relations.ts';
 import { resultOf } from './result.ts';
-import { spaceOf } from './space.ts';
 import { LEASE_MS, type PrepareDeps, prepareLane, prepareRules, RemovedError, WHAT_IF_MAX, workLive } from './start.ts';
 
 /**

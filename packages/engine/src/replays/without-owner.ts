@@ -1,10 +1,10 @@
 import type { EngineDeps } from '../deps.ts';
 import { requestErasure } from '../erasure/request.ts';
+import { spaceOf } from '../ids.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { JsonObject, Owner, TenantId } from '../words.ts';
 import type { WhatIfResult } from './result.ts';
-import { spaceOf } from './space.ts';
 
 /** What a replay says, without a word of an owner; null: it says none. For ledgers. */
 export function withoutOwner(

@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { spaceIn } from '../ids.ts';
 import { isPinned, liveVersion } from '../memories/evolve.ts';
 import { formerSince, historyFrom, livesOf, withoutFormer } from '../memories/former.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
@@ -6,7 +7,6 @@ import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports
 import { slicesOf } from '../ports/ledger/page.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
-import { spaceIn } from '../replays/space.ts';
 import type { ForgettingPolicy, TenantSettings } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';

@@ -1,7 +1,7 @@
 import { type BenchOptions, echoExtract, engineBench, fakeChat, NEVER, newBatch } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { preview } from '../consolidation/consolidate.ts';
-import { spaceOf } from '../replays/space.ts';
+import { spaceOf } from '../ids.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 

@@ -1,10 +1,10 @@
 import { echoExtract, engineBench, fakeChat, NEVER, newBatch } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
+import { spaceOf } from '../ids.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { markerOf } from '../projection/project.ts';
-import { spaceOf } from '../replays/space.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { takeTurn } from './take-turn.ts';
 

@@ -215,7 +215,6 @@ function refuse(bench: Bench, asked: string, why: string): null {
   return null;
 }
 
-/** Whether the fact has its outcome. */
 const hasOutcome = (bench: Bench, fact: Fact): boolean => bench.memoryOfFact.has(fact.id);
 
 /** Whether anything was done to the memory for this fact, or waits to be done. */

@@ -8,7 +8,6 @@ import type { Entity, EntityKind, KeptRelation } from '../words.ts';
 
 /** The value each step of a study hands to the next. Every step adds to what it was given and calls no earlier one. */
 
-/** What a study reads. */
 export interface Read {
   readonly study: Study;
   /** The consolidation as a turn, for what both ask models. */

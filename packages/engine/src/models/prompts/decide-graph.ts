@@ -1,6 +1,5 @@
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
-/** A relation as it is shown. */
 export interface ShownRelation {
   readonly id: string;
   readonly source: string;

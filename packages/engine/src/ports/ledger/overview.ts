@@ -101,7 +101,6 @@ export interface ParkedBatches {
 export interface AuditStore {
   /** Everybody who has or had anything in it. */
   tenants(): Promise<readonly TenantId[]>;
-  /** How many memories there are. */
   memories(): Promise<number>;
   /** Any memories, at most so many: other ones each time. */
   sample(limit: number): Promise<readonly { readonly tenant: TenantId; readonly id: string }[]>;

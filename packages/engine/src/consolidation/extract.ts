@@ -9,6 +9,7 @@ import { DESCRIBE_IMAGE, type DescribeInput } from '../models/prompts/describe-i
 import { PROCEDURE, type ProcedureInput } from '../models/prompts/procedure.ts';
 import type { Discard, PromptUse } from '../plan.ts';
 import { type Cancellation, inSlices } from '../ports/tools.ts';
+import { normaliseText } from '../text/normalise.ts';
 import { isWithheld, type Memory, type Message } from '../words.ts';
 import { type Admitted, admit } from './extract/admit.ts';
 import { cutIntoParts, infer, messageShown } from './extract/infer.ts';
@@ -75,6 +76,7 @@ function verbatim(spoken: readonly Spoken[]): Admitted {
   const shown = new Map(said.map((one, i) => [`m${i}`, one]));
   const raw = [...shown].map(([id, { message, text }]) => ({
     text,
+    words: normaliseText(text),
     sourceIds: [id],
     quote: null,
     category: null,
@@ -167,7 +169,8 @@ async function procedure(
     );
     summaries.push(summary);
   }
-  const raw = { ...WHOLE, text: summaries.join('\n\n'), sourceIds: [...shown.keys()] };
+  const text = summaries.join('\n\n');
+  const raw = { ...WHOLE, text, words: normaliseText(text), sourceIds: [...shown.keys()] };
   const admitted = admit([{ raw: steps.length === 0 ? [] : [raw], shown }], AS_IT_IS);
   return { ...admitted, prompts: steps.length === 0 ? [] : [promptUse(deps, PROCEDURE)] };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maskSecrets, secretIn } from './secrets.ts';
+import { atOnce } from '../ports/tools.ts';
+import { maskSecrets, secretIn, suspectsAmong } from './secrets.ts';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const key = (...parts: readonly string[]): string => parts.join('');
@@ -108,4 +109,33 @@ it.each([
   const long = 'Ana moved to Oslo in 2024, see https and mail at 10:30. '.repeat(500);
   expect(maskSecrets(`${long}${text}`).kinds).toEqual([kind]);
   expect(maskSecrets(long)).toEqual({ text: long, kinds: [] });
+});
+
+describe('among many texts', () => {
+  const others = (from: number, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `Ana moved to flat ${from + i} in Oslo`);
+
+  it.each([
+    '4242424242424242',
+    `key ${key('sk-', 'proj-', LETTERS)} ok`,
+    `${key('-----BEGIN ', 'PRIVATE KEY-----')}\nMIIE`,
+    'my password is hunter2',
+    'mein Kennwort ist Geheim123!',
+    '密码是swordfish1',
+    'postgres://ann:s3cret@db.example/x',
+    'my PIN is 4711',
+    'my PIN is [secret: PIN]',
+  ])('%s is suspected wherever it stands, and few others are', (text) => {
+    for (const place of [0, 63, 64, 150, 200]) {
+      const suspects = atOnce(suspectsAmong([...others(0, place), text, ...others(place, 200 - place)]));
+      expect(suspects).toContain(text);
+      expect(suspects.size).toBeLessThanOrEqual(64);
+    }
+  });
+
+  it('none is suspected where none holds anything of a secret, nor because of what the text beside it says', () => {
+    expect(
+      atOnce(suspectsAmong([...others(0, 100), 'flat 4242 4242', '4242 4242', 'User drops a pin', '471 times'])),
+    ).toEqual(new Set());
+  });
 });

@@ -112,9 +112,9 @@ export const isFromTheFuture = ({ saidAt, clock }: Pick<Message, 'saidAt' | 'clo
 
 /** What is said by several messages is said by the last of them. */
 export function lastSaid(messages: readonly Message[]): Message {
-  const [last] = [...messages].sort((a, b) => compareSaid(b.saidAt, a.saidAt));
-  if (last === undefined) throw new Error('what is said needs a message');
-  return last;
+  const [first, ...others] = messages;
+  if (first === undefined) throw new Error('what is said needs a message');
+  return others.reduce((last, message) => (compareSaid(message.saidAt, last.saidAt) > 0 ? message : last), first);
 }
 
 /**

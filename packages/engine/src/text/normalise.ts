@@ -6,18 +6,19 @@ const TRAILING = new Set([...'.,;:!?…。、．，；：！？｡､', '؟', '�
  * case, single spaces, no punctuation at the end.
  */
 export function normaliseText(text: string): string {
-  const plain = PLAIN.test(text);
-  const unified = plain ? text.toLowerCase() : cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC');
-  const spaced = (plain && !unified.includes('  ') ? unified : unified.replace(/\s+/gu, ' ')).trim();
-  return withoutTrailing(spaced) || spaced;
+  const unified = IN_WORDS.test(text) ? text.toLowerCase() : unify(text);
+  return withoutTrailing(unified) || unified;
 }
 
-/** Most English: nothing in it has to be unified, and only spaces are white space. */
-const PLAIN = /^[ -~]*$/u;
+const unify = (text: string): string =>
+  cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC').replace(/\s+/gu, ' ').trim();
+
+/** Most English: nothing in it has to be unified, and single spaces are all there is between its words. */
+const IN_WORDS = /^[!-~]+(?: [!-~]+)*$/u;
 
 /** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
 export function cleanText(text: string): string {
-  if (ASCII.test(text) || (!DOUBTFUL.test(text) && text.isWellFormed())) return text;
+  if (PLAIN.test(text) || ASCII.test(text) || (!DOUBTFUL.test(text) && text.isWellFormed())) return text;
   return text
     .toWellFormed()
     .replace(LINE_BREAK, '\n')
@@ -27,7 +28,8 @@ export function cleanText(text: string): string {
     .replace(IDLE_JOINER, '');
 }
 
-/** Nothing unseen: sooner found out than the absence of what is doubtful. */
+/** Nothing unseen: sooner found out than the absence of what is doubtful, and soonest of most texts. */
+const PLAIN = /^[ -~]*$/u;
 const ASCII = /^[\n\t -~]*$/;
 /** What any of the patterns below begins with: hardly any text has one, and each pattern reads all of it. */
 const DOUBTFUL = /[[\p{Cc}--[\n\t]]\u200b-\u200d\u2060\ufeff\u{E0000}-\u{E007F}]/v;

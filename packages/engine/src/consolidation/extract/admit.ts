@@ -1,6 +1,6 @@
-import { maskOf, maskSecrets, secretIn } from '../../masking/secrets.ts';
+import { maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
 import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
-import type { RawFact } from '../../models/parse/listed.ts';
+import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
@@ -49,24 +49,22 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
   const discards: Discard[] = [];
-  const admitted = new Map<string, Candidate>();
+  const admitted: Candidate[] = [];
+  // Slices of one message overlap: what stands in two of them counts once.
+  const isNew = firstOfEach(({ raw, sourceIds }: Candidate) => ({ words: raw.words, from: sourceIds }));
   for (const { raw, unread = [], shown } of found) {
     discards.push(...unread);
+    const suspects = yield* suspectsAmong(raw.flatMap(({ text, quote }) => (quote === null ? [text] : [text, quote])));
+    const suspecting = { ...admission, suspects };
     for (const written of raw) {
       yield;
-      const candidate = candidateOf(written, sourcesOf(written, shown, judging), admission);
+      const candidate = candidateOf(written, sourcesOf(written, shown, judging), suspecting);
       const reason = refusal(candidate, judging);
-      const key = reason === null ? keyOf(candidate) : '';
       if (reason !== null) discards.push(discardOf(written, reason));
-      else if (!admitted.has(key)) admitted.set(key, candidate);
+      else if (isNew(candidate)) admitted.push(candidate);
     }
   }
-  const order = new Map(window.map(({ message }, i) => [message.id, i]));
-  const facts = [...admitted.values()]
-    .map((candidate) => factOf(candidate, admission))
-    .sort((a, b) => compareSaid(a.saidAt, b.saidAt) || placeOf(a, order) - placeOf(b, order))
-    .map((fact, i) => ({ id: `f${i}`, ...fact }));
-  return { facts, discards };
+  return { facts: inOrder(admitted, window).map(factOf), discards };
 }
 
 /** Whether a fact names no message that exists. */
@@ -84,10 +82,21 @@ interface Judging extends Admission {
   readonly heard: Window;
 }
 
+interface Suspecting extends Admission {
+  /** The texts that may hold secrets. */
+  readonly suspects: ReadonlySet<string>;
+}
+
 interface Candidate {
   readonly raw: RawFact;
   readonly sources: readonly Message[];
+  readonly sourceIds: readonly string[];
   readonly about: Fact['about'];
+  readonly category: string | null;
+  /** What its text gives away. */
+  readonly secret: SecretKind | null;
+  /** Its quote without secrets. */
+  readonly quote: string | null;
 }
 
 const heardIn = (window: readonly Spoken[]): Window => {
@@ -101,8 +110,12 @@ const heardIn = (window: readonly Spoken[]): Window => {
 
 /** The messages a fact names; where it names none that exist, the one it most likely came from. */
 function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute }: Judging): readonly Message[] {
-  const named = raw.sourceIds.flatMap((id) => shown.get(id)?.message ?? []);
-  if (named.length > 0) return [...new Set(named)];
+  const named = new Set<Message>();
+  for (const id of raw.sourceIds) {
+    const message = shown.get(id)?.message;
+    if (message !== undefined) named.add(message);
+  }
+  if (named.size > 0) return [...named];
   const all = [...shown.values()];
   const speakers = all.filter(({ message: { role } }) =>
     raw.about === 'agent' ? role === 'assistant' : HEARD.has(role),
@@ -112,17 +125,27 @@ function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute
 }
 
 /** What the model calls the agent's own is the user's where only the user said it. */
-function candidateOf(raw: RawFact, sources: readonly Message[], { agent }: Admission): Candidate {
+function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspecting): Candidate {
+  const { agent, inferred, categories, suspects } = judging;
+  const { text, quote } = raw;
   const bySelf = sources.some(({ role }) => role === 'assistant');
-  const about = raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user';
-  return { raw, sources, about };
+  return {
+    raw,
+    sources,
+    sourceIds: sources.map(({ id }) => id),
+    about: raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user',
+    category: inferred ? categoryOf(raw.category, categories) : raw.category,
+    secret: suspects.has(text) ? secretIn(text) : null,
+    quote: quote !== null && suspects.has(quote) ? maskSecrets(quote).text : quote,
+  };
 }
 
 function refusal(candidate: Candidate, judging: Judging): string | null {
-  const { raw, sources, about } = candidate;
+  const { raw, sources, about, secret } = candidate;
   const { inferred, agent, heard } = judging;
   if (sources.length === 0) return 'no source message';
   if (!inferred) return null;
+  if (secret !== null) return secretReason(secret); // before all others: none of them may show one
   const junk = junkReason(raw, heard);
   if (junk !== null) return junk;
   if (sources.every(({ role }) => role === 'system')) return 'said by the system, not by anyone';
@@ -132,9 +155,8 @@ function refusal(candidate: Candidate, judging: Judging): string | null {
 }
 
 /** A wish to forget deletes what others have said: a model's word for it is not enough. */
-const isMadeUpWish = ({ raw, sources }: Candidate, { categories, window }: Judging): boolean =>
-  categoryOf(raw.category, categories) === FORGET_CATEGORY &&
-  !isOwnWish({ quote: raw.quote, sourceIds: sources.map(({ id }) => id) }, window);
+const isMadeUpWish = ({ raw, sourceIds, category }: Candidate, { window }: Judging): boolean =>
+  category === FORGET_CATEGORY && !isOwnWish({ quote: raw.quote, sourceIds }, window);
 
 /** A secret is counted, never shown: not even the words around it. */
 function discardOf({ text }: RawFact, reason: string): Discard {
@@ -143,20 +165,27 @@ function discardOf({ text }: RawFact, reason: string): Discard {
   return { text: maskSecrets(text.slice(0, FACT_MAX)).text, reason };
 }
 
-/** Slices of one message overlap: what stands in two of them counts once. */
-const keyOf = ({ raw, sources }: Candidate): string =>
-  [normaliseText(raw.text), ...sources.map(({ id }) => id)].join('\n');
+interface Placed extends Candidate {
+  readonly last: Message;
+  /** Of its first source. */
+  readonly place: number;
+}
 
-const placeOf = (fact: Omit<Fact, 'id'>, order: ReadonlyMap<string, number>): number =>
-  order.get(fact.sourceIds[0] ?? '') ?? 0;
+/** As they were said, whatever the order of the answer. */
+function inOrder(candidates: readonly Candidate[], window: readonly Spoken[]): readonly Placed[] {
+  const places = new Map(window.map(({ message }, i) => [message.id, i]));
+  return candidates
+    .map((one) => ({ ...one, last: lastSaid(one.sources), place: places.get(one.sourceIds[0] ?? '') ?? 0 }))
+    .sort((a, b) => compareSaid(a.last.saidAt, b.last.saidAt) || a.place - b.place);
+}
 
-function factOf({ raw, sources, about }: Candidate, { inferred, categories }: Admission): Omit<Fact, 'id'> {
-  const last = lastSaid(sources);
+function factOf({ raw, sourceIds, about, category, quote, last }: Placed, place: number): Fact {
   return {
+    id: `f${place}`,
     text: raw.text,
-    sourceIds: sources.map((message) => message.id),
-    quote: raw.quote === null ? null : maskSecrets(raw.quote).text,
-    category: inferred ? categoryOf(raw.category, categories) : raw.category,
+    sourceIds,
+    quote,
+    category,
     language: raw.language?.toLowerCase() ?? null,
     about,
     saidAt: last.saidAt,

@@ -1,4 +1,3 @@
-import { secretIn } from '../../masking/secrets.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
@@ -11,7 +10,7 @@ import type { Role } from '../../words.ts';
 export const FACT_MAX = 4_000;
 export const TOO_LONG = `longer than ${FACT_MAX} characters: not one fact`;
 
-/** Why a fact is not worth keeping; null when it is. Each rule is one reason, recorded in the plan. */
+/** Why a fact that gives no secret away is not worth keeping; null when it is. Each rule is one reason, recorded in the plan. */
 export function junkReason(fact: RawFact, window: Window): string | null {
   for (const rule of RULES) {
     const reason = rule(fact, window);
@@ -22,21 +21,15 @@ export function junkReason(fact: RawFact, window: Window): string | null {
 
 type Rule = (fact: RawFact, window: Window) => string | null;
 
-const secret: Rule = (fact) => {
-  const kind = secretIn(fact.text);
-  return kind === null ? null : secretReason(kind);
-};
 const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
 const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'only a date');
-const wordless: Rule = ({ text }) =>
-  /[a-z0-9]/iu.test(text) || /[\p{L}\p{N}]/u.test(normaliseText(text)) ? null : 'no word in it';
-const chatter: Rule = ({ text }) =>
-  isGreeting(text) || isChatter(text) ? 'about the conversation, not the user' : null;
+const wordless: Rule = ({ words }) => (/[\p{L}\p{N}]/u.test(words) ? null : 'no word in it');
+const chatter: Rule = ({ text, words }) =>
+  (text.length <= LONGEST && greets(words)) || isChatter(text) ? 'about the conversation, not the user' : null;
 const question: Rule = ({ text }) => (isQuestion(text) ? 'a question, not a fact' : null);
 const echo: Rule = (fact, window) => (echoesSystem(fact, window) ? 'only repeats the system prompt' : null);
 
-/** Secrets first: no other reason may show one. */
-const RULES: readonly Rule[] = [secret, tooLong, bareDate, wordless, chatter, question, echo];
+const RULES: readonly Rule[] = [tooLong, bareDate, wordless, chatter, question, echo];
 
 export const secretReason = (kind: string): string => `secret: ${kind}`;
 
@@ -50,9 +43,9 @@ export function idleReason({ message, text }: Spoken, { agent }: { readonly agen
 
 /** Whether a fact says only that something was said in the conversation, and nothing that holds after it. */
 export const isChatter = (fact: string): boolean =>
-  !/forget|forgotten|erase|delete|remove|忘|删/iu.test(fact) && CHATTER.some((form) => form.test(fact.trim()));
+  CHATTER.test(fact.trim()) && !/forget|forgotten|erase|delete|remove|忘|删/iu.test(fact);
 
-const SUBJECT = '^(?:the |this )?(?:user|speaker|human|person|customer)(?: has| have| just| also| only| then)*';
+const SUBJECT = '(?:the |this )?(?:user|speaker|human|person|customer)(?: has| have| just| also| only| then)*';
 /** What is asked about; who is asked would make it an event of the user's life ("asked Maria to marry him"). */
 const QUESTION =
   '(?:the (?:assistant|ai|bot|agent) )?(?:about|if|whether|what|when|where|who|whom|which|why|how)(?!\\p{L})';
@@ -61,47 +54,45 @@ const SERVICE =
 const GREETING =
   '(?:hello|hi|hey|goodbye|good ?bye|bye|thanks|thank you|good (?:morning|afternoon|evening|night)|nothing|ok(?:ay)?|yes|no)';
 
-const CHATTER = [
-  new RegExp(
-    `${SUBJECT} (?:said|says|is saying|replied|responded|answered)(?: with)? ["'“‘]?${GREETING}(?!\\p{L})["'”’]?(?: to (?:the|an?) [\\p{L} ]{1,30})?[.!]?$`,
-    'iu',
-  ),
-  new RegExp(
-    `${SUBJECT} (?:greeted|greets|is greeting|thanked|thanks|is thanking)(?: (?:the )?(?:assistant|ai|bot|agent|me|us))?(?: (?:for|with) [^.]{0,60})?[.!]?$`,
-    'iu',
-  ),
-  new RegExp(
-    `${SUBJECT} (?:asked|asks|is asking|was asking|inquired|inquires|is inquiring|enquired|wondered|wonders|is wondering) ${QUESTION}`,
-    'iu',
-  ),
-  new RegExp(`${SUBJECT} (?:wants|wanted|would like|is trying|needs) to (?:know|ask|find out) ${QUESTION}`, 'iu'),
-  new RegExp(
-    `${SUBJECT} (?:asked|asks|is asking|requested|requests|is requesting|is looking|needs)(?: for)? ${SERVICE}`,
-    'iu',
-  ),
-  new RegExp(
-    `${SUBJECT} (?:is |started |began |is having )?(?:chatting|talking|having a conversation|a conversation|speaking) (?:with|to) (?:the |an? )?(?:assistant|ai|bot|agent|chatbot)`,
-    'iu',
-  ),
-  /^(?:the |this )?conversation (?:is|was|began|begins|started|starts|ended|ends)(?!\p{L})/iu,
-  /^(?:the )?user (?:sent|provided|shared|typed|entered) (?:an? )?(?:empty |blank |test )?(?:message|input|greeting|no information)(?!\p{L})/iu,
-  /^(?:这个|该)?用户(?:刚刚?|又|向助手|对助手)?(?:打了?个?招呼|打招呼|问好|问候|说了?[“"「]?(?:你好|谢谢|再见)|表示(?:感谢|谢意)|道谢|致谢|道别|感谢了?助手)/u,
-  /^(?:这个|该)?用户(?:正在|刚刚?|又|向助手)?(?:询问|在问|问了?(?:关于|一下|天气|时间|什么|怎么|如何|为什么|哪)|想知道|请求(?:帮助|协助|建议|推荐|信息))/u,
-];
+const TALKING = [
+  `(?:said|says|is saying|replied|responded|answered)(?: with)? ["'“‘]?${GREETING}(?!\\p{L})["'”’]?(?: to (?:the|an?) [\\p{L} ]{1,30})?[.!]?$`,
+  '(?:greeted|greets|is greeting|thanked|thanks|is thanking)(?: (?:the )?(?:assistant|ai|bot|agent|me|us))?(?: (?:for|with) [^.]{0,60})?[.!]?$',
+  `(?:asked|asks|is asking|was asking|inquired|inquires|is inquiring|enquired|wondered|wonders|is wondering) ${QUESTION}`,
+  `(?:wants|wanted|would like|is trying|needs) to (?:know|ask|find out) ${QUESTION}`,
+  `(?:asked|asks|is asking|requested|requests|is requesting|is looking|needs)(?: for)? ${SERVICE}`,
+  '(?:is |started |began |is having )?(?:chatting|talking|having a conversation|a conversation|speaking) (?:with|to) (?:the |an? )?(?:assistant|ai|bot|agent|chatbot)',
+].join('|');
+
+/** One pattern: most facts begin like those of it, and each pattern would find that out anew. */
+const CHATTER = new RegExp(
+  `^(?:${[
+    `${SUBJECT} (?:${TALKING})`,
+    '(?:the |this )?conversation (?:is|was|began|begins|started|starts|ended|ends)(?!\\p{L})',
+    '(?:the )?user (?:sent|provided|shared|typed|entered) (?:an? )?(?:empty |blank |test )?(?:message|input|greeting|no information)(?!\\p{L})',
+    '(?:这个|该)?用户(?:刚刚?|又|向助手|对助手)?(?:打了?个?招呼|打招呼|问好|问候|说了?[“"「]?(?:你好|谢谢|再见)|表示(?:感谢|谢意)|道谢|致谢|道别|感谢了?助手)',
+    '(?:这个|该)?用户(?:正在|刚刚?|又|向助手)?(?:询问|在问|问了?(?:关于|一下|天气|时间|什么|怎么|如何|为什么|哪)|想知道|请求(?:帮助|协助|建议|推荐|信息))',
+  ].join('|')})`,
+  'iu',
+);
 
 /** Whether a fact is a question, word for word: it asks, and says nothing. */
-export const isQuestion = (fact: string): boolean => QUESTIONS.some((form) => form.test(fact.trim()));
+export function isQuestion(fact: string): boolean {
+  const asked = fact.trim();
+  return QUESTION_MARKS.has(asked.slice(-1)) && QUESTIONS.some((form) => form.test(asked));
+}
 
+const QUESTION_MARKS: ReadonlySet<string> = new Set(['?', '？']);
 const QUESTIONS = [
   /^(?:(?:and|but|so|or|well|ok(?:ay)?),? )?(?:what|when|where|who|whom|whose|which|why|how|is|are|am|was|were|do|does|did|can|could|will|would|should|shall|may|might|have|has|any)(?:'s|'re|n't)?\s[^\n]*\?$/iu,
   /^(?!用户)[^\n]*(?:吗|呢|什么|怎么|怎样|哪|谁|几|多少|如何|为什么)[^\n]*？$/u,
 ];
 
 /** Whether a message only greets, thanks or takes leave: nothing can be remembered of it. Yes, no and okay may be answers. */
-export function isGreeting(text: string): boolean {
-  if (text.length > LONGEST) return false;
-  const said = normaliseText(text).replaceAll('’', "'");
-  if (!FIRST.test(said)) return false;
+export const isGreeting = (text: string): boolean => text.length <= LONGEST && greets(normaliseText(text));
+
+function greets(words: string): boolean {
+  if (!FIRST.test(words)) return false;
+  const said = words.replaceAll('’', "'");
   const left = said.replace(PHRASES, ' ');
   return left !== said && !/[\p{L}\p{N}]/u.test(left);
 }
@@ -133,7 +124,7 @@ const CHINESE = [
 ].join('|');
 const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH})(?![\\p{L}\\p{N}'])|${CHINESE}`, 'gu');
 /** A greeting begins with one of them: other texts are not looked through for more. */
-const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH}|${CHINESE})`, 'u');
+const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH.replaceAll("'", "['’]")}|${CHINESE})`, 'u');
 
 /** Whose words can bring a fact, or a relation. Tools report; assistants and systems do not know. */
 export const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);

@@ -82,6 +82,8 @@ function onlyJsonIn(given: string): Json | undefined {
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
   const rest = text.slice(end);
   if (start === -1 || end <= start || /[[{]/u.test(rest) || endsThinking(rest)) return undefined;
+  // What is cut off mostly ends with a bracket of the other kind: to parse it would show no more.
+  if ((text[start] === '{') !== (text[end - 1] === '}')) return undefined;
   return parsed(text.slice(start, end));
 }
 

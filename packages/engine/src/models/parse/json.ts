@@ -25,7 +25,8 @@ export function readSound(source: string, start: number): Loose | null {
   const items = written(tail.value);
   if (items === null) return null;
   const ends = [...path].reverse().map((bracket) => (bracket === '{' ? '}' : ']'));
-  const value = parsed((items === '' ? sound.replace(/,$/u, '') : sound + items) + ends.join(''));
+  const said = items === '' && sound.endsWith(',') ? sound.slice(0, -1) : sound + items;
+  const value = parsed(said + ends.join(''));
   return looseOf(value, { end: from + tail.end - last.length, complete: false });
 }
 

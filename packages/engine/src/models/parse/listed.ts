@@ -7,6 +7,8 @@ import type { EventKind, Json, JsonObject } from '../../words.ts';
 /** A fact as the model wrote it; nothing in it is believed yet. */
 export interface RawFact {
   readonly text: string;
+  /** The text in the form in which it is compared with others. */
+  readonly words: string;
   readonly sourceIds: readonly string[];
   readonly quote: string | null;
   readonly category: string | null;
@@ -74,22 +76,44 @@ const withoutGroups = (items: readonly Item[]): readonly Item[] =>
 const isGroup = ({ item }: Item): boolean =>
   isObject(item) && Array.isArray(item.facts) && textUnder(item, TEXT_KEYS) === null;
 
-function eachOnce(facts: readonly RawFact[]): readonly RawFact[] {
-  const seen = new Set<string>();
-  return facts.filter(({ text, sourceIds }) => {
-    const before = seen.size;
-    return seen.add(`${normaliseText(text)}\n${sourceIds.join('\n')}`).size > before;
-  });
+const eachOnce = (facts: readonly RawFact[]): readonly RawFact[] =>
+  facts.filter(firstOfEach(({ words, sourceIds }) => ({ words, from: sourceIds })));
+
+/** What somebody said, and where. */
+interface Saying {
+  readonly words: string;
+  readonly from: readonly string[];
 }
+
+/** Says of things one by one whether none before has the same words from the same place. Places are compared only where words are the same. */
+export function firstOfEach<T>(sayingOf: (one: T) => Saying): (one: T) => boolean {
+  const first = new Map<string, Saying>();
+  const again = new Set<string>();
+  return (one) => {
+    const saying = sayingOf(one);
+    const before = first.get(saying.words);
+    if (before === undefined) {
+      first.set(saying.words, saying);
+      return true;
+    }
+    again.add(keyOf(before));
+    const { size } = again;
+    return again.add(keyOf(saying)).size > size;
+  };
+}
+
+const keyOf = ({ words, from }: Saying): string => [words, ...from].join('\n');
 
 function factOf(item: Json): RawFact | null | { readonly refused: string } {
   const text =
     textOfString(item) ?? (isObject(item) ? (textUnder(item, TEXT_KEYS) ?? labelled(item) ?? triple(item)) : null);
   if (text === null) return null;
   if (text.length > FACT_MAX) return { refused: TOO_LONG };
-  if (!isObject(item)) return { ...UNATTRIBUTED, text };
+  const words = normaliseText(text);
+  if (!isObject(item)) return { ...UNATTRIBUTED, text, words };
   return {
     text,
+    words,
     sourceIds: wordsUnder(item, 'source_ids').slice(0, SOURCES_MAX),
     quote: wordUpTo(FACT_MAX, item, 'quote'),
     category: wordUpTo(WORD_MAX, item, 'category'),
@@ -117,7 +141,7 @@ function triple(item: JsonObject): string | null {
   return words.includes(null) ? null : words.join(' ');
 }
 
-const UNATTRIBUTED: Omit<RawFact, 'text'> = {
+const UNATTRIBUTED: Omit<RawFact, 'text' | 'words'> = {
   sourceIds: [],
   quote: null,
   category: null,

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import {
   kindsOf,
   type OpenEngine,
@@ -32,7 +33,7 @@ import { closeInOrder, createShell, listen, type Registry, type Service } from '
 import { measure } from './metrics.ts';
 import { startSweeps } from './sweeps.ts';
 
-/** A worker as a process of its own: no routes but health and metrics. */
+/** A worker as a process of its own. Its only routes are health and metrics. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'worker' });
   await requireSharedFolder(config);
@@ -50,7 +51,7 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
-    // Its connections are replaced; where that does not help either, a new start may.
+    // Silent connections are replaced. If that does not help, a restart may.
     alive: async () => {
       if (engine.connection.pulse.isSilent()) await engine.schedule.check();
     },
@@ -60,17 +61,17 @@ export async function compose(config: Config): Promise<Service> {
   return { url: await listen(app, config, auth), close: () => closeInOrder(app, work, ...engine.parts, observer) };
 }
 
-/** Nobody waits for a summary or a study: most of the models' time is for turns. */
+/** Nobody waits for a summary or a study, so most model time is for turns. */
 const TURNS_PER_SUMMARY = 4;
 const TURNS_PER_STUDY = 2;
 
-/** A turn embeds in a small part of its time: more calls at once would only stand before each other at the embedder. */
+/** A turn spends little time embedding; more concurrent calls would only queue at the embedder. */
 const TURNS_PER_EMBEDDING = 2;
 
-/** Between its calls a turn reads and writes: others keep the models busy meanwhile. One in two more was found to do. */
+/** Between its model calls a turn reads and writes. Half as many turns again keep the models busy meanwhile. */
 const CALLS_PER_SPARE_TURN = 2;
 
-/** Everything a worker does: takes turns of lanes, refreshes summaries, studies, erases, and sweeps up what was missed. */
+/** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, takeOverMs, webhookDays, auditDays }: Config,
   { deps: given, connection, schedule, sender }: OpenEngine,
@@ -92,11 +93,11 @@ export async function openWork(
     startTurnWorker({ ...on, concurrency: turns, handler: takeTurn({ ...deps, followUps }), dueAt: turnDueAt(deps) }),
     startSummaryWorker({ ...on, concurrency: summaries, handler: refreshSummary(deps) }),
     startStudyWorker({ ...on, concurrency: studies, handler: study }),
-    // One at a time: the next may be compacted together with it.
+    // One at a time: several erasures may be compacted together.
     startErasureWorker({ ...on, concurrency: 1, handler: eraseOwner({ ...deps, queue: erasures }) }),
   ];
   return {
-    /** Hands running turns back and stops. */
+    /** Gives running turns back and stops. */
     close: async () => {
       await Promise.all([sweeps, ...workers].map((one) => one.close()));
       await followUps.close();
@@ -105,18 +106,24 @@ export async function openWork(
   };
 }
 
-/** Turns and summaries ask the models together, so many times at a time. */
+/** Turns and summaries share a number of concurrent model calls. */
 function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<EngineDeps, 'chat' | 'imageModel'> {
   const places = slots(count);
   return { chat: slottedChat(chat, places), imageModel: imageModel && slottedChat(imageModel, places) };
 }
 
 /**
- * Work leaves an embedder alone that says "too many", and asks it no more often at a time than it has places. Searches and
- * explicit writes, for which somebody waits, have none of these to wait for.
+ * Background work pauses when the embedder returns "too many requests", and limits its concurrent calls. Searches and
+ * explicit writes, which somebody waits for, are not limited here.
  */
 function patient({ embedder, log }: EngineDeps, concurrency: number): Embedder {
   const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null });
   const places = slots(Math.ceil(concurrency / TURNS_PER_EMBEDDING));
   return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), places);
 }
+
+/**
+ * Lets processes that somebody waits for go first on a full machine: searching and posting come before consolidating.
+ * Threads that are started later inherit it.
+ */
+export const giveWay = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

@@ -1,8 +1,7 @@
 import { readServiceConfig, refuseArguments } from '@slowwave/adapters/config';
 import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
-import { compose } from './compose.ts';
-import { giveWay } from './give-way.ts';
+import { compose, giveWay } from './compose.ts';
 
 const PORT = 7074;
 

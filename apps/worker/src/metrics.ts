@@ -20,7 +20,7 @@ interface Counting {
   jobs(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** Figures that are read when metrics are asked for. What comes back counts attempts to tell webhooks, and tries to study. */
+/** Registers figures that are read when metrics are scraped. Returns counters of webhook attempts and study attempts. */
 export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting) {
   measureLedger(metrics, deps);
   measureDoctor(metrics, deps);
@@ -30,72 +30,62 @@ export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting)
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools' | 'embedder'>;
 
-/** Figures of the ledger, read when metrics are asked for. */
+/** A figure that is read when metrics are scraped. */
+function gauge(metrics: Registry, [name, help]: readonly [string, string], read: () => Promise<number>): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    async collect() {
+      this.set(await read());
+    },
+  });
+}
+
+/** Seconds since a moment; 0 where there is none, or a clock was set back. */
+const ageOf = (at: number | null, { now }: EngineDeps['tools']): number =>
+  at === null ? 0 : Math.max(0, now() - at) / SECOND_MS;
+
 function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): void {
-  const registers = [metrics];
   new Gauge({
     name: 'slowwave_batches',
-    help: 'Batches by state; accepted is the sum of all the others.',
+    help: 'Batches by state; accepted is the sum of all others.',
     labelNames: ['state'],
-    registers,
+    registers: [metrics],
     async collect() {
       const all = await countsByTenant(ledger);
       for (const state of Object.keys(all[0] ?? {}) as (keyof BatchCounts)[])
         this.set({ state }, sum(all.map((counts) => counts[state])));
     },
   });
-  new Gauge({
-    name: 'slowwave_conservation_gap',
-    help: 'Accepted batches that are in no state: anything but 0 means loss.',
-    registers,
-    async collect() {
-      // What one tenant lacks is not made up for by another that has too much.
-      this.set(sum((await countsByTenant(ledger)).map((counts) => Math.abs(gapOf(counts)))));
-    },
-  });
-  new Gauge({
-    name: 'slowwave_outbox_entries',
-    help: 'Changes the index has not been told yet.',
-    registers,
-    async collect() {
-      this.set(await ledger.overview.outbox());
-    },
-  });
-  new Gauge({
-    name: 'slowwave_outbox_oldest_seconds',
-    help: 'How long the oldest change the index has not been told has been waiting, at least.',
-    registers,
-    async collect() {
-      const changedAt = await oldestUnprojected({ ledger });
-      this.set(changedAt === null ? 0 : Math.max(0, tools.now() - changedAt) / SECOND_MS);
-    },
-  });
-  new Gauge({
-    name: 'slowwave_lanes_set_aside',
-    help: 'Owners whose changes could not be written to the index: each is tried again by itself.',
-    registers,
-    async collect() {
-      this.set(await ledger.outbox.countAside());
-    },
-  });
-  new Gauge({
-    name: 'slowwave_refused_texts',
-    help: 'Texts that the embedding model refuses for good: they are found by their words alone.',
-    registers,
-    async collect() {
-      this.set(await ledger.thoughts.refusedTexts(embedder.fingerprint));
-    },
-  });
-  new Gauge({
-    name: 'slowwave_oldest_due_seconds',
-    help: 'How long the oldest due lane has been waiting: whether workers make progress.',
-    registers,
-    async collect() {
-      const now = tools.now();
-      const oldest = await ledger.overview.oldestDue(now);
-      this.set(oldest === null ? 0 : (now - oldest) / SECOND_MS);
-    },
-  });
+  gauge(
+    metrics,
+    ['slowwave_conservation_gap', 'Accepted batches that are in no state: anything but 0 means loss.'],
+    async () =>
+      // Per tenant: a surplus of one must not hide a loss of another.
+      sum((await countsByTenant(ledger)).map((counts) => Math.abs(gapOf(counts)))),
+  );
+  gauge(metrics, ['slowwave_outbox_entries', 'Changes that are not yet in the index.'], () => ledger.overview.outbox());
+  gauge(
+    metrics,
+    ['slowwave_outbox_oldest_seconds', 'The minimum age of the oldest change that is not yet in the index.'],
+    async () => ageOf(await oldestUnprojected({ ledger }), tools),
+  );
+  gauge(
+    metrics,
+    ['slowwave_lanes_set_aside', 'Owners whose changes could not be written to the index; each is retried separately.'],
+    () => ledger.outbox.countAside(),
+  );
+  gauge(
+    metrics,
+    ['slowwave_refused_texts', 'Texts that the embedding model rejects permanently; they are only found by keywords.'],
+    () => ledger.thoughts.refusedTexts(embedder.fingerprint),
+  );
+  gauge(
+    metrics,
+    ['slowwave_oldest_due_seconds', 'How long the oldest due lane has been waiting: whether workers make progress.'],
+    async () => ageOf(await ledger.overview.oldestDue(tools.now()), tools),
+  );
 }
 
 /** Of every tenant, shadow spaces left out. */
@@ -108,19 +98,19 @@ const gapOf = ({ accepted, ...states }: BatchCounts): number => accepted - sum(O
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** Whoever asks for metrics more often is told the same once more. */
+/** Scrapes within this time get the same result. */
 const EVERY_MS = 60_000;
 
-/** What the doctor finds by figures that are at hand, at most once a minute. */
+/** The findings of the doctor's quick checks, at most once a minute. */
 function measureDoctor(metrics: Registry, deps: EngineDeps): void {
   let last: Examination | null = null;
   new Gauge({
     name: 'slowwave_doctor_findings',
-    help: 'Findings of quick checks by check and severity; slowwave doctor says what they are and what to run.',
+    help: 'Findings of quick checks by check and severity; slowwave doctor explains them and what to run.',
     labelNames: ['check', 'severity'],
     registers: [metrics],
     async collect() {
-      // The rest is worth telling also while the index or the ledger does not answer; readyz says that.
+      // The other metrics are useful even if the index or the ledger does not respond; readyz reports that.
       if (last === null || deps.tools.now() - last.at > EVERY_MS) last = await quick(deps).catch(() => null);
       this.reset();
       for (const check of CHECKS) {
@@ -136,7 +126,7 @@ function measureDoctor(metrics: Registry, deps: EngineDeps): void {
 const quick = (deps: EngineDeps): Promise<Examination> =>
   examine(deps, { depth: 'quick', cancel: new AbortController().signal });
 
-/** How many turns of lanes the queue holds, read when metrics are asked for. A queue that is away has no figures. */
+/** How many turns of lanes are in the queue. An unavailable queue has no figures. */
 function measureQueue(metrics: Registry, schedule: Counting): void {
   new Gauge({
     name: 'slowwave_queue_jobs',
@@ -145,19 +135,19 @@ function measureQueue(metrics: Registry, schedule: Counting): void {
     registers: [metrics],
     async collect() {
       this.reset();
-      // The rest is worth telling also while the queue is away; readyz says that it is.
+      // The other metrics are useful even if the queue is unavailable; readyz reports that.
       const jobs = await schedule.jobs().catch(() => ({}));
       for (const [state, count] of Object.entries(jobs)) this.set({ state }, count);
     },
   });
 }
 
-/** Figures of the graph's studies. What comes back counts a try. */
+/** Figures of the graph's studies. Returns a counter of attempts. */
 function measureStudies(metrics: Registry, { ledger }: Pick<EngineDeps, 'ledger'>): (outcome: StudyOutcome) => void {
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_studies',
-    help: 'Studies of the graph that wait, and that are parked.',
+    help: 'Waiting and parked studies of the graph.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -168,14 +158,14 @@ function measureStudies(metrics: Registry, { ledger }: Pick<EngineDeps, 'ledger'
   });
   const tries = new Counter({
     name: 'slowwave_studies_total',
-    help: 'Tries to study by how they ended: applied, retry, parked, waits, given_back, fenced.',
+    help: 'Attempts to study by outcome: applied, retry, parked, waits, given_back, fenced.',
     labelNames: ['outcome'],
     registers,
   });
   return (outcome) => tries.inc({ outcome });
 }
 
-/** Figures of webhooks. What comes back counts an attempt. */
+/** Figures of webhooks. Returns a counter of attempts. */
 function measureWebhooks(
   metrics: Registry,
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
@@ -183,7 +173,7 @@ function measureWebhooks(
   const registers = [metrics];
   new Gauge({
     name: 'slowwave_webhook_deliveries',
-    help: 'Deliveries of webhooks that wait, and that have failed for good and were not replayed.',
+    help: 'Waiting deliveries of webhooks, and those that failed permanently and were not replayed.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -192,18 +182,12 @@ function measureWebhooks(
       this.set({ state: 'failed' }, failed);
     },
   });
-  new Gauge({
-    name: 'slowwave_webhook_oldest_seconds',
-    help: 'Age of the oldest delivery that waits.',
-    registers,
-    async collect() {
-      const { oldest } = await ledger.webhooks.backlog();
-      this.set(oldest === null ? 0 : Math.max(0, tools.now() - oldest) / SECOND_MS);
-    },
-  });
+  gauge(metrics, ['slowwave_webhook_oldest_seconds', 'The age of the oldest waiting delivery.'], async () =>
+    ageOf((await ledger.webhooks.backlog()).oldest, tools),
+  );
   const attempts = new Counter({
     name: 'slowwave_webhook_attempts_total',
-    help: 'Attempts to tell webhooks, by outcome: delivered, retried, failed.',
+    help: 'Attempts to deliver events to webhooks, by outcome: delivered, retried, failed.',
     labelNames: ['outcome'],
     registers,
   });

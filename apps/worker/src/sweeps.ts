@@ -17,10 +17,10 @@ import {
   type WebhookSender,
 } from '@slowwave/engine';
 
-/** How often each sweep looks: what a lost nudge costs at most. */
+/** How often each sweep runs: the longest delay after a lost nudge. */
 const SWEEP_MS = 1_000;
 
-/** What is kept for days needs no haste, and looking for it reads every memory of a tenant that forgets. */
+/** Retention is counted in days and not urgent, and a sweep reads every memory of a tenant that forgets. */
 const HOUR_MS = 3_600_000;
 
 interface Place {
@@ -35,7 +35,7 @@ interface Place {
 
 type Sweep = () => Promise<unknown>;
 
-/** What a worker finds in the ledger by itself, whatever became of the queue's jobs: one line for each sweep. */
+/** Restores from the ledger what the queue has lost: one line per sweep. */
 export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<void> } {
   const { ledger } = deps;
   const { schedule, followUps, erasures, webhookDays, auditDays } = place;
@@ -76,7 +76,7 @@ async function repeat({ log }: EngineDeps, stopping: AbortSignal, [name, sweep]:
   }
 }
 
-/** Does it the first time at once, then once an hour; after a failure again at once. */
+/** Runs a task at once and then hourly; after a failure, at once again. */
 function hourly(task: () => Promise<void>): () => Promise<void> {
   let next = 0;
   return async () => {
@@ -90,10 +90,10 @@ async function untilNothing(sweep: (stopping: AbortSignal) => Promise<number>, s
   while (!stopping.aborted && (await sweep(stopping)) > 0);
 }
 
-/** So many go in one transaction: a few milliseconds. */
+/** Rows per transaction, which then takes a few milliseconds. */
 const SLICE = 1_000;
 
-/** Removes at most so many that are older than a moment; answers with how many. */
+/** Removes at most `limit` rows older than a moment. Returns how many. */
 type Drop = (before: number, limit: number) => Promise<number>;
 
 interface Old {
@@ -102,17 +102,17 @@ interface Old {
   readonly stopping: AbortSignal;
 }
 
-/** Removes what is older than so many days, slice by slice. */
+/** Removes what is older than a number of days, slice by slice. */
 async function dropOld({ tools }: Pick<EngineDeps, 'tools'>, { days, drop, stopping }: Old): Promise<void> {
   const before = tools.now() - days * DAY_MS;
   while (!stopping.aborted && (await drop(before, SLICE)) === SLICE);
 }
 
-/** Deliveries under way at a time in one worker: they wait for others, and cost next to nothing. */
+/** Concurrent deliveries of one worker: they mostly wait and cost next to nothing. */
 const AT_A_TIME = 16;
-/** How long a free place stays unused at most while others are under way, in ms. */
+/** The longest time a free place stays unused while other deliveries are running, in ms. */
 const LOOK_AGAIN_MS = 500;
-/** What is under way when the worker stops gets so long; what is not over then is sent again after its lease. */
+/** How long running deliveries may take when the worker stops, in ms. Others are sent again after their lease. */
 const PATIENCE_MS = 3_000;
 
 interface Deliveries extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
@@ -121,12 +121,12 @@ interface Deliveries extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
   readonly stopping: AbortSignal;
 }
 
-/** Sends what is due to webhooks, beside everything else a worker does. */
+/** Sends due deliveries to webhooks, alongside all other work. */
 export function webhookDeliveries(given: Deliveries): { sweep(): Promise<void>; close(): Promise<void> } {
   const underWay = new Map<Promise<void>, string>();
   const someOver = () => Promise.race([...underWay.keys(), sleep(LOOK_AGAIN_MS)]);
   return {
-    /** Until nothing is due and nothing is under way. */
+    /** Until nothing is due and nothing is running. */
     sweep: async () => {
       while (!given.stopping.aborted) {
         const free = AT_A_TIME - underWay.size;
@@ -151,11 +151,14 @@ function countsOf(webhookIds: Iterable<string>): Record<string, number> {
   return counts;
 }
 
-/** What could not be noted is sent again after its lease. */
+/** If the outcome cannot be recorded, the delivery is sent again after its lease. */
 async function send(given: Deliveries, claimed: Parameters<typeof deliver>[1]): Promise<void> {
   try {
     given.attempted(await deliver(given, claimed));
   } catch (error) {
-    given.log.warn({ deliveryId: claimed.delivery.id, error: String(error) }, 'what came of a delivery was not noted');
+    given.log.warn(
+      { deliveryId: claimed.delivery.id, error: String(error) },
+      'could not record the outcome of a delivery; it will be sent again',
+    );
   }
 }

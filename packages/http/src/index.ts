@@ -37,10 +37,12 @@ export {
   idempotencyOf,
   KeyHeader,
   listed,
+  longPoll,
   momentOf,
+  type Polled,
   pageOf,
+  waitSignal,
 } from './inputs.ts';
-export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { countMore } from './rate-limit.ts';
 export { group, routesWith } from './route.ts';
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';

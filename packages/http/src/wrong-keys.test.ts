@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
+import { guesses } from './auth.ts';
 import { testShell } from './testing.ts';
 import type { App } from './types.ts';
-import { guesses } from './wrong-keys.ts';
 
 const closing: App[] = [];
 // On a busy machine guesses would come back while the test still guesses.

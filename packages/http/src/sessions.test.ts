@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { type KeyCheck, needScope } from '../access.ts';
-import { allowPages } from '../headers.ts';
-import { testShell } from '../testing.ts';
-import type { App, Routes } from '../types.ts';
-import { sealer, sessions } from './session.ts';
+import { type KeyCheck, needScope } from './access.ts';
+import { allowPages } from './headers.ts';
+import { sealer, sessions } from './sessions.ts';
+import { testShell } from './testing.ts';
+import type { App, Routes } from './types.ts';
 
 const KEY = 'a-long-secret';
 const HTML = { accept: 'text/html,*/*;q=0.8' };

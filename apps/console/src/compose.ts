@@ -62,7 +62,7 @@ export async function compose(config: Config): Promise<Service> {
 /** The manage routes' dependencies over an open engine. */
 export function manageDeps({ deps, images, tenantModels, connection, schedule, urls }: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
-  // Whoever writes waits for the answer.
+  // Writers wait for the response.
   const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
   const nudge = schedule.nudge;
   return {

@@ -40,7 +40,7 @@ import { type ConsoleDeps, routesOf } from './deps.ts';
 
 const route = routesOf('manage');
 
-/** What consolidations read, decided and changed, and what one of a batch would. */
+/** What consolidations read, decided and changed, and previews. */
 export const consolidationRoutes = [
   route('GET /v1/consolidations', {
     id: 'listConsolidations',
@@ -118,14 +118,14 @@ const answerView = (answer: StoredAnswer) => ({
 });
 
 /**
- * Of one tenant, in a process. What a preview uses is known when its models have answered: many that begin together would all
- * find the same room in a budget.
+ * Concurrent previews per tenant and process. The usage of a preview is only known at its end, so many at once could
+ * exceed a budget.
  */
 const AT_ONCE = 4;
 
 type Preview = ConsoleDeps['preview'];
 
-/** Previews of a tenant, a few at a time. The others wait in line, each as long as somebody waits for it. */
+/** Runs a few previews of a tenant at a time. Others wait in line, as long as their callers do. */
 export function fewPreviews(preview: Preview): Preview {
   const inPlace = slotsOfEach(AT_ONCE);
   return (batch, cancel) => inPlace(batch.tenant, cancel, () => preview(batch, cancel));
@@ -197,7 +197,7 @@ const eventView = (event: MemoryEvent): Json => ({
   reason: event.reason,
 });
 
-/** What waits for a person, by the id of its review. */
+/** An operation that needs approval, by the id of its review. */
 const heldView = (held: HeldOperation): Json => ({
   review_id: held.id,
   fact: held.fact,

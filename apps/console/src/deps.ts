@@ -29,31 +29,31 @@ export interface ConsoleDeps {
   readonly undoer: Undoer;
   readonly tools: Tools;
   readonly log: Log;
-  /** Another chat model by its name, for what-ifs; null: there is none to be asked. */
+  /** Another chat model by its name, for what-ifs; null: there is no model server. */
   otherChat(model: string): ChatModel | null;
   /** Chat models that tenants may name; operators may name any. */
   readonly tenantModels: readonly string[];
-  /** What a day of each tenant may use at most that has no ceilings of its own. */
+  /** The daily limits of tenants without own ceilings. */
   readonly ceilings: Ceilings;
-  /** Whether a model is there that describes images, and where these may be. */
+  /** Whether there is an image model, and which hosts images may be on. */
   readonly images: ImagesTaken;
   /** The plan of a batch, with nothing written. */
   preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
-  /** Looks whether every promise holds. */
+  /** Checks the consistency of all data. */
   examine(how: HowToExamine): Promise<Examination>;
-  /** A secret for a new key, and what is kept of it. */
+  /** A secret for a new key, and its hash to store. */
   newSecret(keyId: string): { readonly secret: string; readonly hash: string };
-  /** Whom webhooks may be sent to, and what they are signed with. */
+  /** Checks the URLs of webhooks and creates their secrets. */
   readonly webhooks: {
-    /** Throws where a URL leads nowhere it may. */
+    /** Throws if a URL is not allowed. */
     check(url: string): unknown;
     newSecret(): string;
   };
   /** The queues shown at /queues. */
   readonly queues: readonly Queue[];
-  /** Schedules turns of lanes. Never waited for: a sweep finds what was not scheduled. */
+  /** Schedules turns of lanes. Nobody waits for it: a sweep finds missing jobs. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
-  /** The parked batches of a lane are replayed. Returns how many. */
+  /** Replays the parked batches of a lane. Returns how many. */
   replayLane(lane: LaneId): Promise<number>;
 }
 

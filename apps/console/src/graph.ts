@@ -172,7 +172,7 @@ interface Worded {
   readonly quote?: string | undefined;
 }
 
-/** The same body with its texts as the tenant's policy for personal data lets them be stored; refused where it does not. */
+/** The body with its texts masked as the tenant's policy for personal data demands; throws if the policy refuses them. */
 async function wordsKept<T extends Worded>(ledger: Pick<Ledger, 'settings'>, tenant: TenantId, body: T): Promise<T> {
   const entityKept = async (given: EntityGiven): Promise<EntityGiven> =>
     given.name !== undefined ? { ...given, name: await textKept(ledger, tenant, given.name) } : given;

@@ -74,7 +74,7 @@ export const keyRoutes = [
       refuseEnded(await ledger.keys.get(tenant, id), { id, now });
       const { secret, hash } = newSecret(id);
       const until = now + body.grace_seconds * SECOND_MS;
-      // It may have been revoked in between, and then it was not rotated.
+      // It may have been revoked meanwhile; then it was not rotated.
       const key = refuseEnded(await ledger.keys.rotate(tenant, id, { hash, until }), { id, now });
       return { ...keyView(key), secret };
     },
@@ -95,7 +95,7 @@ export const keyRoutes = [
   }),
 ];
 
-/** From the first key on every request needs one: where no other could make keys, nobody could any more. */
+/** After the first key, every request needs one. If it cannot create keys, nobody could create any more. */
 const lockingOut = () =>
   problem(
     'conflict',
@@ -130,7 +130,7 @@ function refuseEnded(key: ApiKey | null, { id, now }: { id: string; now: Millis 
 
 const ended = (id: string, why: string) => problem('conflict', `key ${id} ${why}; create a new one`);
 
-/** A key without what could be used of it. */
+/** A key without its secrets. */
 const keyView = (key: ApiKey): KeyView => ({
   id: key.id,
   tenant: key.tenant,
@@ -145,7 +145,7 @@ const keyView = (key: ApiKey): KeyView => ({
   previous_until: isoOrNull(key.previous?.until ?? null),
 });
 
-/** Which tenant is meant: the own one, unless an operator names another one. */
+/** The tenant of the key, unless an operator names another one. */
 export function tenantNamed(request: FastifyRequest, named: string | undefined): TenantId {
   const principal = principalOf(request);
   if (named === undefined || named === principal.tenant || isOperator(principal))

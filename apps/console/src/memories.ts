@@ -134,7 +134,7 @@ const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch =>
     expectedVersion: body.version,
   });
 
-/** The text of a memory as the tenant's policy for personal data lets it be stored; refused where it does not. */
+/** The text of a memory, masked as the tenant's policy for personal data demands; throws if the policy refuses it. */
 export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantId, text: string): Promise<string> {
   const { personalData } = await ledger.settings.get(tenant);
   if (personalData === 'off') return text;
@@ -146,7 +146,7 @@ export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantI
   });
 }
 
-/** The same of metadata, whose values are masked: leaving them out would not be what was asked for. */
+/** The same for metadata, whose values are always masked: omitting them would lose what was sent. */
 async function metadataAllowed(
   ledger: Pick<Ledger, 'settings'>,
   tenant: TenantId,

@@ -5,7 +5,7 @@ import { type ConsoleDeps, routesOf } from './deps.ts';
 const route = routesOf('manage');
 const ceilingsRoute = routesOf('keys');
 
-/** The state of the installation, and what each tenant may use. */
+/** The state of the installation, and the daily limits of tenants. */
 export const operatorRoutes = [
   route('GET /v1/doctor', {
     id: 'getDoctor',

@@ -23,17 +23,17 @@ import type { ConsoleDeps } from './deps.ts';
 const BASE_PATH = '/queues';
 
 const BOARD = {
-  // What a queue knows of its workers and its server depends on where it runs: in process it would say that there are none.
+  // A queue in process has no workers or server to show.
   showWorkers: false,
   hideRedisDetails: true,
-  /** What else there is for people. */
+  /** Other pages for people. */
   miscLinks: [
     { text: 'API', url: '/docs/' },
     { text: 'Sign in or out', url: '/login' },
   ],
 };
 
-/** bull-board under /queues: everything can be looked at, and the one thing to do is to try failed turns again. */
+/** bull-board under /queues: read-only, except that failed turns can be retried. */
 export const queuePages =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
@@ -53,7 +53,7 @@ function board(deps: ConsoleDeps): FastifyAdapter {
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, ...BOARD } },
   });
-  // The board's own handler would tell the caller what went wrong inside.
+  // The board's own handler would expose internals.
   return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {
     const told = translate(error);
     if (told.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
@@ -61,7 +61,7 @@ function board(deps: ConsoleDeps): FastifyAdapter {
   });
 }
 
-/** The board's page asks another host for a font; whoever opens it must not be told on there. */
+/** The board's page loads a font from another host, which would learn who opens it. */
 function withoutForeignLinks(page: unknown): unknown {
   if (typeof page !== 'string' && !Buffer.isBuffer(page)) return page;
   return page.toString().replaceAll(/<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/gi, '');
@@ -70,14 +70,14 @@ function withoutForeignLinks(page: unknown): unknown {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /**
- * Lets requests that only look pass, answers retries itself, and refuses everything else: the queue is a schedule of
- * the ledger's work, and what is deleted or changed here would come back or be lost.
+ * Allows reads, handles retries itself, and refuses everything else: the queue is a schedule of the ledger's work, and
+ * changes here would be reverted or lose work.
  */
 function guard(deps: ConsoleDeps, basePath: string): Hook {
   return async (request, reply) => {
     const path = request.routeOptions.url?.slice(basePath.length);
     try {
-      // The library's errors do not say that a server is away; the page itself is there without it.
+      // The library does not report an unavailable server; the page itself works without it.
       if (path?.startsWith('/api/') === true) await Promise.all(deps.queues.map(checkQueue));
       if (request.method === 'GET' || request.method === 'HEAD') return;
       return await act(deps, path, { request, reply });
@@ -115,19 +115,19 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** A problem with the fields the board's page reads beside the usual ones, so that it shows what went wrong. */
+/** A problem with the fields that the board's page shows. */
 const boardProblem = (error: ProblemError) => ({
   ...problemBody(error, '/queues'),
   error: { key: error.statusCode < 500 ? 'ERRORS.FORBIDDEN' : 'ERRORS.INTERNAL_SERVER_ERROR' },
   message: error.message,
 });
 
-/** Most failed turns one request tries again. */
+/** The most failed turns that one request retries. */
 const RETRY_MAX = 1_000;
 
 /**
- * A failed turn is over, and its lane has moved on: running the same job again would do nothing. What can be tried
- * again are the batches it left parked.
+ * A failed turn is over and its lane has moved on, so running the job again would do nothing. Its parked batches are
+ * replayed instead.
  */
 async function retryOne(deps: ConsoleDeps, queueName: string, jobId: string): Promise<void> {
   const queue = queueOf(deps, queueName);
@@ -141,7 +141,7 @@ async function retryOne(deps: ConsoleDeps, queueName: string, jobId: string): Pr
   throw problem('conflict', `the lane of ${jobId} has no parked batches; there is nothing to retry`);
 }
 
-/** All failed turns of a queue; turns of one lane count once each, its batches are replayed once. */
+/** Retries all failed turns of a queue. Several turns of a lane replay its batches once. */
 async function retryFailed(deps: ConsoleDeps, queueName: string): Promise<{ retried: number; skipped: number }> {
   const jobs: Job[] = await queueOf(deps, queueName).getFailed(0, RETRY_MAX - 1);
   let retried = 0;
@@ -155,7 +155,7 @@ function queueOf(deps: ConsoleDeps, name: string): Queue {
   return queue;
 }
 
-/** The failed job is taken away: its batches have a new turn, and it would be shown as a failure for ever. */
+/** Removes the failed job: its batches get a new turn, and it would otherwise be shown for ever. */
 async function replay(deps: ConsoleDeps, job: Job): Promise<number> {
   const payload = QUEUES.consolidate.payload.safeParse(job.data);
   if (!payload.success) throw problem('conflict', `job ${job.id} is not a turn of a lane and cannot be retried`);

@@ -42,7 +42,7 @@ export const replaySummary = (replay: Replay) => ({
   error: failureView(replay.failure),
 });
 
-/** A replay with what has become of its batches so far. */
+/** A replay with the progress of its batches. */
 export async function replayProgress({ ledger }: Deps, replay: Replay): Promise<ReplayView> {
   const states = replay.kind === 'live' ? await ledger.replays.states(replay.id) : await statesInSpace(ledger, replay);
   const { pending = 0, consolidating = 0, consolidated = 0, empty = 0, parked = 0, undone = 0 } = states;
@@ -58,7 +58,7 @@ export async function replayProgress({ ledger }: Deps, replay: Replay): Promise<
   };
 }
 
-/** Those of its copies; once they are gone, those it ended with. */
+/** The states of its copies, or the final ones once they are deleted. */
 async function statesInSpace(ledger: Ledger, replay: Replay): Promise<Partial<Record<BatchState, number>>> {
   if (replay.result !== null) return { ...(replay.result as unknown as WhatIfResult).batches };
   return ledger.overview.batches(spaceFor(replay));
@@ -66,7 +66,7 @@ async function statesInSpace(ledger: Ledger, replay: Replay): Promise<Partial<Re
 
 const spaceFor = ({ tenant, id }: Replay): TenantId => spaceOf({ tenant, replay: id });
 
-/** Batches looked at for what they wait for. */
+/** The most batches that are read to find what they wait for. */
 const LOOKED_AT_MAX = 200;
 
 async function waitingFor(ledger: Ledger, replay: Replay) {

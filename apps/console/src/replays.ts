@@ -156,7 +156,7 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
   );
 }
 
-/** The operator pays for every model of the provider: tenants have those asked that the operator lists. */
+/** The operator pays for the models, so tenants may only use those on the operator's list. */
 function refuseForbiddenModel({ tenantModels }: ConsoleDeps, changes: WhatIfChanges | null): void {
   const { model } = changes ?? {};
   if (model === undefined || tenantModels.includes(model)) return;
@@ -188,7 +188,7 @@ const otherReplay = (key: string | null) =>
       'body, or use a new key',
   );
 
-/** Batches a refusal names. */
+/** The most batches that an error lists. */
 const NAMED = 20;
 
 const removed = (batchIds: readonly string[]) =>
@@ -209,7 +209,7 @@ const tooMany = ({ matched, most }: { matched: number; most: number }) =>
 const nothingToDiscard = (id: string) =>
   problem('conflict', `replay ${id} is a live replay and has no shadow space; only what-ifs can be discarded`);
 
-/** The parked batches of one lane wait again, by a replay as any other. */
+/** Replays the parked batches of one lane. */
 export const replayLane =
   (deps: ReplayDeps) =>
   async (id: LaneId): Promise<number> => {

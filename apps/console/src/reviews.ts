@@ -6,7 +6,7 @@ import { overtaken } from './memories.ts';
 
 const route = routesOf('manage');
 
-/** Operations that wait for a person. */
+/** Operations that need approval. */
 export const reviewRoutes = [
   route('GET /v1/reviews', {
     id: 'listReviews',
@@ -60,7 +60,7 @@ const reviewView = ({ operation, ...review }: Review): ReviewView => ({
   ...scopeView(review.scope),
   state: review.state,
   event: operation.kind,
-  // The id a new memory will have means nothing before it is there.
+  // The id of a new memory is not shown before it exists.
   memory_id: operation.kind === 'ADD' && review.state !== 'approved' ? null : operation.memoryId,
   before: operation.before,
   after: operation.after,

@@ -50,7 +50,7 @@ export const settingsRoutes = [
   }),
 ];
 
-/** Prompts of a tenant's own that cannot be used are told as mistakes of the body. */
+/** Throws if custom prompts cannot be used, as mistakes in the body. */
 export function refuseUnusable(prompts: TenantSettings['prompts']): void {
   const calls: readonly CustomCall[] = ['extract', 'decide'];
   const errors = calls.flatMap((call) => {

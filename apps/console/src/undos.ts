@@ -92,10 +92,10 @@ function refuseFuture(to: Millis, now: Millis): void {
   });
 }
 
-/** Memories a refusal names. */
+/** The most memories that an error lists. */
 const NAMED = 20;
 
-/** The answer to an undo, a rollback or a redo, or the refusal as a problem. 202: done, in the index once that is back. */
+/** The result of an undo, a rollback or a redo, or its refusal as a problem. 202: done, searchable once the index is back. */
 function takenBack(
   result: UndoResult,
   { kind, id, reply }: { kind: 'consolidation' | 'undo' | 'user'; id: string; reply: FastifyReply },
@@ -127,7 +127,7 @@ function takenBack(
   }
 }
 
-/** Memories an answer lists; the others are in the histories. */
+/** The most memories in a response; the others are in the histories. */
 const LISTED_MAX = 1_000;
 
 const undoView = ({ owner, ...undo }: Undo): UndoView => ({

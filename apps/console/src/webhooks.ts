@@ -26,7 +26,7 @@ import { type ConsoleDeps, routesOf } from './deps.ts';
 
 const route = routesOf('webhooks');
 
-/** Who is told of what happens to batches and memories. */
+/** Webhooks for events of batches and memories. */
 export const webhookRoutes = [
   route('POST /v1/webhooks', {
     id: 'postWebhook',
@@ -118,7 +118,7 @@ export const webhookRoutes = [
   }),
 ];
 
-/** Makes it, active from the next change on. */
+/** Creates a webhook, which receives all later events. */
 async function createWebhook(
   { ledger, tools, webhooks }: ConsoleDeps,
   tenant: TenantId,
@@ -135,7 +135,7 @@ async function createWebhook(
   return { webhook: webhookView({ ...made, ...unused, updatedAt: now }), secret };
 }
 
-/** Of a tenant: every change is noted once for each of them, in the transaction that makes it. */
+/** The most webhooks of a tenant: the transaction of every change records an event for each of them. */
 const WEBHOOKS_MAX = 20;
 
 const tooMany = (): Error =>
@@ -151,10 +151,10 @@ async function webhookNamed({ ledger }: Pick<ConsoleDeps, 'ledger'>, tenant: Ten
   return webhook;
 }
 
-/** Long enough to bring a new secret to the receiver without haste. */
+/** How long the previous secret stays valid: enough time to deploy the new one. */
 const GRACE_MS = 24 * 3_600_000;
 
-/** The webhook as it is then, and its secret if that was replaced. */
+/** The changed webhook, and its secret if it was replaced. */
 async function changeWebhook(
   { ledger, tools, webhooks }: ConsoleDeps,
   { tenant, id }: { readonly tenant: TenantId; readonly id: string },
@@ -178,7 +178,7 @@ const replacing = (known: Webhook, secret: string, now: number): WebhookChanges 
   previous: { secret: known.secret, until: now + GRACE_MS },
 });
 
-/** The URL, or the refusal as a problem. What a name leads to is looked at whenever something is sent there. */
+/** The URL, or its refusal as a problem. Host names are resolved and checked with every delivery. */
 function allowedUrl({ check }: ConsoleDeps['webhooks'], url: string): string {
   try {
     check(url);
@@ -189,7 +189,7 @@ function allowedUrl({ check }: ConsoleDeps['webhooks'], url: string): string {
   }
 }
 
-/** A webhook without what it is signed with. */
+/** A webhook without its secrets. */
 const webhookView = (webhook: Webhook): z.infer<typeof WebhookView> => ({
   id: webhook.id,
   name: webhook.name,

@@ -2,23 +2,23 @@ import type { LaneStore, Millis, TenantId } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import type { IngestDeps } from './deps.ts';
 
-/** How old a count of waiting batches may be, and a list of late tenants. */
+/** The maximum age of a count of waiting batches, and of the list of late tenants. */
 const COUNT_MS = 1_000;
 const LATE_MS = 5_000;
-/** Reading them gets one part of so many of the time, however long it takes. */
+/** Reading them may take one part in this many of the time. */
 const SHARE = 100;
-/** What is older by so much says nothing any more: the backlog may have gone in the meantime. */
+/** A result that is older by this much is not used: the backlog may be gone. */
 const STALE_MS = 10_000;
-/** So many make a backlog; one or a few may be late for a reason of their own, which is nobody else's business. */
+/** How many late users make a tenant late; a few may be late for their own reasons. */
 const LATE_USERS = 50;
-/** Workers need a while; callers that were sent away together should not come back for every single place. */
+/** Workers need a while; refused callers should not return for every free place. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Refuses batches while too many wait already. */
+/** Refuses batches while too many are waiting. */
 export interface BackPressure {
-  /** Throws when there is no room. Reads what was counted before, and never waits for a count. */
+  /** Throws if there is no room. Uses the last count, and never waits for one. */
   check(tenant: TenantId): void;
-  /** One more waits. */
+  /** One more is waiting. */
   accepted(tenant: TenantId): void;
 }
 
@@ -50,7 +50,7 @@ interface Backlog {
   grow(): void;
 }
 
-/** What waits, as it was counted last, and what came since by this process. */
+/** The last count of waiting batches, and what this process has accepted since. */
 function backlog(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log'>, tenant: TenantId | null, most: number): Backlog {
   let since = 0;
   const counted = inBackground(deps, {
@@ -82,8 +82,8 @@ const tooMany = (what: string) =>
   );
 
 /**
- * Tenants whose work comes in faster than it is done, by how long it has been due. A user whose try failed is due when it is
- * tried again, so that a model that is away makes nobody late. Backfill may be late.
+ * Tenants whose work arrives faster than it is done, by how long it has been due. After a failed attempt a user is due at
+ * the next attempt, so an unavailable model makes nobody late. Backfill may be late.
  */
 function lateTenants(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' | 'maxPending'>): {
   has(tenant: TenantId): boolean;
@@ -99,9 +99,8 @@ function lateTenants(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' | 'maxPen
 }
 
 /**
- * What the time is by the clocks that the work is done by: what they have shown last, and what has passed since that was seen
- * here. Nobody is late only because the clock of this process is ahead, or that of one worker: the earlier of both counts.
- * Before any worker has looked there is no other clock than this one.
+ * The time by the workers' clocks: the last one seen, plus what has passed since. The earlier of this and the own clock
+ * counts, so nobody is late because one clock is ahead. Before any worker has run, the own clock counts.
  */
 function workersTime(lanes: Pick<LaneStore, 'clockShown'>): (now: Millis) => Promise<Millis> {
   let shown: Millis | null = null;
@@ -117,11 +116,11 @@ function workersTime(lanes: Pick<LaneStore, 'clockShown'>): (now: Millis) => Pro
 interface Reading<T> {
   readonly everyMs: Millis;
   read(now: Millis): Promise<T>;
-  /** What the log says when it failed. */
+  /** The log message of a failure. */
   readonly failed: string;
 }
 
-/** What was read last; null before the first read, and once that is too old. Whoever asks waits for nothing: it is read after that. */
+/** The last result; null before the first one, and once it is too old. Never waits: it reads again in the background. */
 function inBackground<T>(
   { tools, log }: Pick<IngestDeps, 'tools' | 'log'>,
   { everyMs, read, failed }: Reading<T>,
@@ -143,10 +142,10 @@ function inBackground<T>(
     }
   };
   return () => {
-    const age = Math.abs(tools.now() - readAt); // a clock that was set back makes nothing fresh
+    const age = Math.abs(tools.now() - readAt); // also if the clock was set back
     if (!reading && age >= againMs) {
       reading = true;
-      setImmediate(() => void readAgain()); // after this request: a read may hold up the thread for milliseconds
+      setImmediate(() => void readAgain()); // after this request: a read may block the thread for milliseconds
     }
     return age < againMs + STALE_MS ? last : null;
   };

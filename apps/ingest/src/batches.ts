@@ -82,8 +82,8 @@ const Answer = z.union([BatchAccepted, BatchView]);
 
 const batchRoutes = [
   /**
-   * Everything that can be refused is refused before anything is stored: whoever gets a 429 may send the same again. After
-   * the append nothing can fail but reading the outcome, and the batch is there whatever becomes of that.
+   * Every refusal comes before anything is stored, so a caller can retry after a 429. After the append only reading the
+   * outcome can fail, and the batch is stored in any case.
    */
   route('POST /v1/batches', {
     id: 'postBatch',
@@ -184,7 +184,7 @@ interface Posted {
   readonly traceparent: string | string[] | undefined;
 }
 
-/** To the metrics and traces. */
+/** Reports to metrics and traces. */
 function report({ tools, acknowledged }: IngestDeps, { id, repeated }: StoredBatch, posted: Posted): void {
   const endedAt = tools.now();
   acknowledged({
@@ -201,10 +201,10 @@ const statusUrl = (id: string): string => `/v1/batches/${id}`;
 
 const accepted = ({ id, state }: StoredBatch) => ({ batch_id: id, state, status_url: statusUrl(id) });
 
-/** How old settings may be: a change counts within this time, and nearly no POST reads them. */
+/** The maximum age of settings: a change takes effect within this time, and few requests read them. */
 const SETTINGS_FRESH_MS = 1_000;
 
-/** What a tenant's settings say of its batches. */
+/** The settings of a tenant that apply to its batches. */
 interface BatchPolicy {
   readonly due: DuePolicy;
   readonly personalData: PersonalPolicy;
@@ -216,7 +216,7 @@ interface Known {
   readonly policy: Promise<BatchPolicy>;
 }
 
-/** When a tenant's batches are due, and what is stored of them. Requests that come at the same time share one read. */
+/** When a tenant's batches are due, and what is stored of them. Concurrent requests share one read. */
 export function duePolicies({
   ledger,
   tools,
@@ -229,14 +229,14 @@ export function duePolicies({
       const { personalData, timezone } = settings;
       return { due: duePolicy(settings, due), personalData, timezone };
     } catch (error) {
-      known.delete(tenant); // the next request asks again
+      known.delete(tenant); // the next request reads again
       throw error;
     }
   };
   return (tenant) => {
     const now = tools.now();
     const last = known.get(tenant);
-    // A clock that was set back makes nothing fresh.
+    // Also if the clock was set back.
     if (last !== undefined && Math.abs(now - last.readAt) < SETTINGS_FRESH_MS) return last.policy;
     const policy = read(tenant);
     known.set(tenant, { readAt: now, policy });
@@ -244,7 +244,7 @@ export function duePolicies({
   };
 }
 
-/** Tells the queue, without waiting: an acknowledgement never depends on it, and the sweep finds what it missed. */
+/** Adds jobs without waiting: no acknowledgement depends on them, and the sweep finds missing ones. */
 function scheduleTurns(deps: IngestDeps, nudges: readonly Nudge[]): void {
   deps.nudge(nudges).catch((err: unknown) => {
     deps.log.warn(
@@ -270,7 +270,7 @@ export const batchKey = (request: FastifyRequest, id: string): BatchKey => ({
   app: ownApp(request),
 });
 
-/** A batch as it stands when nothing more will happen to it by itself, or when the time is up. */
+/** A batch once it is done, or when the time is up. */
 export async function outcome(
   ledger: Ledger,
   key: BatchKey,
@@ -326,7 +326,7 @@ const batchSummary = (batch: Batch): BatchSummary => ({
   },
 });
 
-/** Usage is that of the whole consolidation, which other batches may share. */
+/** The usage is that of the whole consolidation, which may include other batches. */
 const batchView = (batch: Batch, events: readonly MemoryEvent[], usage: UsageTotals | null): BatchView => ({
   ...batchSummary(batch),
   failures: failuresView(batch.failures),
@@ -338,7 +338,7 @@ const batchView = (batch: Batch, events: readonly MemoryEvent[], usage: UsageTot
   },
 });
 
-/** A deletion or a confirmation makes no text of its own: it shows the one it was about. */
+/** A deletion or confirmation has no new text and shows that of its memory. */
 const eventView = (event: MemoryEvent): BatchView['events'][number] => ({
   id: event.id,
   event: event.kind,

@@ -7,12 +7,12 @@ export interface IngestDeps {
   readonly tools: Tools;
   readonly log: Log;
   readonly due: DuePolicy;
-  /** Whether a model is there that describes images, and where these may be. */
+  /** Whether there is an image model, and which hosts images may be on. */
   readonly images: ImagesTaken;
-  /** From so many waiting batches on new ones are refused, and while a tenant's due users have waited for so long. */
+  /** New batches are refused above these numbers of waiting ones, and while a tenant's users are late by this much. */
   readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
   /** Never waited for. */
   acknowledged(acknowledged: Acknowledged): void;
-  /** Schedules turns of lanes. Never waited for: the ledger knows what is due, and a sweep finds what was not scheduled. */
+  /** Schedules turns of lanes. Nobody waits for it: the ledger knows what is due, and a sweep finds missing jobs. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
 }

@@ -17,7 +17,7 @@ import type { Question } from './question.ts';
 import type { RerankedHit } from './rank.ts';
 import { historyView, hitView, messageHitView, sourceView } from './views.ts';
 
-/** Events shown of each memory; older ones are at its own address. */
+/** The most events per memory; older ones are in its history. */
 const HISTORY_MAX = 50;
 
 interface Asking {
@@ -30,7 +30,7 @@ interface Best {
   readonly messages: readonly RankedHit[];
 }
 
-/** The results as they are shown, each with what was asked for. What comes from the ledger comes in one call for all. */
+/** The results with everything in `include`. Each kind is read from the ledger in one call for all results. */
 export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
   const { body } = asking.question;
   const wanted = (what: PostSearch['include'][number]): boolean => body.include.includes(what);
@@ -61,7 +61,7 @@ const idOf = ({ hit }: RankedHit): string => hit.point.memoryId;
 
 type Said = ReadonlyMap<string, readonly Message[]>;
 
-/** Messages with their neighbours: of one app alone where the search is about one. */
+/** Messages with their neighbours, limited to one app if the search is. */
 async function around(
   { ledger }: SearchDeps,
   { question, deadline }: Asking,
@@ -105,7 +105,7 @@ const basicView = ({ hit, score, relative, rerankScore }: RerankedHit, body: Pos
 const scoresOf = ({ hit, relative }: Pick<RankedHit, 'hit' | 'relative'>, { include }: PostSearch) =>
   include.includes('scores') ? { scores: { vector: hit.vectorScore, keyword: hit.keywordScore, relative } } : {};
 
-/** The messages behind a version and those around them, each once, in the order they came. */
+/** The sources of a version and their neighbours, each once, in order. */
 function sourcesIn(said: Said, { hit: { point } }: RankedHit) {
   const near = point.sourceIds.flatMap((id) => said.get(id) ?? []);
   const once = [...new Map(near.map((message) => [message.id, message])).values()];
@@ -113,7 +113,7 @@ function sourcesIn(said: Said, { hit: { point } }: RankedHit) {
   return sorted.map((message) => sourceView(message, point.sourceIds.includes(message.id)));
 }
 
-/** The found messages as the ledger has them: one that is no longer there is not shown. */
+/** The found messages as in the ledger; deleted ones are omitted. */
 function messagesIn(said: Said, found: readonly RankedHit[], body: PostSearch) {
   return found.flatMap((ranked) => {
     const { hit, score } = ranked;

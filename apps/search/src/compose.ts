@@ -73,11 +73,11 @@ interface Parts {
 
 export interface OpenSearch {
   readonly deps: SearchDeps;
-  /** What is closed after everything that uses it. */
+  /** To be closed after everything that uses it. */
   readonly parts: readonly { close(): Promise<unknown> }[];
 }
 
-/** What the read routes work with, over open stores. */
+/** The read routes' dependencies over open stores. */
 export function openSearch(config: Config, { observer, embedder, chat, ...parts }: Parts): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
@@ -88,7 +88,7 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     tokenizer: parts.tokenizer,
     log: parts.log,
     reranker: openReranker(config, observer),
-    // The builtin model is one of rules: there is nothing in it that could judge or answer.
+    // The builtin model consists of rules, which cannot judge or answer.
     reader:
       config.chatModel === null
         ? null

@@ -1,17 +1,17 @@
-/** What was not done in time. */
+/** The result of work that was not done in time. */
 export const LATE = Symbol('late');
 
-/** The time that an answer may take. */
+/** The time limit of a request. */
 export interface Deadline {
-  /** Aborts when the time is up, or what asked has its answer or is gone: nobody waits for what is still done then. */
+  /** Aborts when the time is up or nobody waits any more. */
   readonly signal: AbortSignal;
-  /** What comes of work, or LATE. Work that is late is told by its signal, and its failure is nobody's concern. */
+  /** The result of work, or LATE. The signal of late work aborts, and its failure is ignored. */
   within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | typeof LATE>;
-  /** Ends what is still going on. */
+  /** Aborts what is still running. */
   end(): void;
 }
 
-/** `timeoutMs` undefined: as long as it takes. `cancel`: who asks may leave. */
+/** `timeoutMs` undefined: no limit. `cancel` aborts when the caller disconnects. */
 export function deadlineOf(timeoutMs: number | undefined, cancel?: AbortSignal): Deadline {
   const abort = new AbortController();
   const timeUp = Promise.withResolvers<typeof LATE>();
@@ -38,5 +38,5 @@ export function deadlineOf(timeoutMs: number | undefined, cancel?: AbortSignal):
   };
 }
 
-/** How what was left out for the time limit is told. */
+/** The note about something that was omitted because of the time limit. */
 export const lateNote = (what: string): string => `${what} omitted: not done within timeout_ms`;

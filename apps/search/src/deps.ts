@@ -18,19 +18,19 @@ export interface SearchDeps {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly tools: Tools;
-  /** Counts what a context may cost. */
+  /** Counts the tokens of a context. */
   readonly tokenizer: Tokenizer;
   readonly log: Log;
-  /** Whether the index has messages, and whether they have vectors: where they have none, none may be asked for. */
+  /** Whether the index has messages, and whether they have vectors. */
   readonly messagesInIndex: MessagesInIndex;
   readonly embedQuery: EmbedQuery;
-  /** How vectors are made: what is near means more where a model has learnt it. */
+  /** How vectors are made: those of a model have more meaning than hashed ones. */
   readonly vectors: RankQuestion['vectors'];
-  /** What puts results in order once more, for searches that ask for it; null: none is configured. */
+  /** Reranks results of searches that request it; null: none is configured. */
   readonly reranker: Reranker | null;
-  /** The chat model, for what is asked to be judged or answered; null: the builtin one, which can do neither. */
+  /** The chat model, to rerank and to answer questions; null: the builtin one, which can do neither. */
   readonly reader: Reader['deps'] | null;
-  /** Why the index cannot be fully believed just now, e.g. it was made from another ledger; null when it can. */
+  /** Why the index cannot be trusted now, e.g. it belongs to another ledger; null: it can. */
   indexState(): Promise<string | null>;
 }
 

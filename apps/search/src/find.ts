@@ -16,19 +16,19 @@ import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { type Asked, type Question, wordsOf } from './question.ts';
 
-/** Each leg brings more than is shown, so that what is second in one leg and fifth in the other is not missed. */
+/** Each leg returns more than is shown, so that results in the middle of both legs are not missed. */
 const LEG_FACTOR = 3;
 const LEG_MIN = 50;
 
 export interface Found {
   readonly memories: readonly IndexHit[];
-  /** Raw messages; none where they were not asked for. */
+  /** Raw messages, if requested. */
   readonly messages: readonly IndexHit[];
-  /** Why something that was wanted is missing. */
+  /** What is missing, and why. */
   readonly missing: readonly string[];
 }
 
-/** What the legs of a search find. With a time limit they are asked apart, so that one that is late can be left out. */
+/** The results of both legs of a search. With a time limit they run separately, so that a late one can be omitted. */
 export async function find(deps: SearchDeps, question: Asked, deadline: Deadline): Promise<Found> {
   if (deps.messagesInIndex === 'off' && question.body.include.includes('messages')) throw noMessages();
   const { mode, timeout_ms: limit } = question.body;
@@ -38,7 +38,7 @@ export async function find(deps: SearchDeps, question: Asked, deadline: Deadline
   return found;
 }
 
-/** A hybrid search whose model is away still has its words; a pure vector search has nothing, and fails. */
+/** Without the model, a hybrid search still finds keywords; a vector search fails. */
 async function findTogether(deps: SearchDeps, question: Asked, signal: AbortSignal): Promise<Found> {
   const { query, mode } = question.body;
   const words = mode === 'vector' ? null : wordsOf(query);
@@ -101,7 +101,7 @@ async function vectorOf(
 type Legs = Pick<IndexQuery, 'vector' | 'terms'>;
 const NO_LEGS: Legs = { vector: null, terms: null };
 
-/** One question to the index, for memories and, where they are wanted, messages. */
+/** One query of the index, for memories and, if requested, messages. */
 async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Found> {
   const lane = await question.living;
   if (lane === null) return NOTHING;
@@ -143,7 +143,7 @@ async function knowingAll({ ledger }: SearchDeps, query: IndexQuery): Promise<In
   return { ...query, ...withBeyond(query, await ledger.saidIds.beyondIndex(query.lane, ids)) };
 }
 
-/** Messages may be in the index by their words alone. null: there is nothing to ask them. */
+/** Messages may be indexed without vectors. null: there is nothing to search them by. */
 function legsOfMessages({ messagesInIndex }: SearchDeps, { vector, terms: words }: Legs): Legs | null {
   const legs = { vector: messagesInIndex === 'hybrid' ? vector : null, terms: words };
   return legs.vector === null && words === null ? null : legs;
@@ -173,7 +173,7 @@ function visibilityOf({ as_of, latest_only = true }: PostSearch, now: number): I
   return at === null ? { kind: 'live', now } : { kind: 'as_of', at };
 }
 
-/** What two legs found, each point once. */
+/** The results of both legs, each point once. */
 function together(byMeaning: Found, byWords: Found): Found {
   return {
     memories: merged(byMeaning.memories, byWords.memories),

@@ -8,9 +8,9 @@ import {
   type Tools,
 } from '@slowwave/engine';
 
-/** From when on an answer about the index is asked for anew, in ms: beside the searches, which go on with the old one. */
+/** The age from which the state is read again in the background, in ms; searches continue with the old one. */
 const BELIEVED_MS = 1_000;
-/** Nobody has searched for so long that a search waits for a new answer, in ms. */
+/** The age from which a search waits for the new state, in ms. */
 const STALE_MS = 10_000;
 
 interface StateDeps {
@@ -21,7 +21,7 @@ interface StateDeps {
   readonly messagesInIndex: MessagesInIndex;
 }
 
-/** Says why the index cannot be fully believed, or null; asks at most once a second. */
+/** Returns why the index cannot be trusted, or null. Reads it at most once per second. */
 export function indexState(deps: StateDeps): () => Promise<string | null> {
   let known: { readonly state: string | null; readonly at: number } | null = null;
   let asking: Promise<string | null> | null = null;
@@ -40,7 +40,7 @@ export function indexState(deps: StateDeps): () => Promise<string | null> {
     if (known === null) return ask();
     const age = Math.abs(deps.tools.now() - known.at);
     if (age >= STALE_MS) return ask();
-    // What fails here is asked for again by the next search, and shows in the search itself.
+    // After a failure the next search reads it again, and the search itself fails anyway.
     if (age >= BELIEVED_MS) ask().catch(() => {});
     return known.state;
   };
@@ -50,7 +50,7 @@ async function stateOf(deps: StateDeps): Promise<string | null> {
   const { index, ledger } = deps;
   const marker = await index.marker();
   const mine = markerOf({ ...deps, settings: deps });
-  // Only now: an index is filled from the outbox before it is stamped.
+  // In this order: an index is filled from the outbox before it gets its marker.
   return doubt(marker, mine) ?? filling(ledger);
 }
 
@@ -61,7 +61,7 @@ function doubt(found: IndexMarker | null, mine: IndexMarker): string | null {
   return 'the index was built with another embedding model or another setting for messages';
 }
 
-/** Searching needs no ledger: one that is away only leaves open whether all is in the index. */
+/** Without the ledger, it is unknown whether the index is complete. */
 async function filling({ outbox }: StateDeps['ledger']): Promise<string | null> {
   try {
     return (await outbox.refilling()) ? 'the index is being rebuilt from the ledger: some memories are missing' : null;

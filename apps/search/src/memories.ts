@@ -51,7 +51,7 @@ import { historyView, sourceView, userView } from './views.ts';
 
 const route = routesOf('memories');
 
-/** What the ledger has, read without a query. */
+/** Reading the ledger without a query. */
 export const memoryRoutes = [
   route('GET /v1/memories', {
     id: 'listMemories',

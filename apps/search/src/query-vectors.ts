@@ -8,23 +8,23 @@ interface QueryText {
   readonly text: string;
 }
 
-/** The vector of a question. Throws EngineError when the model cannot be used, or nobody waits any more. */
+/** The vector of a query. Throws EngineError if the model cannot be used, or nobody waits any more. */
 export type EmbedQuery = (query: QueryText, cancel: AbortSignal) => Promise<Float32Array>;
 
 interface Parts {
-  /** A chat waits for it. */
+  /** Somebody waits for its result. */
   readonly embedder: Embedder;
-  /** What other processes have embedded; null: nothing is shared. */
+  /** The cache that processes share; null: none. */
   readonly shared: VectorCache | null;
   readonly tools: Pick<Tools, 'hash'>;
-  /** Learns where each vector came from. */
+  /** Counts where vectors came from. */
   readonly count: (source: 'memory' | 'shared' | 'model') => void;
   readonly keptMax?: number;
 }
 
 /**
- * Embeds questions: the same one asked again, or twice at once, only once. A vector is the same whoever asks, but how fast
- * it comes would tell whether another tenant has asked before: each has its own.
+ * Embeds queries, the same one only once, also if it is sent several times at once. Vectors are cached per tenant: the
+ * response time would otherwise reveal the queries of other tenants.
  */
 export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MAX }: Parts): EmbedQuery {
   const kept = lately<Float32Array>(keptMax);
@@ -60,10 +60,10 @@ const refused = (): EngineError =>
     retryable: false,
   });
 
-/** What was used last, up to so many. */
+/** A cache of the most recently used values. */
 function lately<T>(max: number) {
   const values = new Map<string, T>();
-  // A map keeps the order of insertion: what is put back last was used last.
+  // A map keeps the order of insertion, so the last entry was used last.
   const put = (key: string, value: T): void => {
     values.delete(key);
     values.set(key, value);
@@ -84,7 +84,7 @@ interface Flight<T> {
   waiting: number;
 }
 
-/** Work that several wait for is done once. Whoever leaves does not take it from the others; the last one ends it. */
+/** Runs work once for several callers. It is aborted when the last of them leaves. */
 function flights<T>() {
   const flying = new Map<string, Flight<T>>();
   const start = (key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> => {
@@ -112,7 +112,7 @@ function flights<T>() {
 }
 
 async function orLeave<T>(work: Promise<T>, cancel: AbortSignal): Promise<T> {
-  work.catch(() => {}); // whoever has left does not hear of its failure
+  work.catch(() => {}); // callers that have left ignore its failure
   if (cancel.aborted) throw left();
   const gone = Promise.withResolvers<never>();
   const leave = (): void => gone.reject(left());

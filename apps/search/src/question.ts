@@ -16,25 +16,25 @@ import type { SearchDeps } from './deps.ts';
 export interface Question {
   readonly tenant: TenantId;
   readonly body: PostSearch;
-  /** The filter of the body, as it was read. */
+  /** The parsed filter of the body. */
   readonly where: Filter | null;
   /** The app to which who asks is kept; null: to none. */
   readonly app: string | null;
-  /** The owner's life that is asked about: where it is over, nothing is found. Whichever it lives now, unless given. */
+  /** The lane to search; nothing is found once it has ended. Default: the current one. */
   readonly lane?: LaneId | null;
-  /** Aborts when who asks is gone. */
+  /** Aborts when the caller disconnects. */
   readonly cancel?: AbortSignal;
 }
 
-/** A question, and the owner's life that it is asked of. */
+/** A question with the owner's current lane. */
 export interface Asked extends Question {
   /** null: the owner has none. */
   readonly living: Promise<LaneId | null>;
 }
 
 /**
- * The lane in which the owner lives: the index may still have what an erased user of the same id had, and only the ledger knows
- * which of the two is asked about. So nothing is searched while the ledger does not answer.
+ * The owner's current lane. The index may still contain data of an erased user of the same id, and only the ledger can
+ * distinguish the two. So nothing is searched while the ledger is unavailable.
  */
 export async function livingLane(
   { ledger }: Pick<SearchDeps, 'ledger'>,
@@ -44,16 +44,16 @@ export async function livingLane(
   return found !== null && (lane === undefined || lane === found.id) ? found.id : null;
 }
 
-/** Characters of a question that are looked for word by word: taking 20,000 apart would hold up all others for 30 ms. */
+/** Characters of a query that are split into words: splitting 20,000 would block all others for 30 ms. */
 const WORDS_OF_MAX = 4_000;
 
-/** The terms that a question is looked for by. */
+/** The terms of a query. */
 export const wordsOf = (query: string): readonly string[] => terms(query.slice(0, WORDS_OF_MAX));
 
 /** The filter of a body; null without one. */
 export const filterOf = (json: unknown): Filter | null => (json === undefined ? null : readFilter(json));
 
-/** The filter of a query, as JSON in one text; null without one. */
+/** The filter in a query string, as JSON; null without one. */
 export const filterIn = (text: string | undefined): Filter | null =>
   text === undefined ? null : readFilter(parsed(text));
 

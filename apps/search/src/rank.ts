@@ -25,13 +25,12 @@ interface Ranked {
 
 interface AllFound {
   readonly found: Found;
-  /** None, unless they were asked for. */
+  /** Empty unless requested. */
   readonly relations: readonly FoundRelation[];
 }
 
 /**
- * What was found, each shelf in its order; memories that belong to found relations come forward, and those that score less
- * than the threshold are left out.
+ * Ranks each shelf. Memories of found relations are boosted, and memories below the threshold omitted.
  */
 export function ranked(
   deps: Pick<SearchDeps, 'tools' | 'vectors'>,
@@ -48,27 +47,27 @@ export function ranked(
   };
 }
 
-/** So many of the best are put in order once more: what is further down is seldom what was looked for. */
+/** How many of the best results are reranked; results further down are rarely relevant. */
 const RERANKED_MIN = 30;
 const RERANKED_MAX = 100;
-/** Of one memory, in characters: rerankers read a few hundred words. */
+/** The longest text of a memory, in characters: rerankers read a few hundred words. */
 const DOCUMENT_MAX = 2_000;
 const QUERY_MAX = 4_000;
-/** Nobody waits longer for an order, also where a search has no limit of its own. */
+/** The time limit of reranking, also for searches without a time limit. */
 const RERANK_LIMIT_MS = 10_000;
 
-/** A hit, with what a reranker thinks of it where it was asked. */
+/** A hit, with its score from the reranker if there is one. */
 export interface RerankedHit extends RankedHit {
   readonly rerankScore?: number;
 }
 
 interface Reranked {
   readonly hits: readonly RerankedHit[];
-  /** Why they are in their own order though another was asked for. */
+  /** Why they were not reranked. */
   readonly missing: readonly string[];
 }
 
-/** The reranker that a search asks for; null: for none. Throws when it asks for one that there is not. */
+/** The reranker that a search requests; null: none. Throws if it is not configured. */
 export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: Question): Reranker | null {
   const { rerank = false } = body;
   if (rerank === false) return null;
@@ -78,7 +77,7 @@ export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: 
   return found;
 }
 
-/** The best put in order by a reranker; what it leaves out follows in its own order, and so does all when it fails. */
+/** The best results reranked, followed by the others. If reranking fails, the order stays as it is. */
 export async function reranked(
   deps: SearchDeps,
   { question, deadline, reranker }: { question: Question; deadline: Deadline; reranker: Reranker | null },

@@ -19,23 +19,23 @@ import { type Deadline, deadlineOf, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import { type Asked, type Question, wordsOf } from './question.ts';
 
-/** Relations never hold up the results: where a search has no limit of its own they have this long, in ms. */
+/** The time limit of relations for searches without a time limit, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;
 const SLOW = `relations omitted: not read within ${RELATIONS_LIMIT_MS} ms`;
-/** Of relations that are narrowed down more are found, so that enough are left. */
+/** How many more relations are read if they are filtered, so that enough remain. */
 const NARROWED_FACTOR = 5;
 
-/** What a key for one app is told that asks for them. */
+/** The refusal for a key for one app. */
 export const NO_RELATIONS = 'relations are shared by all apps, so remove them';
 
 export interface Related {
   readonly asked: boolean;
   readonly relations: readonly FoundRelation[];
-  /** Why some are missing. */
+  /** What is missing, and why. */
   readonly missing: readonly string[];
 }
 
-/** The relations that a search asks for, while the memories are looked for. Where it asks for none nothing is read. */
+/** The relations that a search requests, read while memories are searched. */
 export async function relationsFor(deps: SearchDeps, question: Asked, deadline: Deadline): Promise<Related> {
   if (!question.body.include.includes('relations')) return { asked: false, relations: [], missing: [] };
   const limit = Math.min(RELATIONS_LIMIT_MS, question.body.timeout_ms ?? RELATIONS_LIMIT_MS);
@@ -55,7 +55,7 @@ export async function relationsFor(deps: SearchDeps, question: Asked, deadline: 
   }
 }
 
-/** The index is asked for memories first: what it keeps of an owner is then at hand for them. */
+/** Lets the memories be searched first: the index then has the owner's data at hand. */
 const afterMemories = (): Promise<void> => setImmediate();
 
 const without = (reason: string): Related => ({ asked: true, relations: [], missing: [reason] });
@@ -94,21 +94,21 @@ function graphQuestion(deps: SearchDeps, { question, lane, signal, limit }: Read
   };
 }
 
-/** The same that the memories are looked for with. Where there is none the memories say so, and words are left. */
+/** The same vector as for memories. If there is none, the search of memories reports it, and keywords are used. */
 const vectorOf = (
   { embedQuery }: SearchDeps,
   { tenant, body }: Question,
   signal: AbortSignal,
 ): Promise<Float32Array | null> => embedQuery({ tenant, text: body.query }, signal).catch(() => null);
 
-/** Which memories a relation has to come from; null: from any. */
+/** The memories that a relation must come from; null: any. */
 interface Narrowing {
   fits(memory: Memory): boolean;
 }
 
 /**
- * A relation is its owner's, and knows nothing of the other ids, or of what a filter asks for: its memories do. One is
- * enough. What somebody wrote without any memory is not shown then.
+ * A relation only has an owner. Other ids and filters are checked on its memories, of which one must match. Relations
+ * without memories are then omitted.
  */
 function narrowingOf({ body, where }: Question): Narrowing | null {
   const owner = ownerOf(scopeOf(body));

@@ -30,7 +30,7 @@ export const postSearch = route('POST /v1/search', {
 
 type Result = z.infer<typeof SearchResult>;
 
-/** Asks the index, ranks what its legs found, and adds what was asked for. */
+/** Searches the index, ranks the results, and adds what `include` lists. */
 export async function search(deps: SearchDeps, question: Question): Promise<Result> {
   const began = performance.now();
   const deadline = deadlineOf(question.body.timeout_ms, question.cancel);
@@ -45,7 +45,7 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
 async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
   const { body } = given;
   const reranker = rerankerFor(deps, given);
-  // Read beside the embedding of the query; whoever asks the index waits for it.
+  // Read while the query is embedded; only the index search waits for it.
   const living = livingLane(deps, given);
   living.catch(() => {});
   const question: Asked = { ...given, living };

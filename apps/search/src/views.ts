@@ -23,7 +23,7 @@ import {
 } from '@slowwave/engine';
 import type { z } from 'zod';
 
-/** A found version as the API shows it: the index holds enough to answer without the ledger. */
+/** A found version; the index has all fields, so the ledger is not needed. */
 export const hitView = (point: IndexHit['point']): MemoryView => ({
   id: point.memoryId,
   ...scopeView(point.scope),
@@ -59,7 +59,7 @@ export const sourceView = (message: Message, isSource: boolean): z.infer<typeof 
   is_source: isSource,
 });
 
-/** A found message: as a source, with whose it is. */
+/** A found message: like a source, with its scope. */
 export function messageHitView(message: Message, scope: Scope): Omit<z.infer<typeof MessageHit>, 'score' | 'scores'> {
   const { is_source: _, ...view } = sourceView(message, true);
   return { ...scopeView(scope), ...view };

@@ -9,7 +9,7 @@ import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
 import { openWork } from '@slowwave/worker';
 
-/** What is to be told of a server that has started. */
+/** What a started server shows. */
 interface Told {
   /** Callers need a key. */
   readonly keyed: boolean;
@@ -19,7 +19,7 @@ interface Told {
 /** Everything in one process. */
 export async function compose(config: Config): Promise<Service & Told> {
   const log = createLog({ level: config.logLevel, name: 'slowwave' });
-  // The queue in process knows nothing of other processes: two of them on one folder would both work every lane.
+  // A queue in process is not shared: two processes on one folder would both work every lane.
   const lock = await lockFolder(config.dataDir, config.redisUrl ?? config.databaseUrl);
   const observer = observe(config, { log, service: 'slowwave' });
   const engine = await openEngine(config, log, observer);

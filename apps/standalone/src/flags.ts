@@ -4,14 +4,14 @@ import { flagOf, SETTINGS, type SettingNote, settingsByHeading } from '@slowwave
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
 const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
 
-/** What only the command line uses is not an option of a server. */
+/** SLOWWAVE_URL is only for the command line and not an option of the server. */
 function isOurs({ name }: { readonly name: string }): boolean {
   return name !== 'SLOWWAVE_URL';
 }
 
-/** A command line that says something else than flags of settings. */
+/** A command line with anything but flags of settings. */
 export class FlagError extends Error {
-  /** What a program that cannot use what it was told ends with. */
+  /** The exit code for invalid arguments. */
   readonly exitCode = 2;
 
   constructor(problem: string) {

@@ -12,7 +12,7 @@ await serve(
       process.exit(0);
     }
     const config = readStandaloneConfig(flags);
-    // All of the product, loaded once it is clear that it is to run.
+    // Loads the whole product, so only once the configuration is valid.
     const { compose } = await import('./compose.ts');
     return compose(config);
   },

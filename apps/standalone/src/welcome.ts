@@ -1,4 +1,4 @@
-/** What a person sees when the server is up: what it runs on, where things are, and something to paste. */
+/** What a started server prints: what it runs on, its URLs, and commands to try. */
 export function welcome({
   url,
   runsOn,

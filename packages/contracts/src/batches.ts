@@ -63,7 +63,7 @@ const AnyMessage = z
 export const MessageBody = takenAtOnce(AnyMessage, isPlain);
 export type MessageBody = z.infer<typeof MessageBody>;
 
-/** A message as most are: of one text, with ids of ASCII, said on no last day of a month. */
+/** Whether a message is of the usual form: one text, ASCII ids, and not from the last days of a month. */
 function isPlain(message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return false;
   const fields = message as Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ export const hasImage = (content: MessageBody['content']): boolean =>
 const hasContent = (message: MessageBody): boolean =>
   textOf(message.content).trim() !== '' || hasImage(message.content);
 
-/** What is to be consolidated, and how. */
+/** What to consolidate, and how. */
 const BatchFields = {
   messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
   ...ScopeFields,
@@ -136,7 +136,7 @@ interface Asked {
   mode: string;
 }
 
-/** What no single field can say. */
+/** Rules that concern several fields. */
 const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
   body
     .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
@@ -177,7 +177,7 @@ export const PostBatch = makesSense(
   .meta({ id: 'PostBatch', examples: BATCHES });
 export type PostBatch = z.infer<typeof PostBatch>;
 
-/** A batch that is only thought about. */
+/** A batch whose consolidation is only previewed. */
 export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({
   id: 'PostPreview',
   examples: PREVIEWS,
@@ -186,7 +186,7 @@ export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({
 export const BatchState = z.enum(['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']);
 export type BatchState = z.infer<typeof BatchState>;
 
-/** Where a batch stands inside its consolidation. */
+/** The step of its consolidation that a batch is in. */
 export const BatchStage = z.enum(['waiting', 'extract', 'decide', 'apply', 'project', 'done']);
 
 export const BatchAccepted = z

@@ -7,15 +7,15 @@ const ID_MAX = 256;
 export const ExternalId = z
   .string()
   .min(1)
-  // Of what is too long nothing else is told: the expression below would read megabytes of it.
+  // Too long texts are reported at once: the expression below would read megabytes.
   .max(ID_MAX, { abort: true })
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
   .regex(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters');
 
-/** Longer than any clock tells it, with a fraction of a second and an offset. */
+/** Longer than any time with a fraction of a second and an offset. */
 const MOMENT_MAX = 64;
 
-/** A moment as ISO 8601 with an offset, e.g. 2026-03-01T09:30:00Z. Of what is too long nothing else is looked at. */
+/** A time as ISO 8601 with an offset, e.g. 2026-03-01T09:30:00Z. Too long texts are not parsed. */
 export const Moment = z
   .string()
   .max(MOMENT_MAX, { abort: true })
@@ -52,22 +52,22 @@ export const hasOwnerId = (ids: ScopeIds): boolean =>
 
 export const OWNER_ID_MISSING = 'expected at least one of user_id, agent_id, run_id';
 
-/** Objects and lists inside each other, in metadata: as many as a filter can name. */
+/** Nesting of objects and lists in metadata: as deep as a filter can address. */
 const METADATA_LEVELS_MAX = 10;
-/** All of it, in characters of JSON: it is kept with every version of every memory it comes with. */
+/** Total size in characters of JSON: it is stored with every version of every memory. */
 const METADATA_MAX = 16_000;
 const METADATA_KEY_MAX = 128;
 
-/** Metadata as it was given once, whatever is taken today. */
+/** Metadata as stored, under whatever limits were valid then. */
 export const MetadataView = z.record(z.string(), z.json());
 
 /**
- * Any JSON. A body was read from JSON, so everything in it is: asking each value once more takes ten times as long as
- * reading it did.
+ * Any JSON. A body was parsed from JSON, so all of it is JSON: checking each value again takes ten times as long as
+ * parsing.
  */
 const AnyJson = z.unknown().describe('Any JSON value') as unknown as z.ZodType<z.core.util.JSONType>;
 
-/** Lets a schema look only at what nothing is wrong with as a whole, such as its size. It is described as before. */
+/** Checks a value as a whole, such as its size, before the schema checks its parts. The JSON schema stays the same. */
 export function lookedAtFirst<T extends z.ZodType>(mistakeOf: (value: unknown) => string | null, schema: T) {
   const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input' });
   const first = z.unknown().superRefine((value, { addIssue }) => {
@@ -78,8 +78,8 @@ export function lookedAtFirst<T extends z.ZodType>(mistakeOf: (value: unknown) =
 }
 
 /**
- * A schema that takes at once what is plainly right, and looks only at all else: many small things in a long list are told
- * faster than by asking each part of a schema. It has to take whatever `isPlain` does, and change nothing of it.
+ * A fast path for values that are plainly valid: for many small items in a long list it is faster than the parts of a
+ * schema. The schema must accept every value that `isPlain` accepts, and must not change it.
  */
 export function takenAtOnce<T extends z.ZodType>(schema: T, isPlain: (value: unknown) => boolean): T {
   const { run } = schema._zod;
@@ -87,18 +87,18 @@ export function takenAtOnce<T extends z.ZodType>(schema: T, isPlain: (value: unk
   return schema;
 }
 
-/** An object of free JSON, of so many characters at most. Writing it takes no longer than reading it did. */
+/** A free JSON object of limited size. Serialising it takes no longer than parsing it did. */
 const jsonOf = (most: number, key: z.ZodString = z.string()) =>
   lookedAtFirst((value) => tooLong(value, most), z.record(key, AnyJson));
 
-/** The same, of so many fields and items at most: those are counted first, which is done as soon as there are too many. */
+/** The same with a limit of fields and items, which are counted first, up to the limit. */
 export const fewPartsOf = (parts: number, most: number) =>
   lookedAtFirst((value) => tooManyParts(value, parts) ?? tooLong(value, most), z.record(z.string(), AnyJson));
 
 const tooManyParts = (value: unknown, most: number): string | null =>
   countParts(value, most) > most ? `expected at most ${most} nested fields and items, got more` : null;
 
-/** Of a value and all that is in it; no further than one too many. */
+/** Counts the nested values, but not much further than the limit. */
 function countParts(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   let parts = 0;
@@ -109,11 +109,11 @@ function countParts(value: unknown, most: number): number {
   return parts;
 }
 
-/** A field of JSON, with the comma behind it, has these characters at least. */
+/** The shortest field of JSON, with its comma, in characters. */
 const FIELD_MIN = 4;
 
 function tooLong(value: unknown, most: number): string | null {
-  // Very many fields are too long whatever is in them, and writing them takes as long as reading them did.
+  // Very many fields are too long whatever they contain, so they need not be serialised.
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value).length : 0;
   if (fields * FIELD_MIN > most + FIELD_MIN) return `expected at most ${most} characters of JSON, got more`;
   const { length = 0 } = JSON.stringify(value) ?? '';
@@ -156,10 +156,10 @@ export const ScopeView = z.object({
   app_id: z.string().nullable(),
 });
 
-/** What went wrong, as it is kept. */
+/** A failure as it is stored. */
 export const FailureView = z.object({ code: z.string(), message: z.string(), at: z.string() }).meta({ id: 'Failure' });
 
-/** What models were asked. */
+/** Model usage. */
 export const UsageView = z
   .object({ calls: z.int(), prompt_tokens: z.int(), completion_tokens: z.int() })
   .meta({ id: 'Usage' });

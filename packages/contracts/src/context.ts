@@ -5,14 +5,14 @@ import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
-/** A tenth of a page is the least that says anything. */
+/** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;
-/** More is no help to a model, and counting it takes its time. */
+/** More does not help a model, and takes long to count. */
 const TOKENS_MAX = 16_000;
 const TOKENS_DEFAULT = 1_000;
-/** As many short memories as there is room for in a thousand tokens. */
+/** As many short memories as fit in a thousand tokens. */
 const TOP_K_DEFAULT = 30;
-/** The last turns; a transcript belongs into a batch. */
+/** The last turns; a transcript belongs in a batch. */
 const MESSAGES_MAX = 50;
 
 const ContextSection = z.enum(['profile', 'summary', 'memories', 'relations', 'pending']);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PROBLEMS } from './examples.ts';
 import { DependentView } from './undos.ts';
 
-/** Every error code the API answers with, and its HTTP status. Codes are stable; texts may change. */
+/** Every error code of the API and its HTTP status. Codes are stable; texts may change. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   invalid_json: 400,

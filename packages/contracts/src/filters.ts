@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fewPartsOf } from './common.ts';
 
-/** A thousand values of a hundred characters, and as many conditions as a filter may have. */
+/** Enough for a thousand values of a hundred characters and the maximum number of conditions. */
 const FILTER_MAX = 130_000;
-/** More than a hundred conditions with a thousand values are made of, each as deep inside of others as it may be. */
+/** More than a hundred deeply nested conditions with a thousand values consist of. */
 const PARTS_MAX = 5_000;
 
-/** A filter as JSON; the engine reads it, and names the place of a mistake. */
+/** A filter as JSON; the engine parses it and reports where a mistake is. */
 export const Filters = fewPartsOf(PARTS_MAX, FILTER_MAX).meta({
   id: 'Filters',
   description:
@@ -20,7 +20,7 @@ export const Filters = fewPartsOf(PARTS_MAX, FILTER_MAX).meta({
   ],
 });
 
-/** Characters of a filter in a query: servers and proxies take addresses of about 8,000. */
+/** Characters of a filter in a query: servers and proxies accept URLs of about 8,000. */
 const QUERY_TEXT_MAX = 6_000;
 
 export const FiltersText = z

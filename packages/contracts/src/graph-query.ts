@@ -6,7 +6,7 @@ import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, Rela
 /** Longest name of an entity and of a relationship, in characters. */
 const ENTITY_NAME_MAX = 100;
 const RELATIONSHIP_MAX = 40;
-/** Patterns of one question: each may look around everything the former ones found. */
+/** Patterns of one query: each may search around everything that the previous ones found. */
 const PATTERNS_MAX = 4;
 const HOPS_MAX = 4;
 const MATCHES_MAX = 200;
@@ -17,10 +17,10 @@ export const RelationshipName = z
   .string()
   .max(RELATIONSHIP_MAX)
   .regex(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must contain a letter and no control characters');
-/** An id as this service gave it out. */
+/** An id that this service generated. */
 export const GivenId = z.string().max(ENTITY_NAME_MAX).regex(/^\w+$/, 'must be an id like ent_0198c1a2');
 
-/** The ways to name an entity, of which one is taken. */
+/** The ways to name an entity; exactly one is used. */
 export const EntityNaming = {
   id: GivenId.optional(),
   name: EntityName.optional().describe('One of its names, case-insensitive.'),
@@ -37,7 +37,7 @@ export const isNamedOnce = ({ id, name, self }: Named): boolean =>
   [id, name, self].filter((given) => given !== undefined).length === 1;
 export const NAMED_ONCE = 'expected exactly one of id, name, self';
 
-/** An entity by what is known of it. */
+/** An existing entity. */
 export const KnownEntity = z.strictObject(EntityNaming).refine(isNamedOnce, { message: NAMED_ONCE });
 export type KnownEntity = z.infer<typeof KnownEntity>;
 

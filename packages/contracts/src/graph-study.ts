@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FailureView } from './common.ts';
 
-/** What a study of one consolidation decided; see docs for the parts that matter. */
+/** What the study of a consolidation decided. */
 const StudyPlanView = z.object({
   entities: z
     .array(z.object({ id: z.string(), name: z.string(), kind: z.string() }))

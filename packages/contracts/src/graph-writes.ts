@@ -7,7 +7,7 @@ import { EntityName, EntityNaming, GivenId, isNamedOnce, NAMED_ONCE, Relationshi
 const REASON_MAX = 500;
 const Reason = z.string().max(REASON_MAX).optional().describe('Why; stored with the statement.');
 
-/** An entity that is there, or one that is made by it. */
+/** An existing entity, or one to create. */
 const EntityGiven = z
   .strictObject({
     ...EntityNaming,

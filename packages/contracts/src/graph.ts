@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExternalId, listOf, Moment, PageQuery, ScopeView } from './common.ts';
 
-/** Whose graph: a graph belongs to one owner, and says nothing of others. */
+/** The owner of a graph. */
 export const GraphOwner = {
   user_id: ExternalId.optional(),
   agent_id: ExternalId.optional(),
@@ -22,7 +22,7 @@ export const ONE_OWNER = {
   path: ['user_id'],
 };
 
-/** Which relations are meant, by when they hold. */
+/** Selects relations by when they are valid. */
 const GraphTime = {
   as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
   ended: z
@@ -54,7 +54,7 @@ export type EntityView = z.infer<typeof EntityView>;
 
 const End = z.object({ id: z.string(), name: z.string() });
 
-/** What a relation says, wherever it is shown. */
+/** The fields of a relation that every view has. */
 export const RelationCore = z.object({
   id: z.string(),
   source: End,
@@ -92,10 +92,10 @@ export const EntityNeighbourhood = GraphView.extend({ entity: EntityView }).meta
 
 const GraphFormat = z.enum(['json', 'dot', 'mermaid', 'svg']);
 
-/** Relations of one answer, at most and unless said otherwise. */
+/** Relations of one answer: the maximum and the default. */
 const GRAPH_RELATIONS_MAX = 1_000;
 const GRAPH_RELATIONS = 200;
-/** Relations of one drawing, at most: more are no picture any more. */
+/** The most relations of a drawing: more are unreadable. */
 export const DRAWN_RELATIONS_MAX = 150;
 
 const RelationLimit = z.coerce
@@ -148,7 +148,7 @@ export const ProposalList = listOf(
   z.object({ source: EntityView, destination: EntityView, likeness: z.number().describe('0 to 1.') }),
 ).meta({ id: 'ProposalList' });
 
-/** What was said of the graph; relations follow from it. */
+/** A statement about the graph; relations are derived from statements. */
 export const StatementView = z
   .object({
     id: z.string(),

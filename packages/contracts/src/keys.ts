@@ -3,13 +3,13 @@ import { ExternalId, listOf, Moment, PageQuery } from './common.ts';
 import { KEYS } from './examples.ts';
 
 const NAME_MAX = 100;
-/** Longest time a replaced secret may still be taken: enough for a slow rollout. */
+/** The longest time that a replaced secret may stay valid: enough for a slow rollout. */
 const GRACE_MAX_S = 30 * 86_400;
 
 export const KeyScope = z.enum(['ingest', 'search', 'manage', 'admin']);
 export type KeyScope = z.infer<typeof KeyScope>;
 
-/** A tenant, as operators name it. */
+/** The name of a tenant. */
 const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
 
 export const OfTenant = {

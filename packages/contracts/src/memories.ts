@@ -16,7 +16,7 @@ import { MEMORIES, PATCHES } from './examples.ts';
 import { FiltersText } from './filters.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
-/** A list all the same: whoever reads a memory gets one. */
+/** Still a list, because memories are returned with one. */
 const CATEGORIES_MAX = 1;
 const CATEGORY_MAX = 64;
 
@@ -54,7 +54,7 @@ export const MemoryView = ScopeView.extend({
 }).meta({ id: 'Memory' });
 export type MemoryView = z.infer<typeof MemoryView>;
 
-/** As a memory is answered to whoever writes it. */
+/** A memory as returned after it was written. */
 export const WrittenMemory = MemoryView.extend({
   searchable: z
     .literal('words')
@@ -116,7 +116,7 @@ export type HistoryEvent = z.infer<typeof HistoryEvent>;
 
 export const History = listOf(HistoryEvent).meta({ id: 'History' });
 
-/** Messages before and after a source, at most. */
+/** The most messages before and after a source. */
 export const NEIGHBOURS_MAX = 20;
 const Neighbours = z.coerce.number().int().min(0).max(NEIGHBOURS_MAX).default(0);
 export const SourcesQuery = z.strictObject({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Every queue: its name, the payload of its jobs and how long one job may take.
- * Payloads carry ids only and grow by optional fields only: a fleet runs two releases at a time.
+ * Every queue: its name, the payload of its jobs and the timeout of a job. Payloads contain ids only, and new fields are
+ * optional: during an upgrade two releases run at the same time.
  */
 export const QUEUES = {
   consolidate: {
@@ -10,7 +10,7 @@ export const QUEUES = {
     payload: z.object({
       lane: z.string().min(1),
       generation: z.int().min(1),
-      /** Whose turn it is, for the order of turns. Optional while jobs of releases without it may be there. */
+      /** The tenant whose turn it is, for the order of turns. Optional: jobs of earlier releases lack it. */
       tenant: z.string().min(1).optional(),
       /** Missing: live. */
       backfill: z.boolean().optional(),
@@ -33,7 +33,7 @@ export const QUEUES = {
   erase: {
     name: 'erase',
     payload: z.object({ erasure: z.string().min(1) }),
-    /** An erasure of any size: it goes in slices, and whoever takes it up next goes on where this one was. */
+    /** An erasure works in slices, and the next job continues where this one stopped. */
     timeoutMs: 600_000,
   },
 } as const;

@@ -7,10 +7,10 @@ import { MemoryView, SourceView } from './memories.ts';
 const QUERY_MAX = 4_000;
 const TOP_K_MAX = 50;
 const TOP_K_DEFAULT = 10;
-/** Each is a call of a model that somebody waits for. */
+/** Each step is a model call that somebody waits for. */
 const STEPS_MAX = 5;
 const STEPS_DEFAULT = 3;
-/** Below this not even one step has something to read. */
+/** Less is not enough for one step. */
 const TOKENS_MIN = 2_000;
 const TOKENS_MAX = 100_000;
 const TOKENS_DEFAULT = 16_000;

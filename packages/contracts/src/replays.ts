@@ -27,7 +27,7 @@ const PROMPT_MAX = 20_000;
 const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).optional();
 const Threshold = z.number().min(0).max(100).optional();
 
-/** What a what-if does otherwise. */
+/** What a what-if changes. */
 const ChangeFields = {
   model: z.string().trim().min(1).max(256).optional().describe('Another chat model on the same model server.'),
   mode: z.enum(['decide', 'add_only']).optional().describe('Overrides the mode of the batches.'),

@@ -4,7 +4,7 @@ import { ReviewedEvent } from './settings.ts';
 
 export const ReviewState = z.enum(['pending', 'approved', 'rejected', 'stale']);
 
-/** An operation that waits, or waited, for a person. */
+/** An operation that needs or needed approval. */
 export const ReviewView = ScopeView.extend({
   id: z.string(),
   state: ReviewState,

@@ -8,7 +8,7 @@ import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } fro
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
 const TOP_K_DEFAULT = 10;
-/** As long as the longest long-poll: nobody waits longer for a search. */
+/** As long as the longest long-poll. */
 export const TIMEOUT_MAX_MS = 60_000;
 
 export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);

@@ -3,11 +3,11 @@ import { lookedAtFirst, TimeZone } from './common.ts';
 import { CEILINGS, SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
-/** Several times the product's own prompts: longer ones cost more with every call than they can help. */
+/** Several times the built-in prompts: longer ones cost more per call than they help. */
 const PROMPT_MAX = 20_000;
 const CATEGORIES_MAX = 50;
 const PRICES_MAX = 100;
-/** Per million tokens; above it somebody has mistaken the unit. */
+/** Per million tokens; a higher price is in the wrong unit. */
 const PRICE_MAX = 100_000;
 const DUE_TOKENS_MAX = 1_000_000;
 const DUE_MS_MAX = 7 * 24 * 60 * 60 * 1_000;
@@ -15,7 +15,7 @@ const DUE_MS_MAX = 7 * 24 * 60 * 60 * 1_000;
 const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).nullable().default(null);
 const PromptText = z.string().trim().min(1).max(PROMPT_MAX).nullable().default(null);
 
-/** Kept in lower case, so that the same category is never two. */
+/** Stored in lower case, so that spellings do not make two categories. */
 const Category = z
   .string()
   .trim()
@@ -43,7 +43,7 @@ function tooManyPrices(prices: unknown): string | null {
   return length > PRICES_MAX ? `expected at most ${PRICES_MAX} models, got ${length}` : null;
 }
 
-/** A hundred years; null: for ever. */
+/** Up to a hundred years; null: for ever. */
 const Days = z.int().min(1).max(36_500).nullable().default(null);
 const MEMORIES_MAX = 1_000_000;
 
@@ -82,7 +82,7 @@ export const ForgettingBody = z
 
 const PersonalData = z.enum(['off', 'mask', 'drop']);
 
-/** The whole of a tenant's settings: what is left out is as by default. */
+/** All settings of a tenant: omitted ones have their default. */
 export const PutSettings = z
   .strictObject({
     instructions: Instructions.describe('What to remember, in addition to the built-in rules.'),
@@ -191,7 +191,7 @@ export const SettingsView = z
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;
 
-/** What the operator allows a tenant. */
+/** The limits that the operator sets for a tenant. */
 export const PutCeilings = z
   .strictObject({
     tokens_per_day: DayLimit.describe('Chat model tokens. null: no limit.'),

@@ -23,7 +23,7 @@ export const PostRestore = z
   .strictObject({ version: z.int().min(1).describe('A version of the memory or of an event in its history.') })
   .meta({ id: 'PostRestore', examples: [{ version: 1 }] });
 
-/** Something that came later, and changed or confirmed a memory that would be taken back under it. */
+/** A later change that changed or confirmed a memory which would be reverted. */
 export const DependentView = z
   .object({
     kind: z.enum(['consolidation', 'write']).describe('write: an explicit write; its id is the id of its event.'),

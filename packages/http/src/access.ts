@@ -3,13 +3,13 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { ProblemError, problem } from './errors.ts';
 import type { App } from './types.ts';
 
-/** Who asks: what a key stands for. */
+/** Who sends a request: the rights of a key. */
 export interface Principal {
-  /** null: the static key, or nobody's where no key is needed. */
+  /** null: the static key, or no key was needed. */
   readonly keyId: string | null;
   readonly tenant: string;
   readonly scopes: readonly KeyScope[];
-  /** The one user, and the one app, it may be used for; null: all of the tenant. */
+  /** The user and the app that the key is bound to; null: not bound. */
   readonly userId: string | null;
   readonly appId: string | null;
 }
@@ -19,19 +19,19 @@ export type CheckedKey =
   | {
       readonly kind: 'refused';
       readonly reason: 'unknown' | 'replaced' | 'expired' | 'revoked';
-      /** The one that has ended; missing where it is unknown. */
+      /** The key that is no longer valid; missing if it is unknown. */
       readonly key?: { readonly id: string; readonly tenant: string };
     };
 
-/** The keys that were given out. */
+/** The keys of the ledger. */
 export interface KeyCheck {
-  /** What a text stands for that was sent as a key. Throws when that cannot be found out now. */
+  /** Looks up a text that was sent as a key. Throws if that is impossible now. */
   check(text: string): Promise<CheckedKey>;
-  /** Whether there has ever been a key: from then on every request needs one. Once true, true for ever. */
+  /** Whether a key was ever created: from then on every request needs one. Never becomes false again. */
   any(): Promise<boolean>;
 }
 
-/** The tenant of the operator: its admins look after the whole installation. */
+/** The tenant of the operator: its admins manage the whole installation. */
 export const OPERATOR_TENANT = 'default';
 
 /** May do everything. */
@@ -43,17 +43,17 @@ export const OPERATOR: Principal = {
   appId: null,
 };
 
-/** Whoever asks where no key is needed: the same, and told apart. */
+/** Requests that need no key: the same rights, as another object. */
 export const LOOPBACK: Principal = { ...OPERATOR };
 
 /** Whether a request was let in without a key. */
 export const isKeyless = (request: FastifyRequest): boolean => request.principal === LOOPBACK;
 
-/** An admin of the tenant that looks after the whole installation. */
+/** An admin of the operator's tenant. */
 export const isOperator = ({ tenant, scopes }: Principal): boolean =>
   tenant === OPERATOR_TENANT && scopes.includes('admin');
 
-/** Who asks. Only routes that answer without a key have nobody. */
+/** Who sent a request. Only open routes have no principal. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null)
     throw new Error(`${request.routeOptions.url} needs no key, so the request has no principal`);
@@ -63,7 +63,7 @@ export function principalOf(request: FastifyRequest): Principal {
 /** The tenant a request belongs to. */
 export const requestTenant = (request: FastifyRequest): string => principalOf(request).tenant;
 
-/** Whether something of these ids may be shown to who asks: a key for one user finds nothing of others. */
+/** Whether the key may see data of this user and app: a key for one user finds nothing of others. */
 export function mayKnow(
   request: FastifyRequest,
   { userId, appId }: { readonly userId: string | null; readonly appId: string | null },
@@ -80,10 +80,10 @@ export const ownApp = (request: FastifyRequest): string | null => principalOf(re
 
 export const isForOneApp = (request: FastifyRequest): boolean => ownApp(request) !== null;
 
-/** What a route needs of a key. any: that it is one. operator: admin of the tenant that looks after the installation. */
+/** The scope that a route needs. any: every key. operator: an admin of the operator's tenant. */
 export type RouteScope = KeyScope | 'any' | 'operator';
 
-/** What the routes need that are added to this app, or in a plugin of it, from now on. */
+/** Sets the scope of all routes that are added to this app and its plugins from now on. */
 export function needScope(app: App, scope: RouteScope): void {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, scope };
@@ -91,12 +91,12 @@ export function needScope(app: App, scope: RouteScope): void {
   });
 }
 
-/** Tells in the description of the API which role a key needs. */
+/** Adds the scope to the OpenAPI description. */
 function describe(route: RouteOptions, scope: RouteScope): void {
   route.schema = { ...route.schema, security: [{ key: scope === 'any' ? [] : [scope] }] };
 }
 
-/** Why a request may not do what it asks for; null: it may. A route that says nothing is for operators. */
+/** Why a key does not have the scope of the route; null: it has. A route without a scope is for operators. */
 export function refusalOfScope(request: FastifyRequest, principal: Principal): ProblemError | null {
   const { scope = 'operator' } = request.routeOptions.config;
   if (request.is404 || scope === 'any') return null;
@@ -112,19 +112,19 @@ const operatorsOnly = (): ProblemError =>
     'this affects the whole installation and requires a key of the tenant default with the scope admin',
   );
 
-/** Who can own memories; the first of them that a request names is the owner. */
+/** The kinds of owners; the first one that a request names is the owner. */
 export const OWNER_KINDS = ['user', 'agent', 'run'] as const;
 type OwnerKind = (typeof OWNER_KINDS)[number];
 
-/** How a route keeps a key for one user or app inside that. A route that says nothing takes no such key. */
+/** How a route limits a key for one user or app. A route without bounds refuses such keys. */
 export interface Bounds {
-  /** body, query: they name user_id and app_id. user, agent, run: the path names that owner. found: the route asks mayKnow. */
+  /** body, query: these have user_id and app_id. user, agent, run: the path has that owner. found: the route calls mayKnow. */
   readonly by: 'body' | 'query' | OwnerKind | 'found';
-  /** Whether it can be kept inside one app. */
+  /** Whether it can be limited to one app. */
   readonly apps: boolean;
 }
 
-/** Keeps keys for one user or app inside that, once a request was read and before it is answered. */
+/** Checks keys for one user or app after a request is parsed and before it is handled. */
 export function registerBounds(app: App): void {
   app.addHook('preHandler', (request, _reply, done) => {
     const { principal } = request;
@@ -147,7 +147,7 @@ function refusalOfBounds(request: FastifyRequest, principal: Principal): Problem
   return strays ? bound(principal, 'set exactly that in the request') : null;
 }
 
-/** For a part of a request that cannot be kept inside one app: a key for one app is refused, and told why. */
+/** Refuses a key for one app, for an option of a request that cannot be limited to one app. */
 export function refuseForOneApp(request: FastifyRequest, detail: string): void {
   const principal = principalOf(request);
   if (principal.appId !== null) throw bound(principal, detail);
@@ -179,13 +179,13 @@ export function keyIn(headers: FastifyRequest['headers']): string | null {
   return value ?? (typeof other === 'string' && other !== '' ? other : null);
 }
 
-/** The key that has ended, where whoever sent it had its secret. */
+/** A key that is no longer valid, sent with its secret. */
 export interface RefusedKey {
   readonly id: string;
   readonly tenant: string;
 }
 
-/** A key was sent, and is not taken. */
+/** The key that was sent is refused. */
 export class RefusedKeyError extends ProblemError {
   readonly key: RefusedKey | null;
 

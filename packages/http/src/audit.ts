@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { keyIn, LOOPBACK, OPERATOR_TENANT, OWNER_KINDS } from './access.ts';
 import type { App } from './types.ts';
 
-/** Tells the sink who did what, once it is answered: nobody waits for it. */
+/** Records who did what after the response is sent: nobody waits for it. */
 export function registerAudit(app: App, sink: AuditSink): void {
   const templates = new Map<string, string>();
   const isNew = onceAMinute();
@@ -12,7 +12,7 @@ export function registerAudit(app: App, sink: AuditSink): void {
       const { method, problemCode: code } = request;
       const { tenant, by } = whoIn(request);
       const action = `${method} ${templateOf(templates, request.routeOptions.url ?? '')}`;
-      // Who has no key could name ever others, and fill a disk with them.
+      // Without a key, a sender could use ever new ids and fill the disk.
       const subject = request.principal === null ? null : subjectOf(request);
       const about = code === 'too_many_requests' ? '' : (subject?.id ?? '');
       if (!isRefusal(code) || isNew(JSON.stringify([by, action, code, about]))) {
@@ -24,7 +24,7 @@ export function registerAudit(app: App, sink: AuditSink): void {
   });
 }
 
-/** As the description of the API writes it: {id}, not :id. */
+/** As in the OpenAPI description: {id}, not :id. */
 function templateOf(known: Map<string, string>, url: string): string {
   const found = known.get(url);
   if (found !== undefined) return found;
@@ -33,7 +33,7 @@ function templateOf(known: Map<string, string>, url: string): string {
   return template;
 }
 
-/** A key that has ended is named, as who sends it had its secret. */
+/** A key that is no longer valid is named, because its sender had the secret. */
 function whoIn({ principal, refusedKey }: FastifyRequest): { readonly tenant: string; readonly by: string } {
   if (principal === null) {
     return refusedKey === null
@@ -43,11 +43,11 @@ function whoIn({ principal, refusedKey }: FastifyRequest): { readonly tenant: st
   return { tenant: principal.tenant, by: principal.keyId ?? (principal === LOOPBACK ? 'loopback' : 'operator') };
 }
 
-/** Pages are opened by sessions where no key is sent. */
+/** Pages are opened by sessions if no key is sent. */
 const hasSession = ({ principal, headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.page === true && principal !== null && principal !== LOOPBACK && keyIn(headers) === null;
 
-/** What the shell refuses, before a route has looked at anything. */
+/** Codes with which the shell refuses a request before its route runs. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'unauthorized',
   'forbidden',
@@ -61,8 +61,8 @@ const isRefusal = (code: string | null): boolean => code !== null && REFUSALS.ha
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Whether the answered request leaves an entry: what changes something, what admins read, and whatever was refused.
- * Routes for any key only pass on to others, which leave entries of their own.
+ * Whether a request is recorded: changes, reads by admins, and refusals. Routes for any key only forward to others, which
+ * are recorded themselves.
  */
 function isRecorded({ routeOptions, method, problemCode, is404 }: FastifyRequest, what: AuditSink['what']) {
   const { config, url } = routeOptions;
@@ -73,18 +73,18 @@ function isRecorded({ routeOptions, method, problemCode, is404 }: FastifyRequest
   if (isRefusal(problemCode)) return true;
   if (scope === 'any') return false;
   const reads = READS.has(method);
-  // Pages ask for themselves again and again, and so does who collects metrics.
+  // Pages and metrics are polled again and again.
   if (!url.startsWith('/v1/')) return !reads;
   if (what === 'all') return true;
   return scope !== 'search' && (!reads || scope === 'admin' || scope === 'operator');
 }
 
-/** For routes that make something: that is what the entry is about. */
+/** Sets the subject of the audit entry, for routes that create something. */
 export function concerns(request: FastifyRequest, subject: Subject): void {
   request.subject = subject;
 }
 
-/** Whom or what a request was about, as far as its route tells: the owner it names, or the thing its path names. */
+/** The subject of a request: the owner it names, or the object in its path. */
 function subjectOf(request: FastifyRequest): Subject | null {
   const { subject, params, body, query, routeOptions } = request;
   if (subject !== null) return subject;
@@ -103,11 +103,11 @@ function ownerIn(named: unknown): Subject | null {
   return null;
 }
 
-/** What was refused may hold anything. */
+/** A refused request may contain anything. */
 const ownerOf = (kind: string, id: unknown): Subject | null =>
   ExternalId.safeParse(id).success ? { kind, id: id as string } : null;
 
-/** Our ids say what they name. Anything else in a path is a caller's text. */
+/** The prefix of our ids is their kind. Anything else in a path is a caller's text. */
 const OURS = /^([a-z]{3})_[0-9a-z]{8,40}$/;
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -134,10 +134,10 @@ const fieldOf = (of: unknown, name: string): unknown =>
   typeof of === 'object' && of !== null ? (of as Readonly<Record<string, unknown>>)[name] : undefined;
 
 const MINUTE_MS = 60_000;
-/** Different refusals that are kept in mind; about 2 MB. With more in a minute some are told of again. */
+/** Different refusals that are remembered; about 2 MB. With more in a minute, some are recorded again. */
 const KEPT_MAX = 10_000;
 
-/** Tells what is new within a minute: who is refused and goes on trying does not fill a disk. */
+/** Whether something is new within a minute, so that repeated refusals do not fill the disk. */
 export function onceAMinute(now: () => number = performance.now.bind(performance)): (what: string) => boolean {
   let since = now();
   const seen = new Set<string>();
@@ -153,24 +153,24 @@ export function onceAMinute(now: () => number = performance.now.bind(performance
   };
 }
 
-/** What a request was about: an owner, or a thing of ours by its id. */
+/** What a request was about: an owner, or an object by its id. */
 export interface Subject {
   readonly kind: string;
   readonly id: string;
 }
 
-/** Who asked for what, and what came of it. No texts, no addresses, no secrets. */
+/** Who requested what, with which outcome. No texts, addresses or secrets. */
 export interface AuditEntry {
   readonly tenant: string;
-  /** The id of a key; operator: the static key; loopback: none was needed; nobody: none that is known. */
+  /** The id of a key; operator: the static key; loopback: none was needed; nobody: none, or an unknown one. */
   readonly by: string;
-  /** From a page that somebody had signed in to. */
+  /** Sent from a page, with a browser session. */
   readonly session: boolean;
   /** Method and template of the route, e.g. DELETE /v1/memories/{id}. */
   readonly action: string;
   readonly subject: Subject | null;
   readonly status: number;
-  /** Of the problem that was answered. */
+  /** The code of the problem in the response. */
   readonly code: string | null;
   readonly requestId: string;
   readonly tookMs: number;
@@ -180,6 +180,6 @@ export interface AuditEntry {
 export interface AuditSink {
   /** all: reads of memories, too. */
   readonly what: 'changes' | 'all';
-  /** Takes it and returns at once; never throws. */
+  /** Returns at once; never throws. */
   record(entry: AuditEntry): void;
 }

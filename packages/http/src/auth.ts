@@ -25,7 +25,7 @@ import {
 } from './sessions.ts';
 import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
 
-/** Lets a request in or refuses it, before anything of its body is read. Answers with where people sign in. */
+/** Authenticates requests before their body is read. Returns the routes to sign in. */
 export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes {
   app.decorateRequest('principal', null);
   app.decorateRequest('refusedKey', null);
@@ -37,7 +37,7 @@ export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes 
   const whoAsks = asking({ ...auth, begun, known, needsKey, fromHere });
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.open === true) return;
-    // Answered here and not thrown: pages of others bring error handlers of their own.
+    // Sent here and not thrown: pages of libraries bring their own error handlers.
     try {
       request.principal = await whoAsks(request);
     } catch (error) {
@@ -57,7 +57,7 @@ interface Refused {
   readonly log: HttpLog;
 }
 
-/** People who look at a page are asked for a key; programs are told that they need one. */
+/** Redirects people to the login page; programs get a problem. */
 function refuse(error: unknown, { request, reply, log }: Refused): FastifyReply {
   if (error instanceof RefusedKeyError) request.refusedKey = error.key;
   const told = error instanceof ProblemError ? error : report(error, request, log);
@@ -71,11 +71,11 @@ interface Asking extends AuthOptions {
   readonly begun: Sessions;
   readonly known: Known;
   readonly needsKey: () => Promise<boolean>;
-  /** Throws a problem where a request without a key does not come from this machine. */
+  /** Throws a problem if a request without a key does not come from this machine. */
   readonly fromHere: (request: FastifyRequest) => void;
 }
 
-/** Tells who asks; throws a problem where nobody may. */
+/** Finds out who sent a request; throws a problem if it is refused. */
 const asking =
   ({ keys, begun, known, needsKey, fromHere }: Asking) =>
   async (request: FastifyRequest): Promise<Principal> => {
@@ -85,26 +85,26 @@ const asking =
     return known(given, request);
   };
 
-/** A browser of this machine also sends what pages of other sites tell it to. */
+/** A browser on this machine also sends requests of pages of other sites. */
 function withoutKey(request: FastifyRequest, fromHere: Asking['fromHere']): Principal {
   fromHere(request);
   if (isForeign(request)) throw foreign();
   return LOOPBACK;
 }
 
-/** The first key may have been made a moment ago: whoever sends it is nobody else from the beginning. */
+/** The first key may be brand-new: its sender is recognised from the start. */
 async function alreadyGiven(keys: AuthOptions['keys'], given: string | null): Promise<Principal | null> {
   if (keys === null || given?.startsWith(GIVEN) !== true) return null;
   const checked = await keys.check(given);
   return checked.kind === 'taken' ? checked.principal : null;
 }
 
-/** How all keys begin that were given out. */
+/** The prefix of all keys of the ledger. */
 const GIVEN = 'sw_';
 
 /**
- * Whom a key stands for. Only the operator's can be short enough to be guessed: how many texts are compared with it is limited. The
- * others are looked up whatever came before, so that a right one is never kept waiting.
+ * Finds the principal of a key. Only the operator's key can be short enough to guess, so comparisons with it are limited.
+ * Other keys are always looked up, so that a right one is never delayed.
  */
 function knowing({ apiKey, keys }: AuthOptions): Known {
   const expected = apiKey === null ? null : digest(apiKey);
@@ -121,13 +121,13 @@ function knowing({ apiKey, keys }: AuthOptions): Known {
     }
     const checked: CheckedKey = keys === null ? UNKNOWN : await keys.check(given);
     if (checked.kind === 'taken') return checked.principal;
-    // Who sends a key that has ended had it once, and guesses nothing.
+    // A key that is no longer valid is not a guess.
     if (checked.reason === 'unknown') tried.wrong(request, sent);
     throw new RefusedKeyError(REFUSALS[checked.reason], { key: checked.key ?? null, headers: CHALLENGE });
   };
 }
 
-/** A session opens pages alone: the API takes keys, so that no page of somebody else's can use it through a browser. */
+/** A session only opens pages: the API needs keys, so that no foreign page can use it through a browser. */
 function sessionKeyOf(request: FastifyRequest, begun: Sessions): string | null {
   if (request.routeOptions.config.page !== true || !isOwn(request)) return null;
   return begun.keyOf(request);
@@ -136,11 +136,11 @@ function sessionKeyOf(request: FastifyRequest, begun: Sessions): string | null {
 const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
 
 /**
- * Without a key only this machine can connect. A web page of somebody else's could still reach the port through the
- * browser with a name that resolves here; its requests name another host.
+ * Without a key only this machine can connect. A foreign web page could still reach the port through the browser, with a
+ * name that resolves to this machine; its requests name that host.
  */
 function onlyFromHere(): (request: FastifyRequest) => void {
-  let last: string | null = null; // of the hosts that are this machine; callers repeat themselves
+  let last: string | null = null; // the last local host name: callers repeat it
   return ({ hostname }) => {
     if (hostname === last) return;
     if (!isLoopback(hostname)) throw problem('forbidden', NOT_FROM_HERE);
@@ -152,7 +152,7 @@ const NOT_FROM_HERE =
   'no key is configured, so only requests to localhost are answered, and this request names another host; set ' +
   'SLOWWAVE_API_KEY to allow other hosts';
 
-/** Digests have one length, so that comparing them tells nothing about the key. */
+/** Digests have one length, so that comparing them reveals nothing about the key. */
 const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 const NO_KEY = 'expected a key, got none; send the header authorization: Bearer <key>';
@@ -168,27 +168,27 @@ const CHALLENGE = { 'www-authenticate': 'Bearer realm="slowwave"' };
 
 const unauthorized = (detail: string): ProblemError => problem('unauthorized', detail, { headers: CHALLENGE });
 
-/** Wrong keys that one network may send at once, and how soon one more is free, in ms: people mistype, programs repeat themselves. */
+/** How many wrong keys a network may send at once, and after how many ms it may send one more. */
 const OF_ONE: Rate = { most: 20, backMs: 3_000 };
-/** Of all networks together: many machines that guess as one, or one that lies about its address. */
+/** The same for all networks together: against distributed guessing, or forged addresses. */
 const OF_ALL: Rate = { most: 1_000, backMs: 100 };
-/** Networks that are remembered, some 2 MB: the oldest are forgotten first. */
+/** Remembered networks, about 2 MB; the oldest are forgotten first. */
 const NETWORKS_MAX = 10_000;
-/** Keys that were looked at, each with its network and what came of it. */
+/** Remembered keys, each with its network and whether it was right. */
 const KEYS_MAX = 10_000;
 
 export interface Guesses {
-  /** Throws where too many wrong keys came from there lately, unless this very key came from there before. */
+  /** Throws if the network sent too many wrong keys lately, unless it sent this key before. */
   admit(request: FastifyRequest, digest: Buffer): void;
   right(request: FastifyRequest, digest: Buffer): void;
-  /** Counts a wrong key; throws where there were too many. */
+  /** Counts a wrong key; throws if there were too many. */
   wrong(request: FastifyRequest, digest: Buffer): void;
 }
 
 /**
- * Slows guessing down. Who guesses from one network is stopped by its own bucket long before that of all is empty, so nobody
- * locks others out; and where a key was right before it goes on being right, whatever a neighbour sends. The same wrong key
- * again and again is a program with an old key and no guess: it is counted once.
+ * Slows down guessing. A network is stopped by its own bucket long before the common one is empty, so it cannot lock out
+ * others. A key that was right before stays accepted, whatever its network sends. The same wrong key is counted once: it
+ * comes from a program with an old key.
  */
 export function guesses(now: () => number = performance.now.bind(performance)): Guesses {
   const networks = new Map<string, Bucket>();
@@ -234,7 +234,7 @@ const bucketOf = ({ most }: Rate, at: number): Bucket => ({ left: most, at });
 const leftIn = ({ left, at }: Bucket, { most, backMs }: Rate, now: number): number =>
   Math.min(most, left + (now - at) / backMs);
 
-/** In ms, until one more is free. */
+/** Until one more is allowed, in ms. */
 const waitFor = (bucket: Bucket | undefined, rate: Rate, now: number): number =>
   bucket === undefined ? 0 : Math.max(0, (1 - leftIn(bucket, rate, now)) * rate.backMs);
 
@@ -243,7 +243,7 @@ function take(bucket: Bucket, rate: Rate, now: number): void {
   bucket.at = now;
 }
 
-/** The newest last; above the limit the oldest goes. */
+/** Appends the newest; above the limit, drops the oldest. */
 function remember<T>(map: Map<string, T>, { key, value, max }: { key: string; value: T; max: number }): void {
   map.delete(key);
   map.set(key, value);
@@ -253,7 +253,7 @@ function remember<T>(map: Map<string, T>, { key, value, max }: { key: string; va
 
 const nameOf = (network: string, digest: Buffer): string => `${network} ${digest.toString('base64')}`;
 
-/** An address, or what one subscriber of IPv6 is given: 64 bits of it. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address, which one subscriber has. */
 function networkOf(request: FastifyRequest): string {
   const address = addressOf(request);
   if (isIP(address) !== 6) return address;
@@ -267,8 +267,8 @@ function networkOf(request: FastifyRequest): string {
 const GROUPS = 8;
 
 /**
- * Where a request comes from. Only a proxy in a network of ours is believed, and of what it says the last address that is none of
- * ours: what stands before that anybody can have written.
+ * Where a request comes from. Only proxies in private networks are trusted, and of their header only the last public
+ * address: anybody can have written what precedes it.
  */
 function addressOf({ ip, headers }: FastifyRequest): string {
   const peer = plainAddress(ip);
@@ -280,7 +280,7 @@ function addressOf({ ip, headers }: FastifyRequest): string {
 
 const plainAddress = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/u, '');
 
-/** Where a proxy of this installation may stand. */
+/** Networks in which proxies of this installation may be. */
 const OURS = new BlockList();
 for (const [network, bits] of [
   ['10.0.0.0', 8],

@@ -6,8 +6,8 @@ const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
 /**
- * Largest bodies, in bytes: what the other limits of a route let through, with twelve bytes for each character. That is
- * what an emoji takes from clients that escape whatever is not ASCII.
+ * The largest bodies, in bytes: enough for the other limits of a route at twelve bytes per character, which an emoji
+ * needs if a client escapes everything but ASCII.
  */
 const FORM = 4 * KIB;
 const USUAL = 64 * KIB;
@@ -21,7 +21,7 @@ const LONG = MIB;
 /** A transcript of some hundred thousand tokens; or a thousand memories. */
 const CONVERSATION = 8 * MIB;
 
-/** The largest body of a route, in bytes, where it is not the usual one. */
+/** The largest body of each route, in bytes, unless it is the default. */
 export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /login': FORM,
   'POST /logout': FORM,
@@ -45,7 +45,7 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'PUT /mem0/v1/batch': CONVERSATION,
 };
 
-/** Sets what each route takes that is added from now on. Larger bodies are refused before they are read. */
+/** Sets the body limit of every route that is added from now on. Larger bodies are refused before they are read. */
 export function registerBodyLimits(app: App): void {
   app.addHook('onRoute', (route) => {
     const own = [route.method].flat().map((method) => BODY_LIMITS[`${method} ${route.url}`] ?? USUAL);
@@ -53,14 +53,14 @@ export function registerBodyLimits(app: App): void {
   });
 }
 
-/** Deepest nesting of a JSON body; deeper ones would exhaust the stack of whatever reads them later. */
+/** The deepest nesting of a JSON body; deeper ones would overflow the stack of later code. */
 const DEPTH_MAX = 64;
-/** Fields and items of a JSON body, all together: several times those of a batch of 2,000 messages. */
+/** The most fields and items of a JSON body: several times those of a batch of 2,000 messages. */
 const VALUES_MAX = 100_000;
-/** Each value takes two bytes at least: itself and a comma, or the brackets around others. */
+/** The fewest bytes of a value: itself and a comma, or its brackets. */
 const VALUE_BYTES_MIN = 2;
 
-/** JSON is the only body there is. An empty one is left to the route's schema, which says what it expects. */
+/** Accepts only JSON bodies. An empty one is reported by the route's schema. */
 export function readOnlyJson(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -69,8 +69,8 @@ export function readOnlyJson(app: App): void {
 }
 
 /**
- * The values of a large body are counted before it is parsed: objects of very many fields take longer than anything else
- * of their size, here and in all that looks at them later. Their depth is seen in what was parsed, which takes half the time.
+ * The values of a large body are counted before it is parsed: objects with very many fields are slower than anything else
+ * of their size, here and later. The depth is checked after parsing, which takes half the time.
  */
 function read(body: Buffer): unknown {
   if (hasTooMany(body)) throw tooMany();
@@ -79,7 +79,7 @@ function read(body: Buffer): unknown {
   return value;
 }
 
-/** A byte order mark is no part of the JSON behind it. */
+/** A byte order mark, which is not part of the JSON. */
 const MARK = 0xfeff;
 
 function parsed(body: Buffer): unknown {
@@ -97,21 +97,21 @@ const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
-/** Spaces, and what else may stand between two parts. */
+/** The highest code of white space between two parts. */
 const SPACE_MAX = 0x20;
 
 /** Names that reach the prototype of an object. */
 const PROTO = '__proto__';
 const CONSTRUCTOR = 'constructor';
 
-/** Most large bodies have too few brackets to be deep, and neither of the names nor an escape to write them with. */
+/** Most large bodies have too few brackets to be deep, and contain neither the names nor an escape for them. */
 const needsCare = (body: Buffer): boolean =>
   countUpTo(DEPTH_MAX, body, BRACKET) + countUpTo(DEPTH_MAX, body, BRACE) > DEPTH_MAX ||
   body.includes(BACKSLASH) ||
   body.includes(PROTO) ||
   body.includes(CONSTRUCTOR);
 
-/** Refuses what is too deep, and what could reach a prototype. */
+/** Refuses bodies that are too deep or could reach a prototype. */
 function lookThrough(value: object, levels: number): void {
   if (levels === 0) throw tooDeep();
   if (Array.isArray(value)) {
@@ -129,7 +129,7 @@ function lookThrough(value: object, levels: number): void {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** So many bytes or fewer are sought one by one: each that is found takes longer than a look at a hundred bytes. */
+/** Up to this many bytes are searched with indexOf: each hit costs more than scanning a hundred bytes. */
 const SOUGHT_MAX = 500;
 
 function countUpTo(most: number, body: Buffer, sought: number): number {
@@ -138,18 +138,17 @@ function countUpTo(most: number, body: Buffer, sought: number): number {
   return count;
 }
 
-/** Most large bodies have too few commas and brackets, wherever they are, to be looked at more closely. */
+/** Most large bodies have too few commas and brackets to need an exact count. */
 const mayHaveMany = (body: Buffer): boolean =>
   body.length > VALUE_BYTES_MIN * VALUES_MAX &&
   [COMMA, BRACE, BRACKET].some((sought) => countUpTo(SOUGHT_MAX, body, sought) > SOUGHT_MAX);
 
 /**
- * One look at each byte, as far as it takes to see that there are too many: all that matters here is ASCII. What is no JSON
- * at all is left to the parser, which says so.
+ * Scans bytes until there are too many values: all relevant characters are ASCII. Invalid JSON is left to the parser.
  */
 function hasTooMany(body: Buffer): boolean {
   if (!mayHaveMany(body)) return false;
-  const { length } = body; // asked for at each byte it costs as much as the byte
+  const { length } = body; // reading it per byte would double the cost
   let values = 0;
   for (let at = 0; at < length; ) {
     const code = body[at] ?? 0;
@@ -164,17 +163,17 @@ function hasTooMany(body: Buffer): boolean {
   return false;
 }
 
-/** 1 where something stands in what opens here: it is counted there, all others with the comma before them. */
+/** 1 if the object or list that opens here is not empty: its first value is counted here, others with their comma. */
 function firstIn(body: Buffer, from: number): number {
   let at = from;
   while (at < body.length && (body[at] ?? 0) <= SPACE_MAX) at += 1;
   return at === body.length || ((body[at] ?? 0) | 0x20) === BRACE_END ? 0 : 1;
 }
 
-/** Bytes of a text that are looked at before its end is sought: most texts are shorter. */
+/** Bytes of a string that are scanned before searching its end: most strings are shorter. */
 const LOOKED_AT = 64;
 
-/** Behind the text whose first character stands there. */
+/** The position after the string whose first character is at `first`. */
 function behindText(body: Buffer, first: number): number {
   let at = first;
   for (;;) {
@@ -190,7 +189,7 @@ function behindText(body: Buffer, first: number): number {
   }
 }
 
-/** Whether an odd number of backslashes stands before it; where `from` is, none before it counts. */
+/** Whether an odd number of backslashes precedes it, not counting any before `from`. */
 function isEscaped(body: Buffer, at: number, from: number): boolean {
   let first = at;
   while (first > from && body[first - 1] === BACKSLASH) first -= 1;

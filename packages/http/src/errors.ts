@@ -6,7 +6,7 @@ import type { App, HttpLog } from './types.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Answers every failure as problem+json, and writes those that are ours to the log. */
+/** Sends every failure as problem+json, and logs those of the server. */
 export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {
   app.decorateRequest('problemCode', null);
   app.setErrorHandler((error, request, reply) => {
@@ -17,7 +17,7 @@ export function registerErrors(app: App, log: HttpLog, allowed: (path: string) =
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request, allowed(pathOf(request)))));
 }
 
-/** Who is cut off while sending too large a body would not see why: the rest of it is read and forgotten, in its time. */
+/** Reads and drops the rest of a body that is too large, so that its sender sees the response. */
 export function readToTheEnd(reply: FastifyReply, code: string): void {
   if (code === 'body_too_large') reply.removeHeader('connection');
 }
@@ -28,7 +28,7 @@ export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyRe
   return reply.code(error.statusCode).headers(error.headers).type(PROBLEM_TYPE).send(JSON.stringify(body));
 }
 
-/** Anything thrown while answering a request, as a problem; failures of ours are logged. */
+/** Anything thrown while handling a request, as a problem; failures of the server are logged. */
 export function report(thrown: unknown, request: FastifyRequest, log: HttpLog): ProblemError {
   const told = tooLarge(thrown, request) ?? translate(thrown);
   request.problemCode = told.code;
@@ -39,7 +39,7 @@ export function report(thrown: unknown, request: FastifyRequest, log: HttpLog): 
   return told;
 }
 
-/** With its figures, which only the request knows. */
+/** With the sizes, which only the request has. */
 function tooLarge(thrown: unknown, { headers, routeOptions }: FastifyRequest): ProblemError | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return null;
   const size = headers['content-length'];
@@ -63,7 +63,7 @@ const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]
 const HEADERS_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Answers what never became a request: broken HTTP, too large headers, headers that took too long. */
+/** Responds to broken HTTP, headers that are too large, and headers that take too long. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -83,10 +83,10 @@ function brokenRequest(code: string | undefined): { status: number; detail: stri
   return { status: 400, detail: 'the request is not valid HTTP/1.1; check the client and any proxy in between' };
 }
 
-/** Seconds a caller is asked to wait when a dependency is away. */
+/** Seconds to wait before retrying while a dependency is unavailable. */
 const RETRY_AFTER_S = '2';
 
-/** Anything thrown, as what the caller is told. What happened inside is for the log. */
+/** Anything thrown, as a problem for the caller. Internals only go to the log. */
 export function translate(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
   const { name, code, statusCode } = factsOf(thrown);
@@ -96,7 +96,7 @@ export function translate(thrown: unknown): ProblemError {
   return ofFramework(code, statusCode, thrown);
 }
 
-/** Says its place, what was expected there and what was got. */
+/** Names the field, what was expected and what was got. */
 function ofFilter(thrown: unknown): ProblemError {
   const { path, expected, got } = thrown as Readonly<Record<'path' | 'expected' | 'got', string>>;
   const errors = [{ path, message: `expected ${expected}, got ${got}` }];
@@ -122,10 +122,10 @@ function ofEngine(code: string, cause: unknown): ProblemError {
   return internal(cause);
 }
 
-/** The model could not be asked just now, or never with so much. */
+/** The model could not be called now, or not with this much text. */
 const NOT_ASKED = ['context_too_long', 'rate_limited', 'circuit_open'];
 
-/** 402 and not 429: clients wait out a 429, and a day is too long for that. */
+/** 402 and not 429: clients wait after a 429, and a day is too long. */
 function ofBudget(cause: unknown): ProblemError {
   const { retryAfterMs } = cause as { readonly retryAfterMs: number | null };
   const headers = { 'retry-after': String(Math.ceil((retryAfterMs ?? 0) / 1_000)) };
@@ -188,7 +188,7 @@ interface Extras {
   readonly cause?: unknown;
 }
 
-/** A failure the caller is told about: a stable code and a sentence with what was expected, got, and what to do. */
+/** A failure for the caller: a stable code, and a text with what was expected, what was got, and what to do. */
 export class ProblemError extends Error {
   readonly code: ErrorCode;
   readonly statusCode: number;
@@ -211,7 +211,7 @@ export function problem(code: ErrorCode, detail: string, extras: Extras = {}): P
   return new ProblemError(code, detail, extras);
 }
 
-/** A resource the caller named does not exist, or is not theirs: the two are not told apart. */
+/** An object does not exist, or the key has no access to it: the response is the same. */
 export function notFound(kind: string, id: string): ProblemError {
   return problem('not_found', `there is no ${kind} ${JSON.stringify(shorten(id))}; check the id`);
 }
@@ -230,6 +230,6 @@ export function problemBody(error: ProblemError, instance: string): Problem {
   };
 }
 
-/** Longest piece of a caller's text an answer repeats, in characters. */
+/** The longest piece of a caller's text that a response repeats, in characters. */
 const ECHO_MAX = 80;
 export const shorten = (text: string): string => (text.length > ECHO_MAX ? `${text.slice(0, ECHO_MAX)}…` : text);

@@ -23,7 +23,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Puts the request id and the headers that keep browsers careful on every answer. */
+/** Adds the request id and security headers to every response. */
 export function registerHeaders(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(API_HEADERS);
@@ -32,15 +32,15 @@ export function registerHeaders(app: App): void {
 }
 
 /**
- * Allows the pages of this scope to load their own scripts, styles and images, and nothing from elsewhere. They, and they
- * alone, are answered to who has signed in as well as to who sends a key.
+ * Allows the pages of this plugin to load their own scripts, styles and images, and nothing from elsewhere. Only these
+ * pages can be opened with a session as well as with a key.
  */
 export function allowPages(app: App): void {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, page: true };
   });
   app.addHook('onRequest', async (_request, reply) => {
-    // Told whether a form comes from here, also where a browser says nothing else about it.
+    // The referrer shows whether a form comes from here if a browser sends nothing else.
     reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
   });
 }
@@ -48,7 +48,7 @@ export function allowPages(app: App): void {
 /** What a caller may choose as the id of a request: it is written to logs and headers. */
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
-/** The caller's x-request-id where it is harmless, else a new one. */
+/** The caller's x-request-id if it is harmless, else a new one. */
 export function requestId(request: { readonly headers: IncomingMessage['headers'] }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();

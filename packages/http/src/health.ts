@@ -6,7 +6,7 @@ import type { App, ShellOptions } from './types.ts';
 /** Longest a dependency may take to answer a readiness check, in ms: below the usual probe limit of 5 s. */
 const CHECK_LIMIT_MS = 2_000;
 
-/** /healthz: the process answers, and a new start would mend nothing. /readyz: so do the things it depends on. */
+/** /healthz: the process responds and needs no restart. /readyz: its dependencies respond, too. */
 export function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'alive' | 'ready' | 'log'>): void {
   const schema = {
     operationId: 'getHealth',
@@ -47,7 +47,7 @@ interface Reply {
 
 type Outcome = readonly [name: string, result: { ok: boolean; message?: string }];
 
-/** Anyone may read the answer, so it says only that a dependency is away; the log says why. */
+/** Anyone may read the response, so it only says that a dependency is unavailable; the log says why. */
 async function tried(name: string, check: () => Promise<void>, log: ShellOptions['log']): Promise<Outcome> {
   try {
     await withinLimit(check());

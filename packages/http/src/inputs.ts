@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { problem } from './errors.ts';
 
-/** The id in a path, as this service gave it out. */
+/** The id in a path. */
 export const IdParams = z.strictObject({ id: z.string().min(1) });
 
 /** The page a list request asks for. */
@@ -39,10 +39,10 @@ export const momentOf = (iso: string | undefined): number | undefined =>
 
 const KEY_MAX = 256;
 
-/** Other headers pass; this one is described and checked. */
+/** Other headers are allowed; this one is described and checked. */
 export const KeyHeader = z.looseObject({ 'idempotency-key': z.string().min(1).max(KEY_MAX).optional() });
 
-/** The key of a request, from its header or its body; both may name it if they agree. */
+/** The idempotency key of a request, from its header or body. If both have one, they must be equal. */
 export function idempotencyOf(header: string | undefined, body: string | undefined): string | null {
   if (header !== undefined && body !== undefined && header !== body) {
     throw problem(
@@ -53,7 +53,7 @@ export function idempotencyOf(header: string | undefined, body: string | undefin
   return header ?? body ?? null;
 }
 
-/** Further ahead than any local time is ahead of another (26 hours, in theory; nobody talks between those two islands). */
+/** More than local times differ in practice. */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
 interface Timed {
@@ -61,7 +61,7 @@ interface Timed {
   readonly messages: readonly Pick<MessageBody, 'timestamp'>[];
 }
 
-/** Refuses what claims to have been said more than a day from now: a wrong unit or a wrong year, not a wrong zone. */
+/** Refuses messages from more than a day in the future: their unit or year is wrong, not just the time zone. */
 export function checkTimes({ timestamp, messages }: Timed, now: number): void {
   refuseAhead('timestamp', timestamp, now);
   for (const [i, message] of messages.entries()) refuseAhead(`messages[${i}].timestamp`, message.timestamp, now);
@@ -75,12 +75,12 @@ function refuseAhead(path: string, timestamp: string | undefined, now: number): 
   throw problem('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] });
 }
 
-/** false: no image is taken; else where one may be, by the list that webhooks and the guard of the model go by too. */
+/** false: images are refused; else which hosts they may be on, by the same rules as for webhooks. */
 export type ImagesTaken = false | { mayName(host: string): boolean };
 
 type Taken = Exclude<ImagesTaken, false>;
 
-/** Refuses images that cannot be described: all of them where no model does it, else those it could not or must not get. */
+/** Refuses images that cannot be described: all without an image model, else those that it cannot or must not load. */
 export function checkImages(messages: readonly MessageBody[], taken: ImagesTaken): void {
   for (const [i, { content }] of messages.entries()) {
     if (typeof content === 'string' || !hasImage(content)) continue;
@@ -114,7 +114,7 @@ function mistakeInData(url: string): string | null {
   return BASE64.test(url.slice(head.length)) ? null : 'expected base64 after the comma, got other characters';
 }
 
-/** The model's server fetches it, from where it stands: an address inside a network must not be reached that way. */
+/** The model server loads it, so addresses inside its network must not be reachable this way. */
 function mistakeInAddress(text: string, taken: Taken): string | null {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -131,7 +131,7 @@ function mistakeInAddress(text: string, taken: Taken): string | null {
         'SLOWWAVE_ALLOW_PRIVATE_URLS';
 }
 
-/** Short at first, for what is about to be done; then rarer, so that many waiting callers stay cheap. */
+/** Short at first, for batches that are nearly done; then longer, so that many waiting callers stay cheap. */
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 const GROWTH = 1.5;
@@ -141,7 +141,7 @@ export interface Polled<T> {
   readonly value: T;
 }
 
-/** Looks until it is done, the time is up or the signal aborts, and returns what was seen last. Looks at least once. */
+/** Checks until it is done, the time is up or the signal aborts, and returns the last value. Checks at least once. */
 export async function longPoll<T>(check: () => Promise<Polled<T>>, waitMs: number, signal: AbortSignal): Promise<T> {
   const until = performance.now() + waitMs;
   let pause = FIRST_PAUSE_MS;
@@ -154,13 +154,13 @@ export async function longPoll<T>(check: () => Promise<Polled<T>>, waitMs: numbe
   }
 }
 
-/** Requests of one key that may wait at once in a process: each looks into the ledger again and again. */
+/** Waiting requests of one key per process: each polls the ledger. */
 const WAITING_MAX = 500;
 const waiting = new Map<string, number>();
 
 /**
- * Aborts when the caller hangs up, or when the service stops and waiting would hold it up. Throws a problem while too
- * many of the same key wait already.
+ * Aborts when the caller disconnects or the service stops. Throws a problem if too many requests of the same key are
+ * already waiting.
  */
 export function waitSignal(reply: FastifyReply): AbortSignal {
   const who = reply.request.principal?.keyId ?? '';

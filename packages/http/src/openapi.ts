@@ -36,28 +36,28 @@ const docsPages: Routes = async (app) => {
     uiConfig: { validatorUrl: null, deepLinking: true },
     theme: { title: 'Slowwave API', css: [{ filename: 'slowwave.css', content: WITHOUT_BAR }] },
   });
-  // Who opens the server in a browser wants to know what it is.
+  // People who open the server in a browser get the documentation.
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/'));
 };
 
-/** The bar at the top offers descriptions of other services, under another's name. */
+/** Hides the bar at the top, which loads descriptions of other services. */
 const WITHOUT_BAR = '.swagger-ui .topbar { display: none }';
 
 type DescribedRoute = ReturnType<typeof jsonSchemaTransform>;
 
-/** What answers without a key says so. */
+/** Marks routes that need no key. */
 function withOpenness({ schema, url }: DescribedRoute, { config }: RouteOptions): DescribedRoute {
   return config?.open === true && schema !== undefined ? { schema: { ...schema, security: [] }, url } : { schema, url };
 }
 
-/** What the description says of the API as a whole. */
+/** The description of the API as a whole. */
 const ABOUT = {
   version: '1',
   description: 'Long-term memory for agents: post transcripts, search memories. Errors are RFC 9457 problem documents.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
 
-/** Relative: whoever reads the description has reached the server. */
+/** Relative: readers of the description have reached the server. */
 const SERVERS = [{ url: '/', description: 'The server that serves this description' }];
 
 const SECURITY_SCHEME = 'key';
@@ -73,7 +73,7 @@ const SECURITY_SCHEMES = {
   },
 } as const;
 
-/** What operations are grouped by; only the groups of a program appear in its description. */
+/** Groups of operations; a process only describes the groups that it has. */
 const TAGS = [
   { name: 'ingest', description: 'Post messages and track their processing.' },
   { name: 'search', description: 'Search memories and get answers and context from them.' },
@@ -90,7 +90,7 @@ const TAGS = [
 ];
 
 const SCHEMAS = '#/components/schemas/';
-/** Where the schema generator puts "any JSON value", under a name that is no valid reference. */
+/** Where the schema generator puts "any JSON value", under a name that is not a valid reference. */
 const ANY_JSON = `${SCHEMAS}__shared`;
 
 type Named = Readonly<Record<string, unknown>>;
@@ -103,8 +103,7 @@ interface Described {
 }
 
 /**
- * The description with all answers of every operation, references that resolve, and only the groups and schemas that
- * something uses.
+ * The description with all responses of every operation, valid references, and only the groups and schemas that are used.
  */
 function tidy<D extends object>(document: D): D {
   const { components = {}, paths = {}, tags = [], ...rest } = withReferences(document, readable) as Described;
@@ -123,7 +122,7 @@ function tidy<D extends object>(document: D): D {
   return withReferences(all, (reference) => ({ $ref: SCHEMAS + plain(reference.slice(SCHEMAS.length), used) })) as D;
 }
 
-/** What is taken is told apart from what is answered by the end of its name, where both are there. */
+/** A request schema keeps the suffix Input only if there is a response schema of the same name. */
 function plain(name: string, used: ReadonlySet<string>): string {
   const short = name.replace(/Input$/, '');
   return used.has(short) ? name : short;
@@ -172,7 +171,7 @@ const RETRY_AFTER = {
   'retry-after': { description: 'The number of seconds to wait before retrying', schema: { type: 'integer' } },
 };
 
-/** How an operation refuses, by status; said once here instead of at each. */
+/** How operations refuse, by status; defined once for all. */
 const REFUSALS = {
   BadRequest: { description: 'The request is not valid; `errors` lists the fields', content: PROBLEM },
   Unauthorized: { description: 'The key is missing or not valid', content: PROBLEM },
@@ -185,7 +184,7 @@ const REFUSALS = {
   Problem: { description: 'What went wrong, with a stable code', content: PROBLEM },
 };
 
-/** What of an operation its answers follow from. */
+/** The parts of an operation that determine its responses. */
 interface Operation {
   readonly tags?: readonly string[];
   readonly requestBody?: unknown;
@@ -193,7 +192,7 @@ interface Operation {
   readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
 }
 
-/** The operation with every answer it can give: those it names itself come first. */
+/** The operation with every possible response; its own ones come first. */
 function withRefusals<O extends Operation>(path: string, operation: O): O {
   const refusals = Object.entries(refusalsOf(path, operation)).map(([status, name]) => [
     status,
@@ -204,7 +203,7 @@ function withRefusals<O extends Operation>(path: string, operation: O): O {
 }
 
 function refusalsOf(path: string, { requestBody, security }: Operation): Record<string, keyof typeof REFUSALS> {
-  // Nobody is asked who they are, and nothing of the request is looked at.
+  // Open operations neither authenticate nor validate.
   if (security?.length === 0) return { '4XX': 'Refused', default: 'Problem' };
   return {
     400: 'BadRequest',
@@ -219,7 +218,7 @@ function refusalsOf(path: string, { requestBody, security }: Operation): Record<
 
 const UNNAMED = 'Default Response';
 
-/** Answers that say nothing of themselves are told by the name of their status. */
+/** Responses without a description get the name of their status. */
 const named = <A extends { readonly description?: string }>(status: string, answer: A): A =>
   answer.description === undefined || answer.description === UNNAMED
     ? { ...answer, description: STATUS_CODES[status] ?? status }

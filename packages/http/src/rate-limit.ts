@@ -5,9 +5,9 @@ import { problem } from './errors.ts';
 import type { App } from './types.ts';
 
 const SECOND_MS = 1_000;
-/** What a quiet key may ask for at once, in seconds of its rate. */
+/** The burst that an idle key may send, in seconds of its rate. */
 const BURST_S = 2;
-/** Buckets that are full again say nothing: they are looked through when there are so many. */
+/** Above this number, buckets that are full again are removed. */
 const BUCKETS_MAX = 10_000;
 
 interface Bucket {
@@ -15,19 +15,18 @@ interface Bucket {
   at: number;
 }
 
-/** What requests are counted against. */
+/** The bucket of each request. */
 const counted = new WeakMap<FastifyRequest, Bucket>();
 
 /**
- * Counts a request that is the work of several as so many more. It is answered all the same, so that nothing ends half-way;
- * the key waits after it until that is made up for.
+ * Counts a request as several. It is still completed; later requests of the key wait until the bucket has recovered.
  */
 export function countMore(request: FastifyRequest, requests: number): void {
   const bucket = counted.get(request);
   if (bucket !== undefined) bucket.left -= Math.max(0, requests);
 }
 
-/** So many requests a second of each key that was given out, in each process. The operator's own is not counted. */
+/** Limits the requests per second of each key, per process. The operator's static key is not limited. */
 export function registerRateLimit(
   app: App,
   perSecond: number,
@@ -85,20 +84,20 @@ const tooMany = (perSecond: number, seconds: number) =>
     },
   );
 
-/** Things that one request may read or hand in: as many as a page of a list has at most. */
+/** Items that count as one request: as many as the longest page of a list. */
 const THINGS = 200;
 
-/** What a request of a key counts as, in requests; less than one is one. */
+/** How many requests a request counts as; less than one is one. */
 interface Work {
-  /** By what is sent, before anything is done. */
+  /** By the body, before anything is done. */
   readonly sent?: (body: Fields) => number;
-  /** By what was done, as the answer tells. */
+  /** By the response. */
   readonly done?: (answer: Fields) => number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Many at once are read or stored together. */
+/** Items that are read or stored together. */
 const things = (count: number): number => Math.ceil(count / THINGS);
 const listIn = (fields: Fields, name: string): readonly unknown[] => {
   const list = fields[name];
@@ -110,8 +109,8 @@ const memories: Work = { sent: (body) => listIn(body, 'memories').length };
 const changed: Work = { done: (answer) => numberIn(answer, 'changed') };
 
 /**
- * Every route whose work grows with what is sent, or with what is answered, beyond a page. What is written one by one counts
- * one by one; lists count by their pages, whatever route they are on.
+ * Every route whose work grows beyond a page with its body or its response. Single writes count one by one. Lists count by
+ * page on every route.
  */
 export const WORK: Readonly<Record<string, Work>> = {
   'POST /v1/batches': messages,
@@ -132,7 +131,7 @@ export const WORK: Readonly<Record<string, Work>> = {
   },
 };
 
-/** Counts what is more than one request's work for as many as it is. Answers that are streamed count while they are read. */
+/** Counts requests that are the work of several. Streamed responses count while they are sent. */
 export function registerWork(app: App): void {
   app.addHook('preHandler', async (request) => {
     count(request, workOf(request).sent?.(fieldsOf(request.body)));
@@ -153,14 +152,14 @@ function workOf({ method, routeOptions }: FastifyRequest): Work {
   return WORK[`${method} ${routeOptions.url}`] ?? {};
 }
 
-/** The routes of mem0 read pages of ours, and count them where they do. */
+/** The routes of mem0 count the pages that they read themselves. */
 const isOwn = ({ routeOptions }: FastifyRequest): boolean => routeOptions.url?.startsWith('/v1/') === true;
 
 const count = (request: FastifyRequest, requests = 1): void => {
   if (requests > 1) countMore(request, requests - 1);
 };
 
-/** Of a list: its entries, with the sources and the history that come with each. */
+/** The entries of a list, with their sources and history. */
 function entriesIn(answer: Fields): number {
   const results = [...listIn(answer, 'results'), ...listIn(answer, 'messages'), ...listIn(answer, 'relations')];
   return results.reduce<number>((sum, result) => {

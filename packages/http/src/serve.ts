@@ -2,27 +2,27 @@ import { BlockList, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, AuthOptions } from './types.ts';
 
-/** A program that is running: where it listens, and how it ends. */
+/** A running program. */
 export interface Service {
   readonly url: string;
-  /** Says that it is not ready and goes on answering, until whoever shares out requests has seen that. */
+  /** Reports that it is not ready and keeps responding, until the load balancer has noticed. */
   drain?(): Promise<void>;
-  /** Stops listening first, then lets go of everything it opened. */
+  /** Stops listening first, then closes everything it opened. */
   close(): Promise<void>;
 }
 
-/** A stop that takes longer than this is cut off: orchestrators kill after 30 s, and the ledger does not mind. */
+/** A stop that takes longer is aborted: orchestrators kill after 30 s, which the ledger survives. */
 const STOP_LIMIT_MS = 25_000;
 const EXIT_FAILED = 1;
 
-/** What else a program does when it has started, and before it ends. */
+/** What a program does after it has started, and before it exits. */
 interface Turns<S extends Service> {
   started?(service: S): void;
-  /** Lets go of what is still open, as after a start that failed half-way. */
+  /** Closes what is still open, also after a failed start. */
   ending?(): Promise<void>;
 }
 
-/** Runs a program until it is told to stop. Failures to start are one readable message, not a stack trace. */
+/** Runs a program until it receives a signal. A failed start prints one readable message, not a stack trace. */
 export async function serve<S extends Service>(
   start: () => Promise<S>,
   { started = () => {}, ending = async () => {} }: Turns<S> = {},
@@ -39,11 +39,11 @@ export async function serve<S extends Service>(
   }
 }
 
-/** A failure may say what the program ends with: 2 where it cannot use what it was told. */
+/** An error may have its own exit code, such as 2 for invalid arguments. */
 const exitCodeOf = (error: unknown): number =>
   error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number' ? error.exitCode : EXIT_FAILED;
 
-/** Closes things in the given order; what fails to close does not keep the rest open. */
+/** Closes things in the given order; a failure does not keep the rest open. */
 export async function closeInOrder(app: App, ...others: readonly { close(): Promise<unknown> }[]): Promise<void> {
   for (const part of [app, ...others]) {
     await part.close().catch((error: unknown) => {
@@ -55,18 +55,18 @@ export async function closeInOrder(app: App, ...others: readonly { close(): Prom
 function stopOnSignals(service: Service, ending: () => Promise<void>): void {
   let stopping = false;
   const stop = async (drain: () => Promise<void>): Promise<void> => {
-    if (stopping) return; // a second Ctrl-C changes nothing: stopping is under way and has a limit
+    if (stopping) return; // a second Ctrl-C changes nothing: the stop has a time limit
     stopping = true;
     cutOffLate();
     await drain();
     await end(service, ending);
   };
-  // Ctrl-C is pressed by somebody who waits at a terminal.
+  // Ctrl-C skips draining, because somebody is waiting at a terminal.
   process.on('SIGINT', () => void stop(async () => {}));
   process.on('SIGTERM', () => void stop(async () => service.drain?.()));
 }
 
-/** Gives proxies the time to see at /readyz that requests belong elsewhere. */
+/** Gives proxies time to see at /readyz that they must send requests elsewhere. */
 export async function drain(app: App, ms: number): Promise<void> {
   app.withdraw();
   await sleep(ms);
@@ -107,11 +107,11 @@ export async function listen(app: App, options: ListenOptions, auth: AuthOptions
   }
 }
 
-/** Whether requests are asked for a key, from now on and for ever. */
+/** Whether requests need a key. Never becomes false again. */
 const needsKey = async ({ apiKey, keys }: AuthOptions): Promise<boolean> =>
   apiKey !== null || (keys !== null && (await keys.any()));
 
-/** What a person does about it, where that is known. */
+/** Adds what to do, if that is known. */
 function explained(error: unknown, options: ListenOptions): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const text = EXPLANATIONS[code]?.(options);

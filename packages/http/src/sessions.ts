@@ -8,13 +8,13 @@ import { isLoopback } from './serve.ts';
 import type { Routes } from './types.ts';
 
 const NAME = 'slowwave_session';
-/** A working day; then somebody has to show the key again. */
+/** A working day; then people sign in again. */
 const LASTS_S = 12 * 60 * 60;
 const SECOND_MS = 1_000;
 
-/** What a browser carries after somebody has shown a key: the key itself, sealed. So it ends when the key ends. */
+/** The cookie of a session: the encrypted key itself. A session therefore ends when the key ends. */
 export interface Sessions {
-  /** The key that a request's session was begun with; null: it has none that counts. */
+  /** The key of a request's session; null: it has no valid session. */
   keyOf(request: FastifyRequest): string | null;
   begin(reply: FastifyReply, key: string): void;
   end(reply: FastifyReply): void;
@@ -38,7 +38,7 @@ export function sessions(apiKey: string | null, now: () => number = Date.now): S
   };
 }
 
-/** Not for scripts, never sent along from other sites, and over https only where the request came so. */
+/** Not readable by scripts, never sent from other sites, and limited to https if the request used it. */
 function setCookie(reply: FastifyReply, value: string, seconds: number): void {
   const secure = isHttps(reply.request) ? '; Secure' : '';
   reply.header('set-cookie', `${NAME}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`);
@@ -58,8 +58,8 @@ function cookieOf({ headers }: FastifyRequest): string | null {
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Whether a browser sends this of its own page: a page of somebody else's must not act with the session. Requests that
- * only read pass: their answers stay unreadable for others.
+ * Whether a browser sends this from our own page: a foreign page must not act with the session. Reads are allowed, because
+ * foreign pages cannot see the response.
  */
 export function isOwn({ method, headers }: FastifyRequest): boolean {
   if (READS.has(method)) return true;
@@ -69,8 +69,8 @@ export function isOwn({ method, headers }: FastifyRequest): boolean {
 }
 
 /**
- * Whether a page of another site has the browser send this: where no key is needed that is all it takes. Programs, and
- * pages of this machine, are not of another site. Links to our pages may stand anywhere.
+ * Whether a page of another site makes the browser send this, which is a danger if no key is needed. Programs and pages of
+ * this machine are not another site. Links to our pages may be anywhere.
  */
 export function isForeign({ method, headers, routeOptions }: FastifyRequest): boolean {
   const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
@@ -87,14 +87,14 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Makes texts unreadable and unchangeable for who carries them, and readable again. */
+/** Encrypts and authenticates texts. */
 interface Sealer {
   seal(text: string): string;
-  /** null: not sealed here, or changed since. */
+  /** null: not sealed here, or modified since. */
   unseal(sealed: string): string | null;
 }
 
-/** Seals with what processes with the same static key share; without one, with what only this process has. */
+/** Uses a key derived from the static API key, which processes share; without one, a random key of this process. */
 export function sealer(apiKey: string | null): Sealer {
   const key =
     apiKey === null
@@ -121,7 +121,7 @@ export function sealer(apiKey: string | null): Sealer {
   };
 }
 
-/** Whom a key stands for; throws a problem where it is refused. */
+/** Finds the principal of a key; throws a problem if it is refused. */
 export type Known = (key: string, request: FastifyRequest) => Promise<Principal>;
 
 const LOGIN = '/login';
@@ -130,15 +130,15 @@ const NEXT_MAX = 2_000;
 const Next = z.object({ next: z.string().max(NEXT_MAX).default('/queues') });
 const Shown = Next.extend({ key: z.string().max(KEY_MAX) });
 
-/** Who may send a login at all; throws a problem otherwise. */
+/** Throws a problem if a request may not sign in at all. */
 type MayLogIn = (request: FastifyRequest) => Promise<void>;
 
-/** Where people show a key, and where they go to have it forgotten. */
+/** Where people sign in with a key, and sign out. */
 export const loginRoutes =
   (sessions: Sessions, known: Known, mayLogIn: MayLogIn): Routes =>
   async (app) => {
     allowPages(app);
-    // Before a byte of a body is read: anybody can send these.
+    // Before the body is read: anybody can send these requests.
     app.addHook('onRequest', async (request) => {
       await mayLogIn(request);
       if (!isOwn(request)) throw foreign();
@@ -177,7 +177,7 @@ const SEE_OTHER = 303;
 const page = (reply: FastifyReply, of: Parameters<typeof loginPage>[0]) =>
   reply.type('text/html; charset=utf-8').send(loginPage(of));
 
-/** Why a key opens nothing; null: the request is from now on that of who showed it. */
+/** Why a key is refused; null: it is accepted, and the request is that of its owner. */
 async function refusalOf(
   known: Known,
   { request, key }: { request: FastifyRequest; key: string },
@@ -196,12 +196,12 @@ async function refusalOf(
 /** Only a path of this server: a link to the login must not lead elsewhere. */
 const here = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/queues');
 
-/** Sends a person who looks at a page without a session to where they can show a key. */
+/** Redirects a person who opens a page without a session to the login page. */
 export function toLogin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.redirect(`${LOGIN}?${new URLSearchParams({ next: request.url })}`, SEE_OTHER);
 }
 
-/** Whether a person looks at a page of ours in a browser. */
+/** Whether a person opens one of our pages in a browser. */
 export const isPageView = (request: FastifyRequest): boolean =>
   request.method === 'GET' &&
   request.routeOptions.config.page === true &&
@@ -210,11 +210,11 @@ export const isPageView = (request: FastifyRequest): boolean =>
 interface PageShown {
   readonly next: string;
   readonly refusal: string | null;
-  /** Somebody has signed in here already. */
+  /** Somebody is signed in already. */
   readonly signedIn: boolean;
 }
 
-/** The page that asks for a key, and lets go of it. It loads nothing, and has no script. */
+/** The page to sign in and out. It loads nothing and has no script. */
 function loginPage(shown: PageShown): string {
   return `<!doctype html>
 <html lang="en">

@@ -14,8 +14,7 @@ import type { App, Arrival, ShellOptions } from './types.ts';
 import { validator } from './validation.ts';
 
 /**
- * Generous for a large transcript, short for a trickling attacker. Node.js looks every half a minute unless told otherwise,
- * and lets who trickles stay for as much longer.
+ * Long enough for a large transcript, short enough against slow attacks. By default Node.js checks only every 30 s.
  */
 const USUAL_ARRIVAL: Arrival = { headersMs: 10_000, requestMs: 30_000, checkedMs: 2_000 };
 /** A connection without traffic is closed after this, in ms: longer than the longest long-poll. */
@@ -23,7 +22,7 @@ const IDLE_CONNECTION_MS = 90_000;
 /** Longer than the 60 s many proxies keep idle connections, so that the proxy closes first. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** What every HTTP app shares: errors, auth, ids, headers, health, metrics and docs. Routes are registered on it. */
+/** What every HTTP app has: errors, auth, ids, headers, health, metrics and docs. Routes are registered on it. */
 export async function createShell(options: ShellOptions): Promise<App> {
   const app = bareServer(options);
   app.setValidatorCompiler(validator);
@@ -53,7 +52,7 @@ function bareServer(options: ShellOptions): App {
   const { headersMs, requestMs, checkedMs } = options.arrival ?? USUAL_ARRIVAL;
   return fastify({
     logger: false,
-    // A request that has come this far is answered, also while the listener closes.
+    // Requests that have arrived are completed, even while the listener closes.
     return503OnClosing: false,
     genReqId: requestId,
     rewriteUrl: ({ url }) => tidyUrl(url ?? '/'),
@@ -76,13 +75,13 @@ function abortWhenStopping(app: App): void {
   const withdrawn = new AbortController();
   app.decorate('withdrawn', withdrawn.signal);
   app.decorate('withdraw', () => withdrawn.abort());
-  // Whoever holds a connection open would find it closed; so they go elsewhere with the next request.
+  // Clients with open connections send the next request elsewhere.
   app.addHook('onSend', async (_request, reply) => {
     if (withdrawn.signal.aborted) reply.header('connection', 'close');
   });
 }
 
-/** Keeps every route that is added and tells which methods a path takes. Add it before the routes. */
+/** Collects all routes that are added later. Returns which methods a path has. */
 function registerRouteTable(app: App): (path: string) => readonly string[] {
   const table: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook('onRoute', (route) => {
@@ -96,7 +95,7 @@ function registerRouteTable(app: App): (path: string) => readonly string[] {
   };
 }
 
-/** A route that declares no query parameters takes none: a misspelt one must not be ignored. */
+/** A route without query parameters refuses them: a misspelt one must not be ignored. */
 function refuseUnknownQuery(route: { schema?: { querystring?: unknown } }): void {
   const schema = route.schema ?? {};
   if (schema.querystring === undefined) route.schema = { ...schema, querystring: z.strictObject({}) };
@@ -110,10 +109,10 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${parts.join('/')}$`);
 }
 
-/** Where clients of others come in, who write slashes twice in a row and at the end. */
+/** Paths for mem0's clients, which double slashes and append them. */
 const LENIENT = /^\/mem0(?=\/|$)/;
 
-/** The url with slashes as routes have them, where that is forgiven; any other as it is. */
+/** The URL of such a client with slashes as in our routes; any other URL unchanged. */
 function tidyUrl(url: string): string {
   if (!LENIENT.test(url)) return url;
   const [path = '', ...query] = url.split('?');

@@ -17,7 +17,7 @@ export type App = FastifyInstance<
 /** A set of routes, to be registered on a shell. */
 export type Routes = FastifyPluginAsyncZod;
 
-/** Structured lines about what happens; never bodies. */
+/** Structured log lines; never bodies. */
 export interface HttpLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -25,11 +25,11 @@ export interface HttpLog {
   error(fields: object, message: string): void;
 }
 
-/** Who is let in. */
+/** How requests are authenticated. */
 export interface AuthOptions {
-  /** The one key of the operator; null: none. */
+  /** The static key of the operator; null: none. */
   readonly apiKey: string | null;
-  /** The keys that were given out; null: there are none to be asked for. */
+  /** The keys of the ledger; null: keys are not used. */
   readonly keys: KeyCheck | null;
 }
 
@@ -38,29 +38,28 @@ export interface Arrival {
   readonly headersMs: number;
   /** With its headers. */
   readonly requestMs: number;
-  /** How often it is looked for those who take longer. */
+  /** How often slow requests are looked for. */
   readonly checkedMs: number;
 }
 
 export interface ShellOptions {
-  /** Which app answers: named in metrics and in the description of the API. */
+  /** The app's name in metrics and in the OpenAPI description. */
   readonly name: string;
   readonly auth: AuthOptions;
   readonly log: HttpLog;
   /** What the app runs on, e.g. { ledger: 'sqlite' }; shown at /healthz. */
   readonly runsOn: Readonly<Record<string, string>>;
   /**
-   * Throws when a new start of the process may mend what is wrong, such as a connection that nobody answers on; left out
-   * where nothing is to be asked. /healthz fails meanwhile.
+   * Throws if a restart of the process may help, such as when a connection stays silent. /healthz fails meanwhile.
    */
   readonly alive?: () => Promise<void>;
-  /** One check per dependency; it throws when the dependency does not answer. */
+  /** One check per dependency; it throws if the dependency does not respond. */
   readonly ready: Readonly<Record<string, () => Promise<void>>>;
-  /** Requests a second that each given key may send to this process; null: as many as it likes. */
+  /** Requests per second that each key may send to this process; null: unlimited. */
   readonly keyRate: number | null;
-  /** Who is told of who did what; null, or left out: nobody. */
+  /** Where audit entries go; null or omitted: nowhere. */
   readonly audit?: AuditSink | null;
-  /** How long a request may take to arrive; left out: as is usual. */
+  /** How long a request may take to arrive; omitted: the default. */
   readonly arrival?: Arrival;
   /** Where request metrics are kept; callers add their own to the same registry. */
   readonly metrics: Registry;
@@ -68,32 +67,32 @@ export interface ShellOptions {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers without a key, even when one is set. */
+    /** Needs no key. */
     open?: boolean;
-    /** A page for people, which a browser's session opens. */
+    /** A page for people, which a session can open. */
     page?: boolean;
-    /** What it needs of a key; operators only where it says nothing. */
+    /** The scope that it needs. Default: operator. */
     scope?: RouteScope;
-    /** How it keeps a key for one user or app inside that. */
+    /** How it limits a key for one user or app. */
     bounds?: Bounds;
-    /** Leaves an entry in the audit log, whatever else would follow; false: never. */
+    /** true: always recorded in the audit log; false: never. */
     audited?: boolean;
   }
   interface FastifyInstance {
     /** Aborts when the service begins to stop. */
     readonly stopping: AbortSignal;
-    /** From now on /readyz says that the service is stopping; everything is still answered. */
+    /** From now on /readyz reports that the service is stopping; requests are still served. */
     withdraw(): void;
     readonly withdrawn: AbortSignal;
   }
   interface FastifyRequest {
-    /** Who asks; null where no key is asked for. */
+    /** Who sent it; null: the route needs no key. */
     principal: Principal | null;
-    /** A key that has ended, and was sent all the same. */
+    /** A key that is no longer valid but was sent. */
     refusedKey: RefusedKey | null;
-    /** Of the problem it is answered with. */
+    /** The code of the problem in the response. */
     problemCode: string | null;
-    /** What it is about, where a route has said so. */
+    /** What it is about, if its route has set it. */
     subject: Subject | null;
   }
 }

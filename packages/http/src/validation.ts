@@ -2,7 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { core } from 'zod';
 import { type InputMistake, type ProblemError, problem, shorten } from './errors.ts';
 
-/** Most mistakes that one answer tells. Nobody reads more, and looking for them is work that others wait for. */
+/** The most mistakes in one response. Nobody reads more, and finding them would delay others. */
 const MISTAKES_MAX = 20;
 const SHOWN = MISTAKES_MAX + 1;
 
@@ -27,12 +27,12 @@ export const validator: FastifySchemaCompiler<core.$ZodType> = ({ schema, httpPa
   };
 };
 
-/** zod would name each unknown field in one sentence, which nobody reads: twenty of them are named one by one. */
+/** zod would put all unknown fields in one text; here up to twenty are listed one by one. */
 const wording: core.$ZodErrorMap = ({ code }) => (code === 'unrecognized_keys' ? 'unknown fields' : undefined);
 
 /**
- * What the schema makes of a part that has nothing it asks for, which is most of them: found out once, not with every
- * request. Headers that are not described pass as they are. Null where the schema has to look.
+ * The result for a part without any described field, which is the usual case: computed once instead of with every request.
+ * Other headers are passed on unchanged. Returns null if the schema must check.
  */
 function known(schema: core.$ZodType, part: 'headers' | 'querystring'): ((data: unknown) => object | null) | null {
   if (!(schema instanceof core.$ZodObject)) return null;
@@ -47,7 +47,7 @@ function known(schema: core.$ZodType, part: 'headers' | 'querystring'): ((data: 
   };
 }
 
-/** Whether nothing is asked of headers that are not named, and nothing is made of those that are missing. */
+/** Whether other headers are unchecked, and missing ones get no default. */
 function passesOthers(schema: core.$ZodObject): boolean {
   const { catchall, checks = [] } = schema._zod.def;
   const made = core.safeParse(schema, { other: '' });
@@ -73,8 +73,8 @@ type Issue = core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 /**
- * What is wrong with an input: one entry per mistake, with its path, what was expected and what was got. One more than an
- * answer tells shows that there are more.
+ * One entry per mistake, with its path, what was expected and what was got. One more than a response lists means that there
+ * are more.
  */
 export function mistakes(issues: readonly Issue[], input: unknown): readonly InputMistake[] {
   return issues
@@ -122,7 +122,7 @@ function describeUnion(issue: core.$ZodIssueInvalidUnion, path: Path, input: unk
 
 const isOtherKind = (issue: Issue): boolean => issue.code === 'invalid_type' && issue.path.length === 0;
 
-/** What would have been right; null where the schema's own message says it. */
+/** What was expected; null if the schema's own message says it. */
 function expectation(issue: Issue): string | null {
   switch (issue.code) {
     case 'invalid_type':
@@ -180,7 +180,7 @@ function written(path: Path): string {
     .replace(/^\./, '');
 }
 
-/** Longest value an answer repeats as it was given, in characters of JSON. */
+/** The longest value that a response repeats, in characters of JSON. */
 const ECHO_MAX = 60;
 
 /** A given value in a few words: its kind, and itself where it is short. */
@@ -200,8 +200,8 @@ function echoed(value: string, otherwise: string): string {
 }
 
 /**
- * Lets every list of a schema stop at the item with which it has as many mistakes as are told; zod itself looks at all
- * items, or stops at the first mistake. Of what is too long nothing else is told: the checks behind would read megabytes.
+ * Makes every list of a schema stop once it has as many mistakes as a response lists; zod itself checks all items, or stops
+ * at the first mistake. Texts that are too long get no further checks, which would read megabytes.
  */
 function stopAtEnough(schema: core.$ZodType): void {
   if (seen.has(schema)) return;
@@ -214,7 +214,7 @@ function stopAtEnough(schema: core.$ZodType): void {
 /** Schemas are shared between routes, and refer to themselves. */
 const seen = new WeakSet<core.$ZodType>();
 
-/** What a schema is made of, whichever kind it is. */
+/** The schemas inside a schema of any kind. */
 function partsOf(schema: core.$ZodType): readonly core.$ZodType[] {
   if (schema instanceof core.$ZodLazy) return [schema._zod.innerType];
   const given: readonly unknown[] = Object.values(schema._zod.def);
@@ -231,7 +231,8 @@ function stopList(list: core.$ZodArray): void {
   const most = Math.min(...core.util.sizeCaps(def.checks).map(([size]) => size));
   const parse: typeof whole = (payload, context) => {
     const items: unknown = payload.value;
-    // What is no list, or too long, zod refuses without looking at an item.
+    // zod refuses a value that is not a list or is too long without checking an item.
+    // Too long texts are reported at once: the expression below would read megabytes.
     if (!Array.isArray(items) || items.length > most) {
       const refused = whole(payload, context);
       list._zod.parse = parse; // zod has put back its own

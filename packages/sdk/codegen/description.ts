@@ -1,13 +1,13 @@
 import { startOwnServer } from '@slowwave/testkit';
 import type { Description } from './types-of.ts';
 
-/** What the API says of itself. */
+/** The OpenAPI description of a server. */
 export async function describedBy(url: string): Promise<Description> {
   const answer = await fetch(`${url}/openapi.json`);
   return (await answer.json()) as Description;
 }
 
-/** The same, of a server that is started for the question. */
+/** The same, of a server that is started for it. */
 export async function ownDescription(): Promise<Description> {
   const server = await startOwnServer({});
   try {

@@ -5,7 +5,7 @@ import { memoriesOf, usersOf } from './groups/memories.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
 import { sender } from './send.ts';
 
-/** A client for one Slowwave. It holds nothing open: there is nothing to close. */
+/** A client for a Slowwave server. It keeps nothing open, so there is nothing to close. */
 export function createSlowwave(options: SlowwaveOptions) {
   const settings = settingsOf(options);
   const send = sender(settings);

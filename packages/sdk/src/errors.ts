@@ -12,7 +12,7 @@ interface Facts {
   readonly errors: readonly Mistake[];
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** By which the server's log knows the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | null;
   readonly cause?: unknown;
 }
@@ -36,12 +36,12 @@ export class SlowwaveError extends Error {
   }
 }
 
-/** Answers after which the same request may succeed: the server was full, away, or waited for something in vain. */
+/** Statuses after which the same request may succeed later. */
 const PASSING = new Set([408, 429, 502, 503, 504]);
 
 const isPassing = (status: number): boolean => PASSING.has(status);
 
-/** What an answer that is no success says. */
+/** The error in a response without success. */
 export async function errorOf(answer: Response): Promise<SlowwaveError> {
   const { status } = answer;
   const requestId = answer.headers.get('x-request-id');

@@ -4,14 +4,14 @@ export interface SlowwaveOptions {
   readonly apiKey?: string | undefined;
   /** How long one try may take, in ms (30,000). A wait for a batch comes on top. */
   readonly timeoutMs?: number | undefined;
-  /** How often a call is tried again that may be (3). */
+  /** How often a call is retried if that is safe (3). */
   readonly retries?: number | undefined;
   /** Another fetch, e.g. one that goes through a proxy. */
   readonly fetch?: typeof fetch | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What any single call can be told. */
+/** Options of a single call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
@@ -29,7 +29,7 @@ export interface Settings {
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
 
-/** The options with what was not said filled in. Throws a TypeError for a url that cannot be one. */
+/** The options with defaults. Throws a TypeError for an invalid url. */
 export function settingsOf({ url, apiKey, timeoutMs, retries, headers, ...given }: SlowwaveOptions): Settings {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new TypeError(`expected url to be like http://localhost:7070, got ${JSON.stringify(url)}`);
@@ -39,7 +39,7 @@ export function settingsOf({ url, apiKey, timeoutMs, retries, headers, ...given 
     headers: { ...headers, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
     timeoutMs: timeoutMs ?? TIMEOUT_MS,
     retries: retries ?? RETRIES,
-    // Called by its own name: browsers refuse a fetch that belongs to another object.
+    // Not as a method: browsers refuse a fetch that belongs to another object.
     fetch: given.fetch ?? ((input, init) => fetch(input, init)),
   };
 }

@@ -4,7 +4,7 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Everything on a list, page after page; the next page is asked for when it is needed. */
+/** All items of a list; pages are requested when they are needed. */
 export async function* everyPage<T>(page: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void> {
   let cursor: string | undefined;
   do {
@@ -30,7 +30,7 @@ export async function* everyLine<T>(answer: Response): AsyncGenerator<T, void> {
       if (done) return;
     }
   } finally {
-    // Who stops reading early wants no more of it.
+    // Readers that stop early need no more of it.
     await reader.cancel();
   }
 }

@@ -7,16 +7,16 @@ type Part<K extends Name, P extends string> = P extends keyof Operations[K]
   ? { readonly [Q in P]: Operations[K][P] }
   : unknown;
 
-/** What an operation takes: parts of its path, its query, its body. */
+/** The input of an operation: path parameters, query and body. */
 export type Given<K extends Name> = Part<K, 'params'> & Part<K, 'body'> & OptionalQuery<K> & Extra;
 type OptionalQuery<K extends Name> = Operations[K] extends { query?: infer Q } ? { readonly query?: Q } : unknown;
 
 interface Extra {
-  /** Makes a post that was sent twice count once. */
+  /** Makes a repeated request count once. */
   readonly idempotencyKey?: string | undefined;
-  /** How long the server itself was asked to wait, in ms: the timeout begins after that. */
+  /** How long the server is asked to wait, in ms; added to the timeout. */
   readonly waitMs?: number | undefined;
-  /** A post that changes nothing, and may be sent again. */
+  /** A POST that can be repeated safely. */
   readonly readsOnly?: boolean | undefined;
 }
 
@@ -26,7 +26,7 @@ export type Send = <K extends Name>(
   options?: CallOptions,
 ) => Promise<Operations[K]['answer']>;
 
-/** Sends operations as JSON, again where that is safe and may help. */
+/** Sends operations as JSON, with retries if they are safe and may help. */
 export function sender(settings: Settings): Send {
   return async (name, given, options) => {
     const answer = await open(settings, { name, given: given as Loose, options: options ?? {} });
@@ -46,7 +46,7 @@ interface Call {
   readonly options: CallOptions;
 }
 
-/** The answer to a call, once it is a success; its body is still to be read. */
+/** The successful response to a call, with its body unread. */
 export async function open(settings: Settings, call: Call): Promise<Response> {
   const retries = call.options.retries ?? settings.retries;
   for (let tried = 0; ; tried += 1) {
@@ -59,7 +59,7 @@ export async function open(settings: Settings, call: Call): Promise<Response> {
   }
 }
 
-/** A request that was not carried out may always be sent again; else only one that counts once however often it comes. */
+/** A request that was not executed can always be repeated; any other only if repeating it is safe. */
 function mayRepeat({ name, given }: Call, { status }: SlowwaveError): boolean {
   if (status === 429) return true;
   const isPost = name.startsWith('POST ');
@@ -112,19 +112,19 @@ function notAnswered(cause: unknown, of: { url: string; timedOut: boolean; timeo
   });
 }
 
-/** The first pause between two tries, in ms; each further one is twice as long, up to a limit. */
+/** The first pause between two attempts, in ms; each further one is twice as long, up to a limit. */
 const FIRST_MS = 200;
 const LONGEST_MS = 20_000;
-/** A server may ask for a longer one, which is followed up to here. */
+/** The longest pause that a server can request. */
 const ASKED_MAX_MS = 60_000;
 
 interface Pause {
-  /** What was answered, if anything was. */
+  /** The response; null: none. */
   readonly answer: Response | null;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Waits before the next try: as long as the server says, else ever longer, and never all callers equally long. */
+/** Waits before the next attempt: as long as the server says, else with exponential backoff and jitter. */
 async function pauseBefore(tried: number, { answer, signal }: Pause): Promise<void> {
   const asked = answer === null ? null : askedMs(answer.headers.get('retry-after'));
   const own = Math.min(LONGEST_MS, FIRST_MS * 2 ** tried);
@@ -153,7 +153,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** An idempotency key of its own for each post. Also where pages are not served over https. */
+/** A new idempotency key. Works on pages without https, too. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

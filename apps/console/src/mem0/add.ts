@@ -12,10 +12,10 @@ import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
 import { Bookkeeping, Ids, momentOf } from './fields.ts';
 
-/** How long an answer at once may take, in ms. */
+/** How long a synchronous add may take, in ms. */
 export const AT_ONCE_MS = 60_000;
 
-/** As large as ours, which says what is wrong inside: larger ones are not passed on to it. */
+/** As large as in our API, which then validates the inside. Larger ones are not forwarded. */
 const Content = z.union([z.string().max(CONTENT_MAX), z.array(z.unknown()).max(PARTS_MAX), z.looseObject({})]);
 
 export const AddBody = z.strictObject({
@@ -37,7 +37,7 @@ export const AddBody = z.strictObject({
   memory_type: z.string().nullish(),
   async_mode: z.boolean().nullish(),
   ...Bookkeeping,
-  // What follows is refused when it is asked for.
+  // The following fields are refused if they are set.
   custom_categories: z.unknown().optional(),
   agent_custom_instructions: z.unknown().optional(),
   structured_data_schema: z.unknown().optional(),
@@ -45,7 +45,7 @@ export const AddBody = z.strictObject({
 });
 type AddBody = z.infer<typeof AddBody>;
 
-/** Queued, unless nothing is to be inferred: then it is answered with what was stored. */
+/** Queued, unless nothing is inferred: then the response is what was stored. */
 export function addMemories(app: App, ask: Ask): void {
   app.post('/v3/memories/add', { schema: { body: AddBody } }, async (request) => {
     const body = batchOf(request.body);
@@ -99,7 +99,7 @@ const idsOf = ({ user_id, agent_id, run_id, app_id }: AddBody): object => ({
   ...(app_id && { app_id }),
 });
 
-/** An image may stand alone in place of a list of parts. */
+/** An image may be sent alone instead of a list of parts. */
 function messageOf(message: Readonly<Record<string, unknown>>): object {
   const { role, content, name } = message;
   const isPart = typeof content === 'object' && content !== null && !Array.isArray(content);
@@ -119,7 +119,7 @@ export const resultOf = ({ memory_id, memory, event }: BatchView['events'][numbe
   event,
 });
 
-/** What became of an add: its event is our batch. */
+/** The outcome of an add: an event is our batch. */
 export function events(app: App, ask: Ask): void {
   app.get('/v1/event/:id', { schema: { params: z.strictObject({ id: z.string() }) } }, async (request) => {
     const path = `/v1/batches/${encodeURIComponent(request.params.id)}`;

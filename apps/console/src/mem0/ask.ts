@@ -10,10 +10,10 @@ interface Call {
   readonly body?: object;
 }
 
-/** Asks our own API on behalf of who asks here: with the same key, so that nothing is allowed here that is not there. */
+/** Calls our own API with the caller's key, so that nothing is allowed here that is not allowed there. */
 export type Ask = <Answer>(request: FastifyRequest, call: Call) => Promise<Answer>;
 
-/** What our own API refused, to be told in mem0's form. */
+/** A refusal of our own API, to be sent in mem0's format. */
 class RefusedError extends Error {
   readonly statusCode: number;
   readonly code: string;
@@ -41,7 +41,7 @@ export const asking =
     const answer = await rooms.inject({
       method,
       url: path,
-      // One id for both, so that the audit log tells of the request that its caller knows.
+      // The same id, so that the audit log has the id that the caller knows.
       headers: {
         host: host ?? 'localhost',
         'x-request-id': request.id,
@@ -64,7 +64,7 @@ interface Listed<T> {
 }
 
 const PAGE = 200;
-/** mem0 counts whatever it lists, so all of it is read; with more than this that would take too long. */
+/** mem0 returns the total of every list, so all of it is read; reading more would take too long. */
 const MOST = 20_000;
 
 interface Wanted {
@@ -92,7 +92,7 @@ export async function everything<T>(ask: Ask, request: FastifyRequest, { path, q
 const tooMany = (path: string) =>
   problem('invalid_request', `there are more than ${MOST}, too many to count; page through GET ${path} with cursor`);
 
-/** Mistakes as mem0's API tells them: one sentence, under both names that its clients look at. */
+/** Errors in mem0's format: one text, under both names that its clients read. */
 export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
   app.setErrorHandler((thrown, request, reply) => {
     const told = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
@@ -102,6 +102,6 @@ export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
   });
 }
 
-/** A field of mem0's API that has no counterpart here is refused: ignoring it would be a promise not kept. */
+/** Refuses a field of mem0's API that is not supported: ignoring it would be misleading. */
 export const unsupported = (field: string, instead: string) =>
   problem('invalid_request', `${field} is not supported by this server; ${instead}`);

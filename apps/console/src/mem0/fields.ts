@@ -2,7 +2,7 @@ import { FilterError, localIsoOf, readFilter, type Scope, scopeFromFilter, writt
 import { problem } from '@slowwave/http';
 import { z } from 'zod';
 
-/** The ids that mem0's bodies name side by side; null is as good as nothing. */
+/** The ids in mem0's bodies; null is the same as omitted. */
 export const Ids = {
   user_id: z.string().nullish(),
   agent_id: z.string().nullish(),
@@ -18,7 +18,7 @@ export const QueryIds = {
   app_id: z.string().optional(),
 };
 
-/** How mem0's own service goes about it; the answer is the same here. */
+/** Fields for mem0's own service, which make no difference here. */
 export const Bookkeeping = {
   output_format: z.string().nullish(),
   version: z.string().nullish(),
@@ -40,7 +40,7 @@ export const PageFields = {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const SECOND_MS = 1_000;
 
-/** A moment as mem0's API takes it: seconds since 1970, a day, or ISO 8601 with or without an offset, which is kept. */
+/** A time in mem0's formats: seconds since 1970, a day, or ISO 8601 with or without an offset, which is kept. */
 export function momentOf(given: number | string): string {
   const text = typeof given === 'string' ? given : '';
   const date =
@@ -49,18 +49,18 @@ export function momentOf(given: number | string): string {
   throw problem('invalid_request', `expected a time as seconds or ISO 8601, got ${JSON.stringify(given).slice(0, 80)}`);
 }
 
-/** Without one it is read as UTC: where this server stands must not matter. */
+/** Without an offset it is UTC: the server's time zone must not matter. */
 const withOffset = (text: string): string => (/(z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
 
 export type Json = Readonly<Record<string, unknown>>;
 
 interface Scoped {
   readonly scope: Readonly<Record<string, string>>;
-  /** As our own API takes it. */
+  /** In our own API's format. */
   readonly filters: Json;
 }
 
-/** Whose memories a filter of mem0's asks for: the ids that it demands whatever else it says. */
+/** The owner in a mem0 filter: the ids that it always requires. */
 export function scopedBy(given: Json | undefined): Scoped {
   const filters = spelt(given ?? {}) as Json;
   const scope = read(filters);
@@ -83,7 +83,7 @@ function read(filters: Json) {
   }
 }
 
-/** Field names as they are written here; what stands inside of metadata is the caller's own. */
+/** Field names in our spelling; metadata is left unchanged. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   userId: 'user_id',
   agentId: 'agent_id',
@@ -114,7 +114,7 @@ function idsOf({ userId, agentId, runId, appId }: Scope): Record<string, string>
   };
 }
 
-/** A condition that has to hold as well. */
+/** Adds a condition. */
 export const also = (filters: Json, condition: Json | null): Json =>
   condition === null ? filters : { AND: [filters, condition] };
 
@@ -124,5 +124,5 @@ export const queryText = (query: Readonly<Record<string, string | number | undef
   return given.size === 0 ? '' : `?${given}`;
 };
 
-/** Where our own API has one memory. */
+/** The path of a memory in our own API. */
 export const memoryPath = (id: string): string => `/v1/memories/${encodeURIComponent(id)}`;

@@ -111,7 +111,7 @@ export function entities(app: App, ask: Ask): void {
   }
 }
 
-/** At once nothing of it is read any more; its rows go in the background. */
+/** Takes effect at once; rows are deleted in the background. */
 async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof NamedEntity>): Promise<void> {
   if (type === 'app') {
     throw problem(
@@ -123,7 +123,7 @@ async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<ty
   await ask(request, { method: 'DELETE', path: `/v1/${type}s/${encodeURIComponent(id)}` });
 }
 
-/** mem0 would delete what only names them as well. */
+/** mem0 would also delete memories that only name them. */
 const STAYS: Readonly<Record<string, string>> = {
   agent: ' What users said to it belongs to them and is kept.',
   run: ' What users or agents said in it belongs to them and is kept.',
@@ -137,7 +137,7 @@ const FeedbackBody = z.strictObject({
   project_id: z.string().nullish(),
 });
 
-/** Kept in the memory's metadata, where filters find it; none takes it away again. */
+/** Stored in the memory's metadata, where filters find it; feedback without a value removes it. */
 export function feedback(app: App, ask: Ask): void {
   app.post('/v1/feedback', { schema: { body: FeedbackBody } }, async (request) => {
     const { memory_id, feedback: given, feedback_reason: reason } = request.body;
@@ -155,12 +155,12 @@ const CreateExport = z.looseObject({ filters: Filters, schema: z.record(z.string
 const GetExport = z.looseObject({ memory_export_id: z.string().optional(), filters: Filters.optional() });
 
 /**
- * An export is its filters: it is made when it is fetched, of what holds then. It has the memories as they are; no model
- * brings them into the schema.
+ * An export is only its filters: it is created when it is fetched, from the current memories. No model converts them to
+ * the schema.
  */
 export function memoryExports(app: App, ask: Ask): void {
   app.post('/v1/exports', { schema: { body: CreateExport } }, async (request) => {
-    scopedBy(request.body.filters); // a mistake is told now
+    scopedBy(request.body.filters); // report mistakes now
     return {
       message: 'Memory export request received. The export will be ready when it is fetched.',
       id: idOf(request.body.filters),

@@ -78,7 +78,7 @@ type View = z.infer<typeof WebhookView>;
 const OF_PROJECT = '/api/v1/webhooks/projects/:project';
 const NAMED = '/api/v1/webhooks/:id';
 
-/** Registered as mem0's clients do; what is sent is as in docs/webhooks.md. A tenant has one project. */
+/** Webhooks in mem0's format; deliveries are as in docs/webhooks.md. A tenant has one project. */
 export function webhooks(app: App, ask: Ask): void {
   app.get(OF_PROJECT, { schema: { params: OfProject } }, async (request) => {
     const { results } = await ask<z.infer<typeof WebhookList>>(request, {

@@ -47,7 +47,7 @@ const routes =
     selfHosted(app, ask);
   };
 
-/** It is mem0's to describe; docs/from-mem0.md tells what differs. */
+/** mem0 documents these routes; docs/from-mem0.md lists the differences. */
 function hideFromDescription(app: Parameters<Routes>[0]): void {
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
@@ -60,9 +60,9 @@ interface Rooms {
 }
 
 /**
- * All of our own routes, to be asked from inside alone: mem0's clients post, search and manage at one address, and one
- * request of theirs may be several of ours, which are neither counted nor measured again. Opened with the first
- * question: who has no such client starts as fast as without.
+ * All of our own routes, for internal calls only: mem0's clients post, search and manage at one address. One of their
+ * requests may be several of ours, which are neither counted nor measured again. Opened with the first request, so that
+ * the start is not slower without such clients.
  */
 function roomsInside(shell: ShellOptions, routes: readonly Routes[]): Rooms {
   let opened: Promise<App> | null = null;

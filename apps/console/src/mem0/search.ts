@@ -16,7 +16,7 @@ const SearchBody = z.strictObject({
   rerank: z.boolean().nullish(),
   latest_only: z.boolean().nullish(),
   fields: z.array(z.string()).nullish(),
-  // Words are always searched for as well.
+  // Keywords are always searched, too.
   keyword_search: z.boolean().nullish(),
   ...Bookkeeping,
   show_expired: z.boolean().nullish(),
@@ -90,7 +90,7 @@ export function listMemories(app: App, ask: Ask): void {
   });
 }
 
-/** As many as one answer has. The graph is that of the owner: the other ids only filter memories. */
+/** As many as fit in one response. The graph belongs to the owner: other ids only filter memories. */
 async function relationsOf(ask: Ask, request: FastifyRequest, scope: Readonly<Record<string, string>>) {
   const [owner] = ['user_id', 'agent_id', 'run_id'].filter((name) => scope[name] !== undefined);
   const query = new URLSearchParams({ [owner ?? 'user_id']: scope[owner ?? 'user_id'] ?? '', limit: RELATIONS_MAX });

@@ -19,7 +19,7 @@ const SearchBody = z.strictObject({
 
 type Found = z.infer<typeof SearchResult>;
 
-/** The paths of mem0's own open-source server: an add waits until it is done. */
+/** The paths of mem0's open-source server: an add waits until it is done. */
 export function selfHosted(app: App, ask: Ask): void {
   app.post('/memories', { schema: { body: AddBody } }, async (request) => {
     const path = `/v1/batches?wait=${AT_ONCE_MS}`;

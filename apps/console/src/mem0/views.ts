@@ -1,6 +1,6 @@
 import type { HistoryEvent, MemoryView, RelationView, UserView } from '@slowwave/contracts';
 
-/** Our categories are one; mem0's are a list, too. */
+/** One of our memories; it has at most one category, in a list as in mem0. */
 export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => ({
   id: memory.id,
   memory: memory.memory,
@@ -19,7 +19,7 @@ export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => 
 
 const DAY_LENGTH = 'yyyy-mm-dd'.length;
 
-/** mem0's clients read the other end as target in lists and as destination in searches. */
+/** mem0's clients read the destination as target in lists and as destination in searches. */
 export const mem0Relation = (
   relation: Pick<RelationView, 'source' | 'relationship' | 'destination'> & { readonly score?: number },
 ) => ({
@@ -53,7 +53,7 @@ export const mem0Entity = ({ kind, id, memories, created_at, updated_at }: UserV
   updated_at,
 });
 
-/** A page as mem0 counts them, out of everything there is. */
+/** A page in mem0's format, out of all items. */
 export function mem0Page<T>(all: readonly T[], { page, size, path }: { page: number; size: number; path: string }) {
   const at = (number: number): string => `${path}?page=${number}&page_size=${size}`;
   return {

@@ -37,16 +37,16 @@ export const postContext = route('POST /v1/context', {
 export interface ContextQuestion {
   readonly tenant: TenantId;
   readonly body: PostContext;
-  /** What memories and profile have to be like besides. */
+  /** The filter for memories and profile. */
   readonly where: Filter | null;
   /** The app to which who asks is kept; null: to none. */
   readonly app: string | null;
 }
 
-/** Of now: they say nothing of another moment. */
+/** Sections that only exist for the present. */
 const PRESENT: readonly SectionName[] = ['summary', 'pending'];
 
-/** Reads what is to be told, all at once, and makes a block of it. */
+/** Reads all sections at once and makes a block of them. */
 async function context(deps: SearchDeps, question: ContextQuestion): Promise<ContextResult> {
   const began = performance.now();
   const { body } = question;
@@ -62,7 +62,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
 
 function isWanted(name: SectionName, { sections, as_of, query, messages }: PostContext): boolean {
   if (sections !== undefined) return sections.includes(name);
-  // They cost a read of the graph: only for who asks.
+  // They need a read of the graph, so only on request.
   if (name === 'relations') return false;
   if (name === 'memories') return (query ?? messages) !== undefined;
   return as_of === undefined || !PRESENT.includes(name);

@@ -29,11 +29,11 @@ import type { SearchDeps } from '../deps.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
 
-/** More than there is room for in a block of the usual size. */
+/** More than fits in a block of the default size. */
 const PROFILE_MAX = 40;
-/** Far more than a person says before a turn of the lane is due. */
+/** Far more than a person writes before a turn of the lane is due. */
 const PENDING_MAX = 100;
-/** A page of a book has 2,000 characters; who pastes more means a document, and a block has no room for it. */
+/** A page of a book has 2,000 characters; a document does not fit in the block. */
 const PENDING_BYTES_MAX = 32_768;
 
 interface ReadParts {
@@ -44,7 +44,7 @@ interface ReadParts {
   readonly degraded: readonly string[];
 }
 
-/** All parts at the same time. One that fails or is late is left out and named, unless nothing else was asked for. */
+/** Reads all parts at once. One that fails or is late is omitted and reported, unless nothing else was requested. */
 export async function readParts(
   deps: SearchDeps,
   question: ContextQuestion,
@@ -76,13 +76,13 @@ export async function readParts(
 
 interface Part<T> {
   readonly name: string;
-  /** null: it was not asked for. */
+  /** null: not requested. */
   readonly outcome: Outcome<T> | null;
 }
 
 const readOf = <T>({ outcome }: Part<T>): T | null => (outcome?.kind === 'done' ? outcome.value : null);
 
-/** What is missing, and why. Where all that was asked for has failed, that is an outage and no empty block. */
+/** What is missing, and why. If every requested part failed, throws instead of returning an empty block. */
 function missing({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[] {
   const asked = parts.flatMap(({ name, outcome }) => (outcome === null ? [] : [{ name, ...outcome }]));
   const failed = asked.filter((part) => part.kind === 'failed');
@@ -104,7 +104,7 @@ interface Found {
   readonly degraded: readonly string[];
 }
 
-/** One search for both: relations bring forward the memories that they came from. */
+/** One search for both: relations boost the memories that they came from. */
 async function found(
   deps: SearchDeps,
   { tenant, body, where, app }: ContextQuestion,
@@ -149,7 +149,7 @@ async function profileOf(
   return kept.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
 }
 
-/** A filter may pass few of those with the highest rank: so many are looked at. */
+/** How many are read if there is a filter, of which few may pass. */
 const FILTERED_MAX = 200;
 
 interface Narrowing {
@@ -188,16 +188,16 @@ function fittingFact(fact: ProfileFact, memory: Memory | undefined, narrowing: N
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
   ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });
 
-/** What became of something that was waited for. */
+/** The outcome of a part. */
 type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'late' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A search keeps the limit by itself, and has a part of what was asked for then: it is heard a little longer. */
+/** A search keeps the time limit itself and then returns a partial result, which needs a little longer. */
 const GRACE_MS = 50;
 
-/** Waits for something, no longer than so. */
+/** Waits for a part until the time limit. */
 async function outcomeOf<T>(read: () => Promise<T>, timeoutMs: number | undefined): Promise<Outcome<T>> {
   const deadline = deadlineOf(timeoutMs === undefined ? undefined : timeoutMs + GRACE_MS);
   try {

@@ -18,7 +18,7 @@ interface TimeAsked {
   readonly ended?: boolean | 'true' | 'false';
 }
 
-/** What a request asks about: a graph that is there, or null where the owner has none yet. */
+/** The graph that a request is about; null: the owner has none yet. */
 export async function graphAsked(
   { ledger }: Pick<SearchDeps, 'ledger'>,
   request: FastifyRequest,
@@ -32,7 +32,7 @@ export async function graphAsked(
 
 export const ownerAsked = (ids: ScopeIds): Owner => ownerOf(scopeOf(ids));
 
-/** null: what holds now. */
+/** null: what is true now. */
 export function timeAsked({ as_of, ended = false }: TimeAsked): GraphAsked['at'] {
   if (as_of !== undefined) return millisOf(as_of);
   return String(ended) === 'true' ? 'ever' : null;
@@ -40,7 +40,7 @@ export function timeAsked({ as_of, ended = false }: TimeAsked): GraphAsked['at']
 
 type Graph = Pick<Ledger, 'graph'>;
 
-/** An entity that who asks may know of; one that is undone is nobody's to see. */
+/** An entity that the key may see and that is not undone. */
 export async function existingEntity({ graph }: Graph, request: FastifyRequest, id: string): Promise<Entity> {
   const [entity] = await graph.entities(requestTenant(request) as TenantId, [id]);
   if (entity === undefined || !entity.counts || !mayKnowOf(request, entity.owner)) throw notFound('entity', id);

@@ -31,7 +31,7 @@ import { getEntityHistory, getRelation, getRelationHistory, listRelations } from
 
 const route = routesOf('graph');
 
-/** What is asked of the graph. */
+/** Reading the graph. */
 export const graphRoutes = [
   route('GET /v1/graph', {
     id: 'getGraph',
@@ -132,13 +132,13 @@ interface Shown {
   readonly truncated: boolean;
 }
 
-/** A text in the place of JSON. */
+/** A drawing instead of JSON. */
 interface Drawing {
   readonly type: string;
   readonly text: string;
 }
 
-/** The most that is read for a format: a drawing of more would show nothing. */
+/** The most relations to read for a format: larger drawings are unreadable. */
 const limitOf = (format: Format, limit: number): number =>
   format === 'svg' ? Math.min(limit, DRAWN_RELATIONS_MAX) : limit;
 
@@ -165,7 +165,7 @@ const graphView = ({ entities, relations, truncated }: Shown) => ({
   truncated,
 });
 
-/** What a route answers that draws as well. */
+/** The response of a route that can also draw. */
 function inFormats<T extends z.ZodType>(json: T) {
   return {
     description: 'The graph in the requested format.',

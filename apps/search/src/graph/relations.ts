@@ -65,7 +65,7 @@ export const getEntityHistory = route('GET /v1/entities/:id/history', {
   },
 });
 
-/** Of all that names its destination what is said of its source, also by a name that was merged into it. */
+/** The statements about its destination and its source, including entities merged into the source. */
 async function saidOf({ graph }: Ledger, { tenant, lane, source, relationship, destination }: KeptRelation) {
   const about = (await graph.statements(lane, { entities: [destination] })).filter(
     ({ statement }) => 'relationship' in statement && statement.relationship === relationship,
@@ -76,7 +76,7 @@ async function saidOf({ graph }: Ledger, { tenant, lane, source, relationship, d
   return about.filter(({ statement }) => ids.has(statement.source));
 }
 
-/** Statements of one answer, at most. */
+/** The most statements in one response. */
 const NEWEST_MAX = 1_000;
 
 const newestOf = (said: Awaited<ReturnType<Ledger['graph']['statements']>>) => ({

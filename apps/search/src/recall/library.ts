@@ -19,30 +19,30 @@ import { livingLane } from '../question.ts';
 import { search } from '../search.ts';
 import { sourceView } from '../views.ts';
 
-/** Messages that are read before and after the one a step asks about. */
+/** Messages to read before and after one. */
 const REACH = 4;
 
 type CitationView = z.infer<typeof Citation>;
 
-/** The memories and messages of one owner, to be searched and read; it keeps what it has handed out, to be cited. */
+/** The memories and messages of one owner to search and read. It remembers what it returned, for citations. */
 export interface OwnLibrary extends Library {
   citationOf(key: string): CitationView | null;
-  /** Of what was said last of all that was handed out: where its speaker is, in minutes ahead of UTC; null: nothing says. */
+  /** The UTC offset in minutes of the newest text that it returned; null: unknown. */
   lastClock(): { readonly at: Millis; readonly offset: number } | null;
-  /** Why searches found less than there may be, each reason once. */
+  /** Why results may be incomplete, each reason once. */
   missing(): readonly string[];
-  /** Whether the owner still lives the life that was read: what was read of one who is erased meanwhile is nobody's to see. */
+  /** Whether the owner still has the lane that was read: data of an owner erased meanwhile must not be returned. */
   stands(): Promise<boolean>;
 }
 
 interface Whose {
   readonly tenant: TenantId;
   readonly body: PostRecall;
-  /** The filter of the body, as it was read. */
+  /** The parsed filter of the body. */
   readonly where: Filter | null;
   /** The app to which who asks is kept; null: to none. */
   readonly app: string | null;
-  /** The life of the owner that is read; null: it has none. */
+  /** The owner's lane; null: it has none. */
   readonly lane: LaneId | null;
   readonly cancel: AbortSignal;
 }
@@ -89,7 +89,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, ca
 const timeIsUp = (cause: unknown): EngineError =>
   new EngineError('this recall ran out of time', { code: 'cancelled', retryable: true, cause });
 
-/** Every search of a recall is one of the owner that was asked about, whatever a model writes. */
+/** Every search is limited to the owner of the question, whatever the model writes. */
 const searchBody = (
   { messagesInIndex }: SearchDeps,
   { user_id, agent_id, run_id, app_id, as_of, top_k }: PostRecall,

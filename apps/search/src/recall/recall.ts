@@ -38,17 +38,17 @@ export const postRecall = route('POST /v1/recall', {
 interface Asked {
   readonly tenant: TenantId;
   readonly body: PostRecall;
-  /** The filter of the body, as it was read. */
+  /** The parsed filter of the body. */
   readonly where: Filter | null;
   /** The app to which who asks is kept; null: to none. */
   readonly app: string | null;
-  /** Aborts when who asks is gone. */
+  /** Aborts when the caller disconnects. */
   readonly cancel: AbortSignal;
 }
 
 type Result = z.infer<typeof RecallResult>;
 
-/** Answers a question from the memories of one owner: searches, reads around what it finds, and says where it has it from. */
+/** Answers a question from the memories of one owner: searches, reads around the results, and cites its sources. */
 async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
   const began = performance.now();
   const deadline = deadlineOf(asked.body.timeout_ms, asked.cancel);
@@ -93,8 +93,8 @@ interface Now {
 }
 
 /**
- * The moment that is asked about, as the owner's clock shows it: as it was given with an offset, else where the owner last
- * spoke, else in the tenant's time zone. Who spoke by that zone's clock is still there after it was put forward for summer.
+ * The time of the question in the owner's time zone: the given offset, else that of the owner's last text, else the
+ * tenant's time zone. If the last text fits the tenant's zone, that zone is used, because of daylight saving time.
  */
 function nowShown({ tools }: Pick<SearchDeps, 'tools'>, { body: { as_of }, timezone, library }: Now): string {
   if (as_of !== undefined && writtenOffset(as_of) !== null) return as_of;

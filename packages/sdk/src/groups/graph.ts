@@ -12,12 +12,12 @@ type Owner = NonNullable<Given<'GET /v1/graph/proposals'>['query']>;
 export const graphOf = (send: Send) => ({
   /** The entities and relations of an owner. */
   get: (query: GraphQuery, options?: CallOptions) => send('GET /v1/graph', { query }, options),
-  /** Relations that fit patterns, or ways between two entities. */
+  /** Relations that match patterns, or paths between two entities. */
   query: (body: PostGraphQuery, options?: CallOptions) =>
     send('POST /v1/graph/query', { body, readsOnly: true }, options),
-  /** Entities that may be one. */
+  /** Entities that may be the same. */
   proposals: (query: Owner, options?: CallOptions) => send('GET /v1/graph/proposals', { query }, options),
-  /** An entity and what is around it. */
+  /** An entity and its neighbourhood. */
   entity: (id: string, query: EntityQuery = {}, options?: CallOptions) =>
     send('GET /v1/entities/{id}', { params: { id }, query }, options),
   eachEntity: (query: Omit<ListEntities, 'cursor'>, options?: CallOptions) =>
@@ -25,13 +25,13 @@ export const graphOf = (send: Send) => ({
   eachRelation: (query: Omit<ListRelations, 'cursor'>, options?: CallOptions) =>
     everyPage((cursor) => send('GET /v1/relations', { query: { ...query, cursor } }, options)),
   relation: (id: string, options?: CallOptions) => send('GET /v1/relations/{id}', { params: { id } }, options),
-  /** What was said of a relation. */
+  /** All statements about a relation. */
   relationHistory: (id: string, options?: CallOptions) =>
     send('GET /v1/relations/{id}/history', { params: { id } }, options),
-  /** What was said of an entity. */
+  /** All statements about an entity. */
   entityHistory: (id: string, options?: CallOptions) =>
     send('GET /v1/entities/{id}/history', { params: { id } }, options),
-  /** Says a relation, without a model. */
+  /** Writes a relation, without a model. */
   relate: (body: PostRelation, options?: CallOptions) => send('POST /v1/relations', { body }, options),
   update: (id: string, body: PatchRelation, options?: CallOptions) =>
     send('PATCH /v1/relations/{id}', { params: { id }, body }, options),
@@ -41,7 +41,7 @@ export const graphOf = (send: Send) => ({
     send('POST /v1/entities/{id}/merge', { params: { id }, body }, options),
   split: (id: string, options?: CallOptions) =>
     send('POST /v1/entities/{id}/split', { params: { id }, body: {} }, options),
-  /** Says how an entity is also called. */
+  /** Adds an alias to an entity. */
   call: (id: string, body: PatchEntity, options?: CallOptions) =>
     send('PATCH /v1/entities/{id}', { params: { id }, body }, options),
 });

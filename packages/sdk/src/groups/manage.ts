@@ -19,7 +19,7 @@ export const consolidationsOf = (send: Send) => ({
   get: (id: string, options?: CallOptions) => send('GET /v1/consolidations/{id}', { params: { id } }, options),
   each: (query: Omit<ConsolidationsQuery, 'cursor'> = {}, options?: CallOptions) =>
     everyPage((cursor) => send('GET /v1/consolidations', { query: { ...query, cursor } }, options)),
-  /** The whole decision for given messages, with nothing written. */
+  /** What consolidating these messages would do; writes nothing. */
   preview: (body: PostPreview, options?: CallOptions) =>
     send('POST /v1/consolidations/preview', { body, readsOnly: true }, options),
   undo: (id: string, body: PostUndo = {}, options?: CallOptions) =>
@@ -36,7 +36,7 @@ export const reviewsOf = (send: Send) => ({
 });
 
 export const replaysOf = (send: Send) => ({
-  /** Tries parked batches again, or past ones otherwise. */
+  /** Replays parked batches, or past ones with changes. */
   start: (body: PostReplay, options?: CallOptions) =>
     send('POST /v1/replays', { body, idempotencyKey: body.idempotency_key ?? newKey() }, options),
   get: (id: string, options?: CallOptions) => send('GET /v1/replays/{id}', { params: { id } }, options),
@@ -51,7 +51,7 @@ export const settingsGroupOf = (send: Send) => ({
 });
 
 export const keysOf = (send: Send) => ({
-  /** Its secret is in this answer alone. */
+  /** The secret is only returned in this response. */
   make: (body: PostKey, options?: CallOptions) => send('POST /v1/keys', { body }, options),
   each: (tenant?: string, options?: CallOptions) =>
     everyPage((cursor) => send('GET /v1/keys', { query: { tenant, cursor } }, options)),
@@ -67,7 +67,7 @@ export const auditOf = (send: Send) => ({
 });
 
 export const wholeOf = (send: Send) => ({
-  /** Makes what an owner has waiting due now. */
+  /** Makes the waiting batches of an owner due now. */
   flush: (body: PostFlush, options?: CallOptions) => send('POST /v1/flush', { body, readsOnly: true }, options),
   stats: (options?: CallOptions) => send('GET /v1/stats', {}, options),
 });

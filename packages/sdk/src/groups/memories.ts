@@ -9,11 +9,11 @@ type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>
 
 export const memoriesOf = (send: Send) => ({
   search: (body: PostSearch, options?: CallOptions) => send('POST /v1/search', { body, readsOnly: true }, options),
-  /** What is known of an owner, as a block for a prompt. */
+  /** What is known about an owner, as a block for a prompt. */
   context: (body: PostContext, options?: CallOptions) => send('POST /v1/context', { body, readsOnly: true }, options),
-  /** Has a question answered from memories, with citations. */
+  /** Answers a question from memories, with citations. */
   recall: (body: PostRecall, options?: CallOptions) => send('POST /v1/recall', { body, readsOnly: true }, options),
-  /** Writes a memory as it is given, without a model. */
+  /** Writes a memory verbatim, without a model. */
   add: (body: PostMemory, options?: CallOptions) => send('POST /v1/memories', { body }, options),
   get: (id: string, options?: CallOptions) => send('GET /v1/memories/{id}', { params: { id } }, options),
   list: (query: ListQuery, options?: CallOptions) => send('GET /v1/memories', { query }, options),
@@ -34,18 +34,18 @@ export const memoriesOf = (send: Send) => ({
 });
 
 export const usersOf = (send: Send, settings: Settings) => ({
-  /** Everybody and everything that has memories, page after page. */
+  /** All users, agents and runs that own memories, page after page. */
   each: (options?: CallOptions) => everyPage((cursor) => send('GET /v1/users', { query: { cursor } }, options)),
-  /** Erases all that a user owns for ever; answers with where its progress can be seen. */
+  /** Permanently erases everything a user owns; returns where to see the progress. */
   erase: (id: string, options?: CallOptions) => send('DELETE /v1/users/{id}', { params: { id } }, options),
-  /** The same of an agent. What users said to it is theirs, and stays. */
+  /** The same for an agent. What users said to it belongs to them and is kept. */
   eraseAgent: (id: string, options?: CallOptions) => send('DELETE /v1/agents/{id}', { params: { id } }, options),
-  /** The same of a run. What users or agents said in it is theirs, and stays. */
+  /** The same for a run. What users or agents said in it belongs to them and is kept. */
   eraseRun: (id: string, options?: CallOptions) => send('DELETE /v1/runs/{id}', { params: { id } }, options),
   erasure: (id: string, options?: CallOptions) => send('GET /v1/erasures/{id}', { params: { id } }, options),
-  /** Everything known of a user, a line after the other. */
+  /** All data of a user, line by line. */
   export: (id: string, options: CallOptions = {}): AsyncGenerator<ExportLine, void> => exported(settings, id, options),
-  /** Takes a user's memories back to how they were at a time. */
+  /** Restores all memories of a user to an earlier time. */
   rollback: (id: string, body: PostRollback, options?: CallOptions) =>
     send('POST /v1/users/{id}/rollback', { params: { id }, body }, options),
 });

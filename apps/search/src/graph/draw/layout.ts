@@ -1,4 +1,4 @@
-/** Something with a size that gets a place; x and y are of its middle. */
+/** A box to be placed; x and y are its centre. */
 export interface Box {
   readonly width: number;
   readonly height: number;
@@ -8,29 +8,29 @@ export interface Placed extends Box {
   readonly y: number;
 }
 
-/** Two boxes that belong near each other, by their places in the list. */
+/** Two boxes that should be near each other, by their indexes. */
 export interface Tie {
   readonly a: number;
   readonly b: number;
 }
 
-/** How far tied boxes want to be apart, in pixels. */
+/** The desired distance of tied boxes, in pixels. */
 const REACH = 52;
-/** Texts are wide and low: so is the picture, by this. */
+/** Texts are wide, so the picture is stretched by this factor. */
 const WIDER = 1.7;
-/** Pairs looked at in all: more boxes get fewer rounds, so that a drawing takes milliseconds. */
+/** The total number of pairs: more boxes get fewer rounds, so that a drawing takes milliseconds. */
 const PAIRS_MAX = 3_000_000;
 const ROUNDS = { least: 30, most: 300 } as const;
-/** How strongly everything is held together: else what is not tied drifts away. */
+/** The pull towards the centre: without it, boxes without ties drift away. */
 const GRAVITY = 0.02;
-/** So that what would begin at the same place does not: nothing would ever part it. */
+/** Separates boxes that would start at the same place, because nothing else would. */
 const NUDGE = 0.02;
-/** The turn from one place to the next of a spiral, on which no two places line up. */
+/** The angle between places of a spiral on which no two places line up. */
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 /**
- * Places for boxes, so that tied ones are near each other and none covers another. The first box begins in the middle. The
- * same boxes get the same places, every time: nothing here is left to chance.
+ * Places boxes so that tied ones are near each other and none overlap. The first box starts in the middle. The result is
+ * deterministic.
  */
 export function layout(boxes: readonly Box[], ties: readonly Tie[]): readonly Placed[] {
   const spots = beginnings(boxes.length, ties);
@@ -49,7 +49,7 @@ interface Spot {
   y: number;
 }
 
-/** On a spiral; what is tied to earlier ones alone begins between them. */
+/** On a spiral; a box that is tied to earlier ones starts between them. */
 function beginnings(count: number, ties: readonly Tie[]): Spot[] {
   const spots = Array.from({ length: count }, (_, i) => onSpiral(i));
   const tied = new Map<number, Spot[]>();
@@ -70,7 +70,7 @@ const onSpiral = (i: number): Spot => {
   return { x: radius * Math.cos(i * GOLDEN), y: radius * Math.sin(i * GOLDEN) };
 };
 
-/** Everything pushes everything else away, the nearer the more. */
+/** Boxes repel each other, the nearer the more. */
 function pushes(spots: readonly Spot[]): Spot[] {
   const moves = spots.map(({ x, y }) => ({ x: -x * GRAVITY, y: -y * GRAVITY }));
   for (const [i, one] of spots.entries()) {
@@ -96,7 +96,7 @@ function pull(spots: readonly Spot[], ties: readonly Tie[], moves: readonly Spot
   }
 }
 
-/** Not further than `most`: it becomes less with each round, and the picture comes to rest. */
+/** Moves at most by `most`, which decreases with each round so that the picture settles. */
 function move(spots: readonly Spot[], moves: readonly Spot[], most: number): void {
   for (const [i, spot] of spots.entries()) {
     const { x, y } = moves[i] ?? { x: 0, y: 0 };
@@ -112,14 +112,14 @@ function shift(spot: Spot | undefined, dx: number, dy: number): void {
   spot.y += dy;
 }
 
-/** Room between two boxes, in pixels. */
+/** The minimum gap between two boxes, in pixels. */
 const GAP = { x: 10, y: 8 } as const;
-/** Each round leaves less in each other's way; a few of them are enough for some hundred boxes. */
+/** Each round leaves fewer overlaps; a few are enough for some hundred boxes. */
 const PASSES = 200;
 
 type Moving = { -readonly [K in keyof Placed]: Placed[K] };
 
-/** The same boxes, moved as little as it takes that none covers another. */
+/** The same boxes, moved just enough that none overlap. */
 function separate(boxes: readonly Placed[]): readonly Placed[] {
   const moving: Moving[] = boxes.map((box) => ({ ...box }));
   for (let round = 0; round < PASSES; round += 1) {
@@ -128,7 +128,7 @@ function separate(boxes: readonly Placed[]): readonly Placed[] {
   return moving;
 }
 
-/** Whether any two were in each other's way. From left to right: what begins behind the end of one is in nobody's before. */
+/** Whether any boxes overlapped. Goes from left to right: boxes behind the end of one need no check against it. */
 function pushApart(boxes: readonly Moving[]): boolean {
   const fromLeft = boxes.toSorted((a, b) => leftOf(a) - leftOf(b));
   let pushed = false;
@@ -145,7 +145,7 @@ function pushApart(boxes: readonly Moving[]): boolean {
 
 const leftOf = ({ x, width }: Moving): number => x - width / 2;
 
-/** Along the way on which it takes less. */
+/** Along the axis with the smaller overlap. */
 function pushPair(one: Moving, other: Moving): boolean {
   const [dx, dy] = [other.x - one.x, other.y - one.y];
   const overX = (one.width + other.width) / 2 + GAP.x - Math.abs(dx);

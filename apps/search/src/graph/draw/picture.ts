@@ -9,7 +9,7 @@ export interface Picture {
   readonly relations: readonly DrawnRelation[];
 }
 
-/** A relation as it is drawn: from one entity to another, by their places in the picture. */
+/** A drawn relation, from one entity to another by their indexes. */
 export interface Arrow {
   readonly from: number;
   readonly to: number;
@@ -18,10 +18,10 @@ export interface Arrow {
   readonly over: boolean;
 }
 
-/** The owner by what they are called, where that was said; anybody else as they were first called. */
+/** The owner by their alias if there is one; any other entity by its first name. */
 export const nameOf = ({ name, self, aliases: [alias] }: DrawnEntity): string => (self ? (alias ?? name) : name);
 
-/** The arrows of a picture, in its order. What has an end that is not in the picture has none. */
+/** The arrows of a picture, in order. A relation with an end outside of the picture has none. */
 export function arrowsOf({ entities, relations }: Picture): readonly Arrow[] {
   const placeOf = new Map(entities.map(({ id }, place) => [id, place]));
   return relations.flatMap((relation) => {
@@ -31,7 +31,7 @@ export function arrowsOf({ entities, relations }: Picture): readonly Arrow[] {
   });
 }
 
-/** "lives in", and of what is over how long: "lives in (2021-04-02 to 2024-01-15)". */
+/** "lives in", or with its time once it has ended: "lives in (2021-04-02 to 2024-01-15)". */
 function labelOf({ relationship, validFrom, invalidAt }: DrawnRelation): string {
   const words = relationship.replaceAll('_', ' ');
   return invalidAt === null ? words : `${words} (${spanOf(validFrom, invalidAt)})`;
@@ -45,13 +45,13 @@ function spanOf(from: Millis, to: Millis): string {
 const dayOf = (at: Millis): string => isoOf(at).slice(0, DAY_LENGTH);
 const DAY_LENGTH = 'yyyy-mm-dd'.length;
 
-/** A text on one line, not longer than can be read in a drawing. */
+/** A text on one line, shortened for a drawing. */
 export function shortened(text: string, max: number): string {
   const letters = [...text.replace(/\s+/gu, ' ').trim()];
   return letters.length <= max ? letters.join('') : `${letters.slice(0, max - 1).join('')}…`;
 }
 
-/** Longest label, in characters: Graphviz does not break lines by itself, nor does Mermaid. */
+/** The longest label, in characters: neither Graphviz nor Mermaid break lines themselves. */
 const LABEL_MAX = 60;
 
 /** A picture in the language of Graphviz. */
@@ -73,7 +73,7 @@ const dotNode = (entity: DrawnEntity, place: number): string =>
 const dotEdge = ({ from, to, label, over }: Arrow): string =>
   `  n${from} -> n${to} [label=${quoted(label)}${over ? ', style=dashed, color=gray, fontcolor=gray' : ''}];`;
 
-/** A quoted text; a backslash would begin an escape of Graphviz's own. */
+/** A quoted text; a backslash would start an escape of Graphviz. */
 const quoted = (text: string): string =>
   `"${shortened(text, LABEL_MAX).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
@@ -88,6 +88,6 @@ const mermaidNode = (entity: DrawnEntity, place: number): string =>
 const mermaidEdge = ({ from, to, label, over }: Arrow): string =>
   `  n${from} ${over ? '-.->' : '-->'}|"${escaped(label)}"| n${to}`;
 
-/** Everything that is not plainly a letter by its number: quotes, brackets, marks of Markdown and HTML say nothing then. */
+/** All but plain characters as numeric entities, so that quotes, brackets, Markdown and HTML have no effect. */
 const escaped = (text: string): string =>
   shortened(text, LABEL_MAX).replace(/[^\p{L}\p{M}\p{N} .,()'…-]/gu, (mark) => `#${mark.codePointAt(0)};`);

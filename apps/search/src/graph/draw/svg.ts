@@ -7,7 +7,7 @@ const NAME = { size: 13, padding: 12, height: 30, max: 28 } as const;
 const LABEL = { size: 11, padding: 4, height: 16, max: 44 } as const;
 const MARGIN = 24;
 const FONT = 'ui-sans-serif, system-ui, sans-serif';
-/** Width of a letter in parts of its size: of those as wide as high, and of all others on the average. */
+/** The width of a letter relative to its size: of East Asian letters, and the average of all others. */
 const WIDE = 1;
 const NARROW = 0.58;
 
@@ -24,7 +24,7 @@ const FILLS: Readonly<Record<EntityKind, string>> = {
   thing: '#eceff3',
 };
 
-/** A picture as SVG: it stands for itself, asks nothing of anybody, and is the same every time. */
+/** A picture as self-contained SVG, which is always the same. */
 export function svgOf(picture: Picture): string {
   const arrows = arrowsOf(picture);
   const boxes = [...picture.entities.map(nameBox), ...arrows.map(labelBox)];
@@ -55,7 +55,7 @@ const labelBox = ({ label: text }: Arrow): Box => ({
   height: LABEL.height,
 });
 
-/** About: nobody here knows the font it will be shown with. */
+/** Approximate, because the font is unknown. */
 const widthOf = (text: string, size: number): number =>
   [...text].reduce((sum, letter) => sum + (WIDE_LETTER.test(letter) ? WIDE : NARROW) * size, 0);
 const WIDE_LETTER =
@@ -107,7 +107,7 @@ function name(entity: DrawnEntity, { x, y, width, height }: Placed): string {
 const plate = ({ x, y, width, height }: Placed): string =>
   `<rect x="${rounded(x - width / 2)}" y="${rounded(y - height / 2)}" width="${rounded(width)}" height="${height}"`;
 
-/** The whole text is told to whoever points at it, where it is too long to be shown. */
+/** A text that is too long to be shown gets a tooltip with all of it. */
 function titled(text: string, max: number): string {
   const shown = shortened(text, max);
   return shown === text ? escaped(shown) : `<title>${escaped(text)}</title>${escaped(shown)}`;
@@ -115,7 +115,7 @@ function titled(text: string, max: number): string {
 
 const rounded = (number: number): number => Math.round(number * 10) / 10;
 
-/** Names are anybody's words: nothing of them may be read as markup, or break it. */
+/** Names are untrusted: they must not be read as markup. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()
@@ -127,10 +127,10 @@ interface Point {
   readonly y: number;
 }
 
-/** Room between an arrow's tip and the box it points at, in pixels. */
+/** The gap between an arrow's tip and its box, in pixels. */
 const GAP = 3;
 
-/** The way of an arrow from the edge of one box to the edge of another, through the middle of its label. */
+/** The path of an arrow from box to box, through the middle of its label. */
 function curveOf({ from, over, to }: { from: Placed; over: Placed; to: Placed }): string {
   const [start, end] = [edgeOf(from, over), edgeOf(to, over)];
   // A curve of one bend passes its middle half-way between its ends' middle and its control point.
@@ -138,7 +138,7 @@ function curveOf({ from, over, to }: { from: Placed; over: Placed; to: Placed })
   return `M${pointText(start)}Q${pointText(bend)} ${pointText(end)}`;
 }
 
-/** Where the straight line from a box's middle to a point leaves the box. */
+/** Where the line from a box's centre to a point leaves the box. */
 function edgeOf(box: Placed, towards: Point): Point {
   const [dx, dy] = [towards.x - box.x, towards.y - box.y];
   const across = dx === 0 ? Number.POSITIVE_INFINITY : (box.width / 2 + GAP) / Math.abs(dx);

@@ -7,6 +7,7 @@ import {
   type Memory,
   type MemoryEvent,
   type Plan,
+  saidIds,
 } from '@slowwave/engine';
 import { expect } from 'vitest';
 import { expectConserved } from './ledger-bench.ts';
@@ -33,6 +34,7 @@ export async function expectTrue(ledger: Ledger): Promise<void> {
     histories.set(memory.id, events);
     expectReplayed(memory, events);
     expectNoOverlap(memory);
+    await expectFoundByIds(ledger, memory);
     await expectOwn(ledger, memory, { events, laneOfBatch });
   }
   await expectPlansSound(ledger, memories, histories);
@@ -44,6 +46,12 @@ function expectReplayed(memory: Memory, events: readonly MemoryEvent[]): void {
   const { tenant, lane, owner, scope } = memory;
   const replayed = evolve({ tenant, lane, owner, scope }, null, events);
   expect(canonical(replayed)).toBe(canonical(memory));
+}
+
+/** The ids it is looked for by are those that it was said under. */
+async function expectFoundByIds(ledger: Ledger, memory: Memory): Promise<void> {
+  const stored = await ledger.saidIds.of(TENANT, memory.id);
+  expect(stored.map(canonical).sort()).toEqual(saidIds(memory).map(canonical).sort());
 }
 
 interface Came {

@@ -99,6 +99,12 @@ describe('the doctor', () => {
     expect(found).toContain('memories error: 2 memories have versions that do not match their timeline');
   });
 
+  it('finds ids of memories that do not follow from their events', async () => {
+    const of = async () => [{ kind: 'app' as const, id: 'shop', first: 1, last: 1, indexed: true }];
+    const found = await whats('full', { saidIds: { ...ledger.saidIds, of } });
+    expect(found).toContain('memories error: 2 memories have ids that do not match their events');
+  });
+
   it('finds deletions that a replay would take back', async () => {
     const tombstones = async () => [];
     expect(await whats('full', { memories: { ...ledger.memories, tombstones } })).toEqual([

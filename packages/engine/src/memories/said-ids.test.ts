@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory } from '../words.ts';
 import { saidIds } from './said-ids.ts';
+import { memoryWriter } from './write.ts';
 
 const SECOND = 1_000;
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -38,6 +39,20 @@ describe('what is said again in another conversation', () => {
     expect(idsOf((await bench.memories())[0])).toEqual(['app health', 'app shop']);
     await undoer(bench.deps).undo(DEFAULT_TENANT, results[0]?.id ?? '', { cascade: false, dryRun: false });
     expect(idsOf((await bench.memories())[0])).toEqual(['app shop']);
+    await expectTrue(bench.deps.ledger);
+  });
+
+  it('is under the ids it was made with where all of it was undone and somebody restores it', async () => {
+    const bench = await decided();
+    await bench.post(['pet: a cat'], { scope: { appId: 'shop', runId: 'r1' } });
+    await bench.run();
+    const { results } = await bench.deps.ledger.thoughts.list(DEFAULT_TENANT, {}, { limit: 1, cursor: null });
+    await undoer(bench.deps).undo(DEFAULT_TENANT, results[0]?.id ?? '', { cascade: false, dryRun: false });
+    const [undone] = await bench.memories();
+    expect(idsOf(undone)).toEqual([]);
+    await memoryWriter(bench.deps).restore(DEFAULT_TENANT, undone?.id ?? '', 1);
+    expect(idsOf((await bench.memories())[0])).toEqual(['app shop', 'run r1']);
+    expect(await bench.live()).toEqual(['pet: a cat']);
     await expectTrue(bench.deps.ledger);
   });
 });

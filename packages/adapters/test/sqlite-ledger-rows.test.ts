@@ -6,8 +6,7 @@ import { writeExplicitly } from '../src/ledger/apply.ts';
 import { openLane } from '../src/ledger/lanes.ts';
 import { loadMemories } from '../src/ledger/memories.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
-import { runScript } from '../src/sqlite/ledger/script.ts';
-import { connectToWrite, type Sql } from '../src/sqlite/ledger/sql.ts';
+import { connectToWrite, runScript, type Sql } from '../src/sqlite/ledger/sql.ts';
 
 const TIMES = 50;
 /** Of a kind. */

@@ -1,15 +1,84 @@
-import type {
-  FinishedStatus,
-  IQueueBackend,
-  JobJson,
-  JobState,
-  JobType,
-  QueueBaseOptions,
-  WorkerOptions,
+import type { TurnState } from '@slowwave/engine';
+import {
+  type BackendFactory,
+  type FinishedStatus,
+  type IQueueBackend,
+  type JobJson,
+  type JobState,
+  type JobType,
+  Queue,
+  type QueueBaseOptions,
+  Worker,
+  type WorkerOptions,
 } from 'bullmq';
+import { newPulse } from '../calls.ts';
+import { QUEUE_OPTIONS, type QueueConnection } from '../connection.ts';
+import { ASLEEP_MS } from '../jobs.ts';
+import { memoryTurnOrder, UNPLACED } from '../order.ts';
 import type { State, StoredJob } from './job-lists.ts';
-import type { MemoryQueue } from './queue.ts';
+import { MemoryQueue } from './queue.ts';
 import { type Given, UnusedCalls, unsupported } from './unused-calls.ts';
+
+const PLACE = 'this process';
+
+/** Queues in the memory of this process: gone with it, and filled again from the ledger. */
+export function memoryConnection(): QueueConnection {
+  const queues = new Map<string, MemoryQueue>();
+  let isClosed = false;
+  const named = (name: string): MemoryQueue => {
+    if (isClosed) throw new Error('it is closed');
+    const queue = queues.get(name) ?? new MemoryQueue();
+    queues.set(name, queue);
+    return queue;
+  };
+  const backend: BackendFactory<MemoryBackend> = (name, options) => new MemoryBackend(name, named, options);
+  const order = memoryTurnOrder(); // nobody else uses these queues
+  return {
+    place: PLACE,
+    pulse: newPulse(),
+    ready: async () => {},
+    // The types of queues and workers name their backend; nothing above this line uses what only one of them has.
+    openQueue: (name) => new Queue(name, { ...QUEUE_OPTIONS, connection: {} }, backend) as unknown as Queue,
+    openWorker: (name, processor, options) =>
+      new Worker(name, processor, { ...options, connection: {} }, backend) as unknown as Worker,
+    turnOrder: () => order,
+    waiting: () => ({
+      unplaced: async (name, limit) =>
+        named(name)
+          .waitingAt(UNPLACED, limit)
+          .map(({ id, data }) => ({ id, data: JSON.parse(data) })),
+      place: async (name, placed) => {
+        const queue = named(name);
+        for (const { id, priority } of placed) {
+          if (queue.stateOf(id) === 'waiting' && queue.get(id)?.priority === UNPLACED) queue.setPriority(id, priority);
+        }
+      },
+    }),
+    jobStates: () => async (name, ids) => ids.map((id) => turnStateOf(named(name), id)),
+    jobsOfLane: () => async (name, lane) =>
+      [...named(name).ids()].filter((id) => id === lane || id.startsWith(`${lane}~`)),
+    forgetEvents: async ({ name }) => void named(name).events.trim(0),
+    close: async () => {
+      isClosed = true;
+      queues.clear();
+    },
+  };
+}
+
+function turnStateOf(queue: MemoryQueue, id: string): TurnState {
+  switch (queue.stateOf(id)) {
+    case null:
+      return 'absent';
+    case 'active':
+      return 'active';
+    case 'waiting':
+      return 'scheduled';
+    case 'delayed':
+      return queue.dueAt(id) > Date.now() + ASLEEP_MS ? 'asleep' : 'scheduled';
+    default:
+      return 'finished';
+  }
+}
 
 /** What a worker is given: a job and its id, or until when there is none. */
 type Next = [json: JobJson | null, id: string, limitMs: number, nextAt: number];
@@ -20,13 +89,13 @@ const SECOND_MS = 1_000;
 const WAIT_MAX_S = 5;
 
 /** Queues that all backends with one connection share. */
-export type QueueNamed = (name: string) => MemoryQueue;
+type QueueNamed = (name: string) => MemoryQueue;
 
 /**
  * The library's view of a queue in memory, for one queue, worker or listener to events. Calls of the product and of its
  * views work as on the library's own backends.
  */
-export class MemoryBackend extends UnusedCalls implements IQueueBackend {
+class MemoryBackend extends UnusedCalls implements IQueueBackend {
   readonly qualifiedName: string;
   readonly keys = {};
   readonly minimumBlockTimeout = 0.001;

@@ -1,6 +1,5 @@
 import { ErrorCode, type FinishedStatus, type JobJson, type KeepJobs } from 'bullmq';
-import { Bell, EventHistory } from './events.ts';
-import { JobLists, type State, type StoredJob } from './job-lists.ts';
+import { Bell, EventHistory, JobLists, type State, type StoredJob } from './job-lists.ts';
 
 interface Claim {
   readonly token: string;

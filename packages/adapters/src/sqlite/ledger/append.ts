@@ -8,8 +8,7 @@ import { scopeKey } from '../../ledger/rows/scope.ts';
 import { insert } from '../../ledger/script.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
-import { runScript } from './script.ts';
-import type { Sql, Value } from './sql.ts';
+import { runScript, type Sql, type Value } from './sql.ts';
 
 export interface Append {
   readonly batch: NewBatch;

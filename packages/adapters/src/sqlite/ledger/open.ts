@@ -10,11 +10,10 @@ import { type OwnedBy, ownerOfBatch } from '../../ledger/lanes.ts';
 import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../file.ts';
-import { accessOf, type Connections } from './access.ts';
+import { accessOf, type Connections, openReader, type Reader, startReader } from './access.ts';
 import type { Append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
-import { openReader, type Reader, startReader } from './reader.ts';
 import { connectToRead, type Sql } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
 

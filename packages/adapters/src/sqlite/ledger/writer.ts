@@ -5,8 +5,7 @@ import { compactFile, sameFile } from '../file.ts';
 import { append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
-import { runScript } from './script.ts';
-import { BUSY_TIMEOUT_MS, type Sql } from './sql.ts';
+import { BUSY_TIMEOUT_MS, runScript, type Sql } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT } from './writer-protocol.ts';
 
 /** Answers what the writer is asked, on its connection. */

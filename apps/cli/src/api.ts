@@ -44,7 +44,7 @@ async function openLocal(...given: Parameters<typeof LocalApi.localApi>): Promis
 
 const HTTP = { badRequest: 400, unauthorized: 401, forbidden: 403, notFound: 404, tooMany: 429, serverError: 500 };
 
-interface Told {
+interface Refusal {
   readonly code?: string;
   readonly detail?: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
@@ -52,13 +52,13 @@ interface Told {
 
 /** What the server said, and what it means for whoever ran the command. */
 function refusal(status: number, body: unknown): CommandError {
-  const told: Told = typeof body === 'object' && body !== null ? body : {};
-  const errors = (told.errors ?? []).map(({ path, message }) => `\n  - ${path}: ${message}`).join('');
-  const what = told.detail ?? `the server answered with status ${status}`;
-  return new CommandError(`${what}${errors}${hintFor(status, told)}`, exitCodeOf(status), told.code);
+  const said: Refusal = typeof body === 'object' && body !== null ? body : {};
+  const errors = (said.errors ?? []).map(({ path, message }) => `\n  - ${path}: ${message}`).join('');
+  const what = said.detail ?? `the server answered with status ${status}`;
+  return new CommandError(`${what}${errors}${hintFor(status, said)}`, exitCodeOf(status), said.code);
 }
 
-function hintFor(status: number, { code }: Told): string {
+function hintFor(status: number, { code }: Refusal): string {
   if (status === HTTP.unauthorized || status === HTTP.forbidden) return '; set SLOWWAVE_API_KEY to a key of the server';
   if (code !== 'route_not_found') return '';
   return (

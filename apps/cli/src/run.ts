@@ -33,7 +33,7 @@ export async function run(
     return await runCommand(command, { given, config, out: output({ ...around, json }), cancel: around.cancel });
   } catch (error) {
     if (around.cancel.aborted) return EXIT.interrupted;
-    around.stderr.write(told(error, json));
+    around.stderr.write(errorText(error, json));
     return exitCodeOf(error);
   }
 }
@@ -54,7 +54,7 @@ async function runCommand(command: Command, call: Omit<Call, keyof Asking>): Pro
 const settingsOf = (given: Given) =>
   present({ SLOWWAVE_URL: given.text('server'), SLOWWAVE_DATA_DIR: given.text('data-dir') }) as Record<string, string>;
 
-function told(error: unknown, json: boolean): string {
+function errorText(error: unknown, json: boolean): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!json) return `${message}\n`;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';

@@ -55,9 +55,9 @@ function board(deps: ConsoleDeps): FastifyAdapter {
   });
   // The board's own handler would expose internals.
   return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {
-    const told = translate(error);
-    if (told.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
-    return { status: told.statusCode as 400 | 500, body: boardProblem(told) };
+    const failure = translate(error);
+    if (failure.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
+    return { status: failure.statusCode as 400 | 500, body: boardProblem(failure) };
   });
 }
 
@@ -82,12 +82,12 @@ function guard(deps: ConsoleDeps, basePath: string): Hook {
       if (request.method === 'GET' || request.method === 'HEAD') return;
       return await act(deps, path, { request, reply });
     } catch (error) {
-      const told = report(error, request, deps.log);
+      const failure = report(error, request, deps.log);
       return reply
-        .code(told.statusCode)
-        .headers(told.headers)
+        .code(failure.statusCode)
+        .headers(failure.headers)
         .type(PROBLEM_TYPE)
-        .send(JSON.stringify(boardProblem(told)));
+        .send(JSON.stringify(boardProblem(failure)));
     }
   };
 }

@@ -114,18 +114,18 @@ function changesView({ changes }: Replay): JsonObject {
   };
 }
 
-const resultView = ({ relations, ...told }: WhatIfResult) => ({
-  batches: told.batches,
-  memories: countsOf(told),
-  differences: told.differences.map((difference) => ({
+const resultView = ({ relations, ...result }: WhatIfResult) => ({
+  batches: result.batches,
+  memories: countsOf(result),
+  differences: result.differences.map((difference) => ({
     ...ownerView(difference.owner),
     memory_id: difference.memoryId,
     life: difference.life,
     what_if: difference.whatIf,
   })),
   relations: relations && { ...countsOf(relations), differences: relations.differences.map(relationView) },
-  life: sideView(told.life),
-  what_if: sideView(told.whatIf),
+  life: sideView(result.life),
+  what_if: sideView(result.whatIf),
 });
 
 type Counts = Pick<WhatIfResult, 'same' | 'added' | 'changed' | 'gone'>;

@@ -257,9 +257,9 @@ function scheduleTurns(deps: IngestDeps, nudges: readonly Nudge[]): void {
 interface BatchKey {
   readonly tenant: TenantId;
   readonly id: string;
-  /** Whether who asks may know of a batch of this scope; if not there is none. */
+  /** Whether the key may see a batch of this scope; if not, it does not exist for it. */
   mayKnow(scope: Scope): boolean;
-  /** The app to which who asks is kept: what only others were told is left out. null: to none. */
+  /** The app that the key is bound to: what was only said in other apps is omitted. null: none. */
   readonly app: string | null;
 }
 
@@ -288,7 +288,7 @@ export async function outcome(
   return batchView(batch, events, usage);
 }
 
-/** A batch can change what other apps were told, too: who is kept to one app is shown what that app was told. */
+/** A batch can also change memories from other apps. A key for one app only sees those of its app. */
 async function eventsOf(ledger: Ledger, { tenant, app }: BatchKey, id: string): Promise<readonly MemoryEvent[]> {
   const events = await ledger.batches.events(tenant, id);
   if (app === null || events.length === 0) return events;

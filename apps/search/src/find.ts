@@ -116,10 +116,10 @@ async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Fou
   return { memories, messages, missing: [] };
 }
 
-/** How much more is asked for where what was found does not fit, until there is no more. */
+/** The growth of the limit while too few results fit, until there are no more. */
 const MORE = 8;
 
-/** The same as one app knows them: the index finds them, the ledger says what the app was told. */
+/** The same for one app: the index finds them, and the ledger has what was said in the app. */
 async function findInApp(
   { ledger, index }: SearchDeps,
   query: IndexQuery,

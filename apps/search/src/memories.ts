@@ -168,7 +168,7 @@ function isLiveAt(memory: Memory, now: Millis): boolean {
   return expiresAt !== undefined && (expiresAt === null || expiresAt > now);
 }
 
-/** A memory that who asks may know of, deleted or not, as they know it. */
+/** A memory that the key may see, deleted or not, as it may see it. */
 async function existing(ledger: Ledger, request: FastifyRequest, id: string): Promise<Memory> {
   const memory = await ledger.memories.get(requestTenant(request) as TenantId, id);
   const app = ownApp(request);

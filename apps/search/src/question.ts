@@ -18,7 +18,7 @@ export interface Question {
   readonly body: PostSearch;
   /** The parsed filter of the body. */
   readonly where: Filter | null;
-  /** The app to which who asks is kept; null: to none. */
+  /** The app that the key is bound to; null: none. */
   readonly app: string | null;
   /** The lane to search; nothing is found once it has ended. Default: the current one. */
   readonly lane?: LaneId | null;

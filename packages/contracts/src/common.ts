@@ -131,6 +131,9 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));
 }
 
+/** A whole number within limits. */
+export const whole = (min: number, max: number) => z.int().min(min).max(max);
+
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
 const CURSOR_MAX = 512;

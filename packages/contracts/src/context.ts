@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MessageBody, Role } from './batches.ts';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields } from './common.ts';
+import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
@@ -33,18 +33,10 @@ export const PostContext = z
       .describe('The latest turns, which are already in your prompt: the context does not repeat them.'),
     ...ScopeFields,
     filters: Filters.optional(),
-    max_tokens: z
-      .int()
-      .min(TOKENS_MIN)
-      .max(TOKENS_MAX)
+    max_tokens: whole(TOKENS_MIN, TOKENS_MAX)
       .default(TOKENS_DEFAULT)
       .describe('The token budget of the block, counted with o200k_base.'),
-    top_k: z
-      .int()
-      .min(1)
-      .max(TOP_K_MAX)
-      .default(TOP_K_DEFAULT)
-      .describe('How many memories to consider for the block.'),
+    top_k: whole(1, TOP_K_MAX).default(TOP_K_DEFAULT).describe('How many memories to consider for the block.'),
     threshold: z.number().min(0).max(1).optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe(
@@ -58,10 +50,7 @@ export const PostContext = z
       .max(ContextSection.options.length)
       .optional()
       .describe('Defaults to all sections except relations.'),
-    timeout_ms: z
-      .int()
-      .min(1)
-      .max(TIMEOUT_MAX_MS)
+    timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Sections that are not ready in time are omitted and listed in degraded.'),
   })

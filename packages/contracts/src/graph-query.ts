@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, Moment, PageQuery } from './common.ts';
+import { listOf, Moment, PageQuery, whole } from './common.ts';
 import { GRAPH_QUERIES } from './examples.ts';
 import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, RelationView } from './graph.ts';
 
@@ -54,10 +54,7 @@ const Pattern = z.strictObject({
 const Path = z.strictObject({
   from: KnownEntity,
   to: KnownEntity,
-  max_hops: z
-    .int()
-    .min(1)
-    .max(HOPS_MAX)
+  max_hops: whole(1, HOPS_MAX)
     .default(HOPS_MAX)
     .describe('The maximum length of a path in relations, followed in either direction.'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, UsageView } from './common.ts';
+import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, UsageView, whole } from './common.ts';
 import { QUESTIONS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { MemoryView, SourceView } from './memories.ts';
@@ -24,23 +24,12 @@ export const PostRecall = z
     ...ScopeFields,
     filters: Filters.optional(),
     as_of: Moment.optional().describe('Answer from what was true at this time.'),
-    top_k: z
-      .int()
-      .min(1)
-      .max(TOP_K_MAX)
-      .default(TOP_K_DEFAULT)
-      .describe('How many memories and messages each search returns.'),
+    top_k: whole(1, TOP_K_MAX).default(TOP_K_DEFAULT).describe('How many memories and messages each search returns.'),
     max_steps: z.int().min(1).max(STEPS_MAX).default(STEPS_DEFAULT).describe('The maximum number of model calls.'),
-    max_tokens: z
-      .int()
-      .min(TOKENS_MIN)
-      .max(TOKENS_MAX)
+    max_tokens: whole(TOKENS_MIN, TOKENS_MAX)
       .default(TOKENS_DEFAULT)
       .describe('The approximate token budget of all these calls together.'),
-    timeout_ms: z
-      .int()
-      .min(TIMEOUT_MIN_MS)
-      .max(TIMEOUT_MAX_MS)
+    timeout_ms: whole(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS)
       .default(TIMEOUT_DEFAULT_MS)
       .describe('After this time the answer is what has been found so far, and degraded says so.'),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView } from './common.ts';
+import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView, whole } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
@@ -44,10 +44,7 @@ export const PostSearch = z
       .union([z.boolean(), z.enum(['endpoint', 'model'])])
       .optional()
       .describe('Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured.'),
-    timeout_ms: z
-      .int()
-      .min(1)
-      .max(TIMEOUT_MAX_MS)
+    timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Whatever is not ready in time is omitted and listed in degraded.'),
   })

@@ -75,7 +75,7 @@ export function mayKnow(
   );
 }
 
-/** The app to which who asks is kept: what only others were told is neither shown to them nor changed by them. null: to none. */
+/** The app that the key is bound to: it neither sees nor changes what was only said in others. null: none. */
 export const ownApp = (request: FastifyRequest): string | null => principalOf(request).appId;
 
 export const isForOneApp = (request: FastifyRequest): boolean => ownApp(request) !== null;

@@ -60,9 +60,9 @@ interface Refused {
 /** Redirects people to the login page; programs get a problem. */
 function refuse(error: unknown, { request, reply, log }: Refused): FastifyReply {
   if (error instanceof RefusedKeyError) request.refusedKey = error.key;
-  const told = error instanceof ProblemError ? error : report(error, request, log);
-  if (told.statusCode === UNAUTHORIZED && isPageView(request)) return toLogin(request, reply);
-  return sendProblem(reply, told);
+  const failure = error instanceof ProblemError ? error : report(error, request, log);
+  if (failure.statusCode === UNAUTHORIZED && isPageView(request)) return toLogin(request, reply);
+  return sendProblem(reply, failure);
 }
 
 const UNAUTHORIZED = 401;

@@ -10,9 +10,9 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {
   app.decorateRequest('problemCode', null);
   app.setErrorHandler((error, request, reply) => {
-    const told = report(error, request, log);
-    readToTheEnd(reply, told.code);
-    return sendProblem(reply, told);
+    const failure = report(error, request, log);
+    readToTheEnd(reply, failure.code);
+    return sendProblem(reply, failure);
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request, allowed(pathOf(request)))));
 }
@@ -30,13 +30,13 @@ export function sendProblem(reply: FastifyReply, error: ProblemError): FastifyRe
 
 /** Anything thrown while handling a request, as a problem; failures of the server are logged. */
 export function report(thrown: unknown, request: FastifyRequest, log: HttpLog): ProblemError {
-  const told = tooLarge(thrown, request) ?? translate(thrown);
-  request.problemCode = told.code;
-  if (told.statusCode >= 500) {
-    const fields = { err: told.cause ?? told, request: request.id, method: request.method, code: told.code };
-    log[told.code === 'internal' ? 'error' : 'warn'](fields, 'a request failed');
+  const failure = tooLarge(thrown, request) ?? translate(thrown);
+  request.problemCode = failure.code;
+  if (failure.statusCode >= 500) {
+    const fields = { err: failure.cause ?? failure, request: request.id, method: request.method, code: failure.code };
+    log[failure.code === 'internal' ? 'error' : 'warn'](fields, 'a request failed');
   }
-  return told;
+  return failure;
 }
 
 /** With the sizes, which only the request has. */

@@ -108,15 +108,17 @@ interface Described {
 function tidy<D extends object>(document: D): D {
   const { components = {}, paths = {}, tags = [], ...rest } = withReferences(document, readable) as Described;
   const complete = { ...components, responses: REFUSALS };
-  const told = Object.fromEntries(Object.entries(paths).map(([path, methods]) => [path, answered(path, methods)]));
-  const usedTags = new Set(Object.values(told).flatMap((methods) => Object.values(methods).flatMap(tagsOf)));
+  const operations = Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [path, answered(path, methods)]),
+  );
+  const usedTags = new Set(Object.values(operations).flatMap((methods) => Object.values(methods).flatMap(tagsOf)));
   const { schemas = {} } = components;
-  const used = reachable({ ...complete, schemas: {}, told }, schemas);
+  const used = reachable({ ...complete, schemas: {}, operations }, schemas);
   const kept = Object.entries(schemas).filter(([name]) => used.has(name));
   const all = {
     ...rest,
     tags: tags.filter(({ name }) => usedTags.has(name)),
-    paths: told,
+    paths: operations,
     components: { ...complete, schemas: Object.fromEntries(kept.map(([name, one]) => [plain(name, used), one])) },
   };
   return withReferences(all, (reference) => ({ $ref: SCHEMAS + plain(reference.slice(SCHEMAS.length), used) })) as D;

@@ -259,8 +259,8 @@ const SIGN_OUT = `
   <form method="post" action="/logout"><button class="quiet">Sign out</button></form>`;
 
 function form({ next, refusal, signedIn }: PageShown): string {
-  const told = refusal === null ? '' : `\n    <p role="alert">${escaped(refusal)}</p>`;
-  return `  <form method="post" action="/login">${told}
+  const alert = refusal === null ? '' : `\n    <p role="alert">${escaped(refusal)}</p>`;
+  return `  <form method="post" action="/login">${alert}
     <input type="hidden" name="next" value="${escaped(next)}">
     <label for="key">${signedIn ? 'Another key' : 'Key'}</label>
     <input id="key" name="key" type="password" autocomplete="current-password" required${signedIn ? '' : ' autofocus'}>

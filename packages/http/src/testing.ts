@@ -28,7 +28,7 @@ export async function testShell(given: Partial<ShellOptions> = {}): Promise<{ ap
   return { app, lines };
 }
 
-/** What /openapi.json tells of a program. */
+/** What /openapi.json contains. */
 export interface Description {
   /** The routes of the product, sorted. */
   readonly routes: readonly string[];

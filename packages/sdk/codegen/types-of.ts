@@ -71,8 +71,8 @@ function operationOf(name: string, { summary, parameters = [], requestBody, resp
     ...bodyField(requestBody),
     `answer: ${answerOf(responses)};`,
   ];
-  const told = summary === undefined ? '' : `  /** ${summary}. */\n`;
-  return `${told}  '${name}': {\n${parts.map((part) => `    ${part}\n`).join('')}  };\n`;
+  const note = summary === undefined ? '' : `  /** ${summary}. */\n`;
+  return `${note}  '${name}': {\n${parts.map((part) => `    ${part}\n`).join('')}  };\n`;
 }
 
 function fields(name: string, parameters: readonly Parameter[]): string[] {

@@ -95,8 +95,8 @@ const tooMany = (path: string) =>
 /** Errors in mem0's format: one text, under both names that its clients read. */
 export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
   app.setErrorHandler((thrown, request, reply) => {
-    const told = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
-    const { message, code, statusCode, headers } = told;
+    const failure = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
+    const { message, code, statusCode, headers } = failure;
     readToTheEnd(reply, code);
     return reply.code(statusCode).headers(headers).send({ error: message, detail: message, code });
   });

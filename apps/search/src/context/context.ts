@@ -39,7 +39,7 @@ export interface ContextQuestion {
   readonly body: PostContext;
   /** The filter for memories and profile. */
   readonly where: Filter | null;
-  /** The app to which who asks is kept; null: to none. */
+  /** The app that the key is bound to; null: none. */
   readonly app: string | null;
 }
 

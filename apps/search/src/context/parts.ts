@@ -171,7 +171,7 @@ async function fitting(ledger: Ledger, narrowing: Narrowing): Promise<readonly P
   return facts.flatMap((fact) => fittingFact(fact, byId.get(fact.memoryId), narrowing)).slice(0, PROFILE_MAX);
 }
 
-/** As the app knows it, where who asks is kept to one. */
+/** As said in the app, if the key is bound to one. */
 function fittingFact(fact: ProfileFact, memory: Memory | undefined, narrowing: Narrowing): ProfileFact[] {
   const { where, app, body, at } = narrowing;
   const known = memory === undefined || app === null ? memory : inApp(memory, app);

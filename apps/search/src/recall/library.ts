@@ -40,7 +40,7 @@ interface Whose {
   readonly body: PostRecall;
   /** The parsed filter of the body. */
   readonly where: Filter | null;
-  /** The app to which who asks is kept; null: to none. */
+  /** The app that the key is bound to; null: none. */
   readonly app: string | null;
   /** The owner's lane; null: it has none. */
   readonly lane: LaneId | null;

@@ -40,7 +40,7 @@ interface Asked {
   readonly body: PostRecall;
   /** The parsed filter of the body. */
   readonly where: Filter | null;
-  /** The app to which who asks is kept; null: to none. */
+  /** The app that the key is bound to; null: none. */
   readonly app: string | null;
   /** Aborts when the caller disconnects. */
   readonly cancel: AbortSignal;

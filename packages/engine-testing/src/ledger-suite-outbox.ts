@@ -31,7 +31,7 @@ export function describeOutbox(bench: () => Bench): void {
       expect(entries[0]).toMatchObject({ memoryId: born.memory.id, tenant: TENANT, lane: turn.lane });
       expect((await b.ledger.outbox.pending(1)).map((entry) => entry.seq)).toEqual([entries[0]?.seq]);
       expect((await b.ledger.outbox.ofMemories([born.memory.id])).length).toBe(2);
-      expect((await b.ledger.outbox.ofConsolidation(turn.consolidationId)).length).toBe(2);
+      expect((await b.ledger.outbox.ofConsolidation(turn.consolidationId)).entries.length).toBe(2);
       expect(await b.ledger.outbox.ofMemories([])).toEqual([]);
       expect(await b.ledger.overview.outbox()).toBe(3);
     });
@@ -147,7 +147,7 @@ export function describeOutbox(bench: () => Bench): void {
       const { batch: second } = await store(b);
       const next = await nextTurn(b);
       await apply(b, next, { changes: [updated(b.tools, born.memory)] });
-      const [entry] = await b.ledger.outbox.ofConsolidation(next.consolidationId);
+      const [entry] = (await b.ledger.outbox.ofConsolidation(next.consolidationId)).entries;
       await clear(b, [entry?.seq ?? 0]);
       expect((await batchOf(b, first.id)).state).toBe('consolidating');
       expect((await batchOf(b, second.id)).state).toBe('consolidated');

@@ -1,4 +1,4 @@
-import type { LaneId } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type LaneId } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { newMessage, newPlan, scope, storedAnswer, user } from './builders.ts';
 import {
@@ -50,6 +50,17 @@ export function describeThoughts(bench: () => Bench): void {
       );
       expect(gathered.summary).toBeNull();
       expect(gathered.recent).toEqual([]);
+    });
+
+    it('is also what holds for its tenant, chosen by it and set by the operator', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      expect(await b.ledger.thoughts.gather(turn, 0)).toMatchObject({ rules: DEFAULT_SETTINGS, ceilings: null });
+      await b.ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, graph: true });
+      await b.ledger.settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: 2.5 });
+      const gathered = await b.ledger.thoughts.gather(turn, 0);
+      expect(gathered.rules).toEqual({ ...DEFAULT_SETTINGS, graph: true });
+      expect(gathered.ceilings).toEqual({ tokensPerDay: null, costPerDay: 2.5 });
     });
 
     it('is also the last consolidated messages of its scope, oldest first', async () => {

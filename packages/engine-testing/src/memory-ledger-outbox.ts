@@ -1,15 +1,16 @@
 import {
   batchNotice,
   type LaneId,
+  type LeftToProject,
   type Memory,
   type Millis,
   type OutboxEntry,
   type OutboxStore,
   type Projected,
 } from '@slowwave/engine';
-import { LOST, projectedSpeech, reviseSpeech, unprojectedIn } from './memory-ledger-speech.ts';
+import { LOST, projectedSpeech, reviseSpeech, spokenOf, unprojectedIn } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
-import { pinnedOf } from './memory-ledger-turns.ts';
+import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryOutbox(state: State): OutboxStore {
@@ -30,7 +31,7 @@ export function memoryOutbox(state: State): OutboxStore {
         .slice(0, limit),
     countAside: async () => state.aside.size,
     ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
-    ofConsolidation: async (id) => entriesWhere(state, (row) => row.consolidationId === id),
+    ofConsolidation: async (id) => leftOf(state, id),
     clear: async (projected, now) => clear(state, projected, now),
     refill: async () => refill(state),
     reproject: async (lane) => reproject(state, lane),
@@ -41,6 +42,16 @@ export function memoryOutbox(state: State): OutboxStore {
 function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): OutboxEntry[] {
   const rows = [...state.outbox.values()].filter(isWanted).sort((a, b) => a.seq - b.seq);
   return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
+}
+
+function leftOf(state: State, id: string): LeftToProject {
+  const entries = entriesWhere(state, (row) => row.consolidationId === id);
+  const memories = entries.flatMap(({ memoryId, lane }) => {
+    const memory = state.memories.get(memoryId);
+    return memory === undefined || !isStanding(state, lane) ? [] : [memory];
+  });
+  const batches = unprojectedIn(state).filter(({ consolidationId }) => consolidationId === id);
+  return { entries, memories, batches: batches.map((row) => spokenOf(state, row)) };
 }
 
 function clear(state: State, { seqs, batches }: Projected, now: Millis): Millis[] {

@@ -1,12 +1,9 @@
-import { DEFAULT_SETTINGS, type SettingsStore } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type SettingsStore, type TenantId, type Terms } from '@slowwave/engine';
 import type { State } from './memory-ledger-state.ts';
 
 export function memorySettings(state: State): SettingsStore {
   return {
-    terms: async (tenant) => ({
-      rules: state.settings.get(tenant) ?? DEFAULT_SETTINGS,
-      ceilings: state.ceilings.get(tenant) ?? null,
-    }),
+    terms: async (tenant) => termsIn(state, tenant),
     get: async (tenant) => state.settings.get(tenant) ?? DEFAULT_SETTINGS,
     put: async (tenant, settings) => void state.settings.set(tenant, structuredClone(settings)),
     ceilings: async (tenant) => state.ceilings.get(tenant) ?? null,
@@ -16,3 +13,8 @@ export function memorySettings(state: State): SettingsStore {
     },
   };
 }
+
+export const termsIn = (state: State, tenant: TenantId): Terms => ({
+  rules: state.settings.get(tenant) ?? DEFAULT_SETTINGS,
+  ceilings: state.ceilings.get(tenant) ?? null,
+});

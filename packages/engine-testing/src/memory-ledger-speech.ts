@@ -93,7 +93,7 @@ const newestLossLast = (a: BatchRow, b: BatchRow): number => b.projectedRevision
 
 const changedAt = ({ appliedAt, speechRevisedAt }: BatchRow): Millis => Math.max(appliedAt ?? 0, speechRevisedAt ?? 0);
 
-function spokenOf(state: State, row: BatchRow): SpokenBatch {
+export function spokenOf(state: State, row: BatchRow): SpokenBatch {
   const { id, tenant, lane, scope, metadata, acceptedAt, settings } = row;
   const messages = [...state.messages.values()].filter(({ message }) => message.batchId === id);
   return {

@@ -13,6 +13,7 @@ import type {
 } from '@slowwave/engine';
 import { pageOf } from './memory-ledger-page.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
+import { termsIn } from './memory-ledger-settings.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { heldBy, isOfUser, isStanding, pinnedOf } from './memory-ledger-turns.ts';
 
@@ -81,6 +82,7 @@ function gather(state: State, turn: Turn, recentCount: number): Gathered {
       answers: [...(state.answers.get(turn.consolidationId) ?? [])],
       former: formerAnswers(state, turn.consolidationId),
     },
+    ...termsIn(state, turn.tenant),
   };
 }
 

@@ -1,16 +1,17 @@
-import type { LaneId, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
-import { type Access, asLookup, asRead, asWrite } from './access.ts';
+import type { LaneId, LeftToProject, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
+import { type Access, asLookup, asRead, asSnapshot, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
+import { loadMemories } from './memories.ts';
 import { all, first, insert, run, type Script, together } from './script.ts';
-import { LOST, NOTE_TOLD, notAside, TOLD, UNPROJECTED } from './speech.ts';
+import { LOST, NOTE_TOLD, notAside, spokenOf, spokenRows, TOLD, UNPROJECTED } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
 export const outboxStore = ({ read, write }: Access): OutboxStore => ({
   pending: (limit) => read(pendingEntries, { limit }),
   ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
   ofMemories: (ids) => read(entriesOfMemories, { ids }),
-  ofConsolidation: (id) => read(entriesOfConsolidation, { id }),
+  ofConsolidation: (id) => read(leftOfConsolidation, { id }),
   clear: (projected, now) => write(clear, { projected, now }),
   setAside: (lanes) => write(setAside, lanes),
   takeUp: (lanes) => write(takeUp, lanes),
@@ -50,9 +51,31 @@ const entriesOfMemories = asRead('outbox.ofMemories', ({ ids }: { ids: readonly 
   entries('memory_id IN :ids ORDER BY seq', { ids }),
 );
 
-const entriesOfConsolidation = asRead('outbox.ofConsolidation', ({ id }: { id: string }) =>
-  entries('consolidation_id = @id ORDER BY seq', { id }),
+/** More memories are read in several goes: what one brings comes to the thread in one piece. */
+const MEMORIES_MAX = 64;
+
+const leftOfConsolidation = asSnapshot(
+  'outbox.ofConsolidation',
+  function* ({ id }: { id: string }): Script<LeftToProject> {
+    const [found, rows] = yield* together(
+      entries('consolidation_id = @id ORDER BY seq', { id }),
+      spokenRows(`b.consolidation_id = @id AND ${UNPROJECTED} ORDER BY b.id`, { id }),
+    );
+    const [memories, batches] = yield* together(
+      found.length > MEMORIES_MAX
+        ? none()
+        : loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${OF_CONSOLIDATION})`, { id }),
+      spokenOf(rows),
+    );
+    return { entries: found, memories, batches };
+  },
 );
+
+const OF_CONSOLIDATION = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
+
+function* none(): Script<null> {
+  return null;
+}
 
 interface Clear {
   readonly projected: Projected;

@@ -1,4 +1,4 @@
-import type { Ceilings, SettingsStore, TenantSettings } from '@slowwave/engine';
+import type { Ceilings, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
 import { lookup, storeOf, write } from './access.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -6,11 +6,7 @@ import { first, firstAs, run } from './script.ts';
 
 export const settingsStore = storeOf<SettingsStore>('settings', {
   terms: lookup(function* (tenant) {
-    const row = yield* first<TermsRow>(SELECT_TERMS, { tenant });
-    return {
-      rules: rulesFrom(row?.settings ?? null),
-      ceilings: row === null || row.limited === null ? null : ceilingsFrom(row),
-    };
+    return termsFrom(yield* first<TermsColumns>(`SELECT ${termsOf('@tenant')}`, { tenant }));
   }),
   get: lookup(function* (tenant) {
     const row = yield* first<{ settings: string }>('SELECT settings FROM settings WHERE tenant = @tenant', { tenant });
@@ -34,22 +30,33 @@ export const settingsStore = storeOf<SettingsStore>('settings', {
   }),
 });
 
-const SELECT_TERMS = `
-  SELECT s.settings, c.tenant AS limited, c.tokens_per_day, c.cost_per_day
-  FROM (SELECT @tenant::text AS tenant) t
-  LEFT JOIN settings s ON s.tenant = t.tenant LEFT JOIN ceilings c ON c.tenant = t.tenant`;
+const rulesOf = (tenant: string): string => `(SELECT s.settings FROM settings s WHERE s.tenant = ${tenant})`;
+
+const ceilingsOf = (tenant: string): string =>
+  `(SELECT jsonb_build_array(l.tokens_per_day, l.cost_per_day) FROM ceilings l WHERE l.tenant = ${tenant})`;
+
+/** Columns with all that holds for a tenant, for a statement that reads something else of it. */
+export const termsOf = (tenant: string): string => `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings`;
+
+export interface TermsColumns {
+  readonly rules: string | null;
+  readonly ceilings: string | null;
+}
+
+/** The same as values; the defaults where nothing is found. */
+export function termsFrom(row: TermsColumns | null | undefined): Terms {
+  const [tokensPerDay, costPerDay]: readonly (number | null)[] = JSON.parse(row?.ceilings ?? '[]');
+  return {
+    rules: rulesFrom(row?.rules ?? null),
+    ceilings: row?.ceilings == null ? null : { tokensPerDay: tokensPerDay ?? null, costPerDay: costPerDay ?? null },
+  };
+}
 
 const PUT_CEILINGS = `
   INSERT INTO ceilings (tenant, tokens_per_day, cost_per_day) VALUES (@tenant, @tokens, @cost)
   ON CONFLICT (tenant) DO UPDATE SET tokens_per_day = excluded.tokens_per_day, cost_per_day = excluded.cost_per_day`;
 
 type CeilingsRow = ColumnsOf<Ceilings>;
-
-interface TermsRow extends CeilingsRow {
-  readonly settings: string | null;
-  /** The tenant, where it has ceilings. */
-  readonly limited: string | null;
-}
 
 const ceilingsFrom = (row: CeilingsRow): Ceilings => ({
   tokensPerDay: row.tokens_per_day,

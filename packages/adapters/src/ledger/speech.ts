@@ -122,7 +122,13 @@ const everyBatch = asRead('speech.every', (of: Every): Script<Spoken> => {
 
 /** Batches `b` of lanes `l` that an index knows or is to know, with what they say. */
 function* spokenWhere(condition: string, given: Given): Script<Spoken> {
-  const rows = yield* all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
+  return yield* spokenOf(yield* spokenRows(condition, given));
+}
+
+export const spokenRows = (condition: string, given: Given): Script<readonly SpokenRow[]> =>
+  all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
+
+export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
   if (rows.length === 0) return [];
   const said = yield* saidWhere('m.batch_id IN :ids', { ids: rows.map(({ id }) => id) });
   const messages = Map.groupBy(said, ({ message }) => message.batchId);

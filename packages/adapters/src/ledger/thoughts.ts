@@ -26,6 +26,7 @@ import {
 } from './rows/consolidation.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, first, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
+import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { holdsTurn, laneHeldBy } from './turn.ts';
 import { type Caller, counting } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
@@ -54,37 +55,44 @@ interface Gather {
 
 /**
  * What a turn reads of the conversation. Its statements need not see the same moment: what is pinned does not change, and
- * what else is said meanwhile waits.
+ * what else is said meanwhile waits. Answers are there where it was begun before.
  */
 const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
   const { tenant, batchIds: ids, consolidationId: id } = turn;
-  const [messages, batches, recent, answers] = yield* together(
-    all<MessageRow>(SELECT_PINNED, { tenant, ids }),
+  const [messages, batches] = yield* together(
+    all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit: recentCount }),
     all<PinnedRow>(SELECT_BATCHES, { id, ids }),
-    all<MessageRow>(SELECT_BEFORE, { tenant, id, ids, limit: recentCount }),
-    all<AnswerRow>(SELECT_USABLE, { id, ids }),
   );
   const head = batches.find(({ is_first }) => is_first === 1);
+  const isAnswered = head?.is_answered === 1 || batches.some(({ formers }) => formers !== '[]');
+  const answers = isAnswered ? yield* all<AnswerRow>(SELECT_USABLE, { id, ids }) : [];
+  const heard = (isPinned: 0 | 1) => messages.filter(({ is_pinned }) => is_pinned === isPinned).map(messageFrom);
   return {
-    messages: messages.map(messageFrom),
+    messages: heard(1),
     metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
     summary: head?.summary ?? null,
-    recent: recent.map(messageFrom).reverse(),
+    recent: heard(0),
     thought: {
       plan: head?.plan == null ? null : JSON.parse(head.plan),
       answers: answers.filter((row) => row.consolidation_id === id).map(answerFrom),
       former: answers.filter((row) => row.consolidation_id !== id).map(formerFrom),
     },
+    ...termsFrom(head),
   };
 });
 
-interface PinnedRow {
+type HeardRow = MessageRow & { readonly is_pinned: 0 | 1 };
+
+/** A pinned batch. What is of the consolidation or the tenant stands beside the first one only. */
+interface PinnedRow extends TermsColumns {
   readonly id: string;
   readonly metadata: string;
-  readonly is_first: 0 | 1;
-  /** These two stand beside the first one only. */
+  /** A list of consolidations that were undone. */
+  readonly formers: string;
+  readonly is_first: 1 | null;
   readonly summary: string | null;
   readonly plan: string | null;
+  readonly is_answered: 0 | 1 | null;
 }
 
 interface ContextOf {
@@ -123,13 +131,15 @@ const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Scri
 
 const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
 
-const SELECT_PINNED = 'SELECT * FROM messages WHERE tenant = @tenant AND batch_id IN :ids ORDER BY seq';
-
 const SELECT_BATCHES = `
-  SELECT b.id, b.metadata, b.id = c.batch_ids->>0 AS is_first,
-    CASE WHEN b.id = c.batch_ids->>0 THEN c.summary END AS summary,
-    CASE WHEN b.id = c.batch_ids->>0 THEN (${NEWEST_PLAN}) END AS plan
-  FROM consolidations c JOIN batches b ON b.id IN :ids WHERE c.id = @id`;
+  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.plan, f.is_answered, f.rules, f.ceilings
+  FROM batches b
+  LEFT JOIN (
+    SELECT c.batch_ids->>0 AS id, 1 AS is_first, c.summary, (${NEWEST_PLAN}) AS plan,
+      EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = c.id) AS is_answered, ${termsOf('c.tenant')}
+    FROM consolidations c WHERE c.id = @id
+  ) AS f ON f.id = b.id
+  WHERE b.id IN :ids`;
 
 const SELECT_SCOPE_OF_LANE = `
   SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane
@@ -144,10 +154,16 @@ const selectRecent = (scope: string, before: string): string => `
 
 const SELECT_RECENT = selectRecent('@scope', '@before');
 
-const SELECT_BEFORE = selectRecent(
-  '(SELECT scope FROM consolidations WHERE id = @id)',
-  '(SELECT min(p.seq) FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids)',
-);
+/** The pinned messages, and the last ones before them, in the order of the lane. */
+const SELECT_HEARD = `
+  SELECT * FROM (
+    SELECT p.*, 1 AS is_pinned FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids
+    UNION ALL
+    SELECT r.*, 0 FROM (${selectRecent(
+      '(SELECT scope FROM consolidations WHERE id = @id)',
+      '(SELECT min(p.seq) FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids)',
+    )}) AS r
+  ) AS heard ORDER BY seq`;
 
 const holds = asLookup('thoughts.holds', holdsTurn);
 

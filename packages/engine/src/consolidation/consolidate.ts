@@ -102,12 +102,10 @@ async function projectNow(
   { planned, watch }: { planned: Planned; watch: Stopwatch },
   cancel: Cancellation,
 ): Promise<void> {
-  const { outbox, speech } = deps.ledger;
   const { consolidationId, lane } = planned.turn;
   try {
-    const entries = await outbox.ofConsolidation(consolidationId);
-    const batches = await speech.unprojectedOf([consolidationId]);
-    await watch.time('project', () => project(deps, { entries, batches, made: planned.vectors }, cancel));
+    const left = await deps.ledger.outbox.ofConsolidation(consolidationId);
+    await watch.time('project', () => project(deps, { ...left, made: planned.vectors }, cancel));
   } catch (error) {
     deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
   }
@@ -115,11 +113,8 @@ async function projectNow(
 
 /** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
 export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Promise<GatheredTurn> {
-  const [terms, gathered] = await Promise.all([
-    ledger.settings.terms(turn.tenant),
-    ledger.thoughts.gather(turn, settings.recentMessages),
-  ]);
-  return { turn, ...terms, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
+  const gathered = await ledger.thoughts.gather(turn, settings.recentMessages);
+  return { turn, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */

@@ -13,7 +13,6 @@ import type {
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { Gathered } from '../ports/ledger/thoughts.ts';
-import type { Ceilings, TenantSettings } from '../settings.ts';
 import type { Memory, MemoryEvent } from '../words.ts';
 import type { Repeat } from './recall.ts';
 
@@ -23,10 +22,6 @@ export interface GatheredTurn extends Gathered {
   readonly turn: Turn;
   /** Of the facts, and of what the messages say where that is embedded with them: for the index. */
   readonly vectors?: ReadonlyMap<string, Float32Array> | undefined;
-  /** What the tenant has chosen. */
-  readonly rules: TenantSettings;
-  /** What the operator allows it. */
-  readonly ceilings: Ceilings | null;
 }
 
 export interface Extracted extends GatheredTurn {

@@ -10,7 +10,7 @@ import type { OutboxEntry, SetAside, SpokenBatch } from '../ports/ledger/outbox.
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation } from '../ports/tools.ts';
-import type { LaneId, Millis, TenantId } from '../words.ts';
+import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
 export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
@@ -18,6 +18,8 @@ export type ProjectDeps = MakingDeps & Pick<EngineDeps, 'index' | 'meter'>;
 /** Memories and batches that are to be projected. */
 interface Unprojected {
   readonly entries: readonly OutboxEntry[];
+  /** Those of the entries, where they were read with them. */
+  readonly memories?: readonly Memory[] | null;
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
@@ -44,7 +46,7 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const { ledger, tools, meter } = deps;
   const { tenant, lane, entries, batches, made } = group;
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
-  const memories = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
+  const memories = group.memories ?? (await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some)));
   const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
   const projected = await write(deps, group, points);
   const now = tools.now();
@@ -86,13 +88,14 @@ interface LaneGroup extends Unprojected {
   readonly lane: LaneId;
 }
 
-function byLane({ entries, batches }: Unprojected): LaneGroup[] {
+function byLane({ entries, memories = null, batches }: Unprojected): LaneGroup[] {
   const entriesOf = Map.groupBy(entries, ({ lane }) => lane);
   const batchesOf = Map.groupBy(batches, ({ lane }) => lane);
   const tenants = new Map([...entries, ...batches].map(({ lane, tenant }) => [lane, tenant]));
   return [...tenants].map(([lane, tenant]) => ({
     ...{ tenant, lane },
     entries: entriesOf.get(lane) ?? [],
+    memories: memories?.filter((memory) => memory.lane === lane) ?? null,
     batches: batchesOf.get(lane) ?? [],
   }));
 }

@@ -179,9 +179,8 @@ describe('undoing a consolidation', () => {
       { now: b.engine.tools.now(), window: { maxTokens: 1_000, maxBatches: 9 }, newConsolidationId: 'con_x' },
     );
     if (claim.kind !== 'claimed') return expect.unreachable('the lane is due');
-    const terms = await ledger.settings.terms(TENANT);
     const gathered = await ledger.thoughts.gather(claim.turn, 10);
-    const extracted = await extract(b.engine.deps, { turn: claim.turn, ...terms, ...gathered }, NEVER);
+    const extracted = await extract(b.engine.deps, { turn: claim.turn, ...gathered }, NEVER);
     expect((await recall(b.engine.deps, extracted, NEVER)).candidates).toEqual([]);
     expect(gathered.recent).toEqual([]);
   });

@@ -66,7 +66,9 @@ export interface Ledger {
 
 /** All that holds for a tenant. */
 export interface Terms {
+  /** What it has chosen. */
   readonly rules: TenantSettings;
+  /** What the operator allows it; null: what is allowed to all. */
   readonly ceilings: Ceilings | null;
 }
 

@@ -1,4 +1,4 @@
-import type { Failure, JsonObject, LaneId, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { Failure, JsonObject, LaneId, Memory, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
 
 /** One memory to be projected. `seq` grows with every change. */
 export interface OutboxEntry {
@@ -6,6 +6,14 @@ export interface OutboxEntry {
   readonly memoryId: string;
   readonly tenant: TenantId;
   readonly lane: LaneId;
+}
+
+/** What is to be projected of one consolidation. */
+export interface LeftToProject {
+  readonly entries: readonly OutboxEntry[];
+  /** Those of the entries, as they are now, without those of an owner who is being erased; null: they are too many for one answer. */
+  readonly memories: readonly Memory[] | null;
+  readonly batches: readonly SpokenBatch[];
 }
 
 /** Entries, and batches as they were when they were read. */
@@ -37,7 +45,8 @@ export interface OutboxStore {
   aside(until: Millis, limit: number): Promise<readonly SetAside[]>;
   countAside(): Promise<number>;
   ofMemories(memoryIds: readonly string[]): Promise<readonly OutboxEntry[]>;
-  ofConsolidation(consolidationId: string): Promise<readonly OutboxEntry[]>;
+  /** What a consolidation left to project when it was applied, all of one moment. */
+  ofConsolidation(consolidationId: string): Promise<LeftToProject>;
   /**
    * All this was projected. Batches whose consolidation has nothing left to project become what apply said, with
    * searchableAt. Answers with when each of them was accepted.

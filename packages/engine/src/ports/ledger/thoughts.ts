@@ -2,10 +2,11 @@ import type { Plan } from '../../plan.ts';
 import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId } from '../../words.ts';
 import type { TokenUse } from '../models.ts';
 import type { Fenced, Turn } from './lanes.ts';
+import type { Terms } from './ledger.ts';
 import type { Page, Paged } from './page.ts';
 
-/** What a consolidation reads of the conversation. */
-export interface Gathered {
+/** What a consolidation reads of the conversation, with what holds for its tenant. */
+export interface Gathered extends Terms {
   /** The messages of the pinned batches, in lane order. */
   readonly messages: readonly Message[];
   /** Metadata of each pinned batch, by batch id. */

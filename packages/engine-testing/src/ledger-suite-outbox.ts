@@ -36,6 +36,31 @@ export function describeOutbox(bench: () => Bench): void {
       expect(await b.ledger.overview.outbox()).toBe(3);
     });
 
+    it('has of a consolidation what it left, with its memories where they are few', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane));
+      await apply(b, turn, { changes: [born] });
+      const later = updated(b.tools, born.memory, { text: 'Lives in Rome' });
+      await write(b, later);
+      const left = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      expect(left.entries.map(({ memoryId }) => memoryId)).toEqual([born.memory.id]);
+      expect(left.memories).toEqual([later.memory]);
+      await project(b);
+      await b.ledger.outbox.reproject(turn.lane);
+      const { batches } = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      expect(batches.map(({ id }) => id)).toEqual([batch.id]);
+      expect(batches).toEqual(await b.ledger.speech.unprojectedOf([turn.consolidationId]));
+      await project(b);
+      const nothing = { entries: [], memories: [], batches: [] };
+      expect(await b.ledger.outbox.ofConsolidation(turn.consolidationId)).toEqual(nothing);
+      await store(b);
+      const next = await nextTurn(b);
+      await apply(b, next, { changes: Array.from({ length: 65 }, () => added(b.tools, home(next.lane))) });
+      const many = await b.ledger.outbox.ofConsolidation(next.consolidationId);
+      expect([many.entries.length, many.memories]).toEqual([65, null]);
+    });
+
     it('sets lanes aside: their changes wait for a time of their own, and stand before nobody else', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

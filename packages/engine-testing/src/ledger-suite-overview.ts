@@ -123,7 +123,7 @@ export function describeOverview(bench: () => Bench): void {
       await store(b, { scope: scope({ userId: 'bob' }) });
       const bobs = await nextTurn(b, { owner: user('bob') });
       await thoughts.storeAnswer(bobs, storedAnswer(b.tools));
-      await summaries.countCall({ lane: bobs.lane }, { ...failedCall(b.tools.now()), failed: false });
+      await summaries.countCall(TENANT, { lane: bobs.lane }, { ...failedCall(b.tools.now()), failed: false });
       const one = { model: 'scripted', calls: 1, failedCalls: 0, promptTokens: 100, completionTokens: 20 };
       const other = { model: 'other', calls: 1, failedCalls: 1, promptTokens: 7, completionTokens: 0 };
       const now = b.tools.now();
@@ -144,10 +144,10 @@ export function describeOverview(bench: () => Bench): void {
       const { overview, summaries } = b.ledger;
       const now = b.tools.now();
       for (const tenant of [TENANT, TENANT, OTHER_TENANT]) {
-        await summaries.countCall({ strangersOf: tenant }, { ...failedCall(now), failed: false });
+        await summaries.countCall(tenant, { strangersOf: tenant }, { ...failedCall(now), failed: false });
       }
       const [lane] = [(await claimedBatch(b)).turn.lane];
-      await summaries.countCall({ lane }, { ...failedCall(now), failed: false });
+      await summaries.countCall(TENANT, { lane }, { ...failedCall(now), failed: false });
       const used = { model: 'scripted', failedCalls: 0 };
       const ofStrangers = [{ ...used, calls: 2, promptTokens: 14, completionTokens: 0 }];
       expect(await overview.usageOfDay({ strangersOf: TENANT }, now)).toEqual(ofStrangers);

@@ -1,7 +1,18 @@
-import type { LaneId, SummaryBasis, SummaryRefresh, Turn } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type LaneId, type SummaryBasis, type SummaryRefresh, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, deleted, home, newMessage, scope } from './builders.ts';
-import { apply, type Bench, expectThere, fail, laneOf, nextTurn, store, TENANT, write } from './ledger-bench.ts';
+import {
+  apply,
+  type Bench,
+  expectThere,
+  fail,
+  laneOf,
+  nextTurn,
+  OTHER_TENANT,
+  store,
+  TENANT,
+  write,
+} from './ledger-bench.ts';
 
 const EVERY = 3;
 const HOW = { every: EVERY, limit: 10 };
@@ -46,6 +57,19 @@ export function describeSummaries(bench: () => Bench): void {
       const second = expectThere(await later.summaries.read(again, HOW));
       expect(second).toMatchObject({ summary: 'so far', upTo: 7 });
       expect(textsOf(second)).toEqual(['four', 'five', 'six']);
+    });
+
+    it('is read with what holds for its tenant', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await b.ledger.settings.putCeilings(OTHER_TENANT, { tokensPerDay: 1, costPerDay: 1 });
+      const { rules, ceilings } = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect([rules, ceilings]).toEqual([DEFAULT_SETTINGS, null]);
+      const chosen = { ...DEFAULT_SETTINGS, graph: true };
+      await b.ledger.settings.put(TENANT, chosen);
+      await b.ledger.settings.putCeilings(TENANT, { tokensPerDay: 9, costPerDay: null });
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect([basis.rules, basis.ceilings]).toEqual([chosen, { tokensPerDay: 9, costPerDay: null }]);
     });
 
     it('covers what is there when its refresh begins, and reads the newest there is room for', async () => {
@@ -144,8 +168,8 @@ export function describeSummaries(bench: () => Bench): void {
     const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now() };
     const usage = { promptTokens: 100, completionTokens: 10 };
     const nothing = { promptTokens: 0, completionTokens: 0 };
-    await b.ledger.summaries.countCall({ lane }, { ...call, failed: false, usage });
-    await b.ledger.summaries.countCall({ lane }, { ...call, failed: true, usage: nothing });
+    await b.ledger.summaries.countCall(TENANT, { lane }, { ...call, failed: false, usage });
+    await b.ledger.summaries.countCall(TENANT, { lane }, { ...call, failed: true, usage: nothing });
     expect(await b.ledger.overview.usage(TENANT)).toEqual({ calls: 2, failedCalls: 1, ...usage });
   });
 }

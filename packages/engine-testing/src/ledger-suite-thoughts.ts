@@ -12,6 +12,7 @@ import {
   expectKind,
   fail,
   nextTurn,
+  OTHER_TENANT,
   SECOND,
   store,
   TENANT,
@@ -55,6 +56,8 @@ export function describeThoughts(bench: () => Bench): void {
     it('is also what holds for its tenant, chosen by it and set by the operator', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
+      await b.ledger.settings.put(OTHER_TENANT, { ...DEFAULT_SETTINGS, graph: true });
+      await b.ledger.settings.putCeilings(OTHER_TENANT, { tokensPerDay: 1, costPerDay: 1 });
       expect(await b.ledger.thoughts.gather(turn, 0)).toMatchObject({ rules: DEFAULT_SETTINGS, ceilings: null });
       await b.ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, graph: true });
       await b.ledger.settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: 2.5 });

@@ -8,6 +8,7 @@ import {
   type OutboxStore,
   type Projected,
 } from '@slowwave/engine';
+import { LEFT_MAX } from '@slowwave/engine/storing';
 import { LOST, projectedSpeech, reviseSpeech, spokenOf, unprojectedIn } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
 import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
@@ -51,7 +52,11 @@ function leftOf(state: State, id: string): LeftToProject {
     return memory === undefined || !isStanding(state, lane) ? [] : [memory];
   });
   const batches = unprojectedIn(state).filter(({ consolidationId }) => consolidationId === id);
-  return { entries, memories, batches: batches.map((row) => spokenOf(state, row)) };
+  return {
+    entries,
+    memories: entries.length > LEFT_MAX ? null : memories,
+    batches: batches.map((row) => spokenOf(state, row)),
+  };
 }
 
 function clear(state: State, { seqs, batches }: Projected, now: Millis): Millis[] {

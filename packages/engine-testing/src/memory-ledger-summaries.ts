@@ -10,6 +10,7 @@ import {
   type SummaryRefresh,
   type SummaryStore,
 } from '@slowwave/engine';
+import { termsIn } from './memory-ledger-settings.ts';
 import { rowOf, type State, type SummaryRow, scopeKey } from './memory-ledger-state.ts';
 
 export function memorySummaries(state: State): SummaryStore {
@@ -22,7 +23,7 @@ export function memorySummaries(state: State): SummaryStore {
     },
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
-    countCall: async (account, call) => countCall(state, account, call),
+    countCall: async (_tenant, account, call) => countCall(state, account, call),
     forget: async (lane) => forgetSummaries(state, lane),
   };
 }
@@ -65,7 +66,8 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
   const upTo = since.at(-1)?.saidAt.seq;
   if (row === null || upTo === undefined || since.length < how.every) return null;
   const messages = since.slice(-how.limit).filter((message) => !isForgotten(state, message));
-  return { tenant: rowOf(state.lanes, row.lane).tenant, summary: row.summary, messages, upTo, revision: row.revision };
+  const { tenant } = rowOf(state.lanes, row.lane);
+  return { tenant, summary: row.summary, messages, upTo, revision: row.revision, ...termsIn(state, tenant) };
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {

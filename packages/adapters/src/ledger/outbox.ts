@@ -1,4 +1,5 @@
 import type { LaneId, LeftToProject, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
+import { LEFT_MAX } from '@slowwave/engine/storing';
 import { type Access, asLookup, asRead, asSnapshot, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
@@ -51,9 +52,6 @@ const entriesOfMemories = asRead('outbox.ofMemories', ({ ids }: { ids: readonly 
   entries('memory_id IN :ids ORDER BY seq', { ids }),
 );
 
-/** More memories are read in several goes: what one brings comes to the thread in one piece. */
-const MEMORIES_MAX = 64;
-
 const leftOfConsolidation = asSnapshot(
   'outbox.ofConsolidation',
   function* ({ id }: { id: string }): Script<LeftToProject> {
@@ -61,20 +59,15 @@ const leftOfConsolidation = asSnapshot(
       entries('consolidation_id = @id ORDER BY seq', { id }),
       spokenRows(`b.consolidation_id = @id AND ${UNPROJECTED} ORDER BY b.id`, { id }),
     );
-    const [memories, batches] = yield* together(
-      found.length > MEMORIES_MAX
-        ? none()
-        : loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${OF_CONSOLIDATION})`, { id }),
-      spokenOf(rows),
-    );
+    const [memories, batches] = yield* together(memoriesIn(found, id), spokenOf(rows));
     return { entries: found, memories, batches };
   },
 );
 
-const OF_CONSOLIDATION = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
-
-function* none(): Script<null> {
-  return null;
+function* memoriesIn(found: readonly OutboxEntry[], id: string): Script<LeftToProject['memories']> {
+  if (found.length > LEFT_MAX) return null;
+  const named = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
+  return yield* loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${named})`, { id });
 }
 
 interface Clear {

@@ -30,10 +30,11 @@ export const settingsStore = storeOf<SettingsStore>('settings', {
   }),
 });
 
-const rulesOf = (tenant: string): string => `(SELECT s.settings FROM settings s WHERE s.tenant = ${tenant})`;
+const rulesOf = (tenant: string): string =>
+  `(SELECT chosen.settings FROM settings chosen WHERE chosen.tenant = ${tenant})`;
 
 const ceilingsOf = (tenant: string): string =>
-  `(SELECT jsonb_build_array(l.tokens_per_day, l.cost_per_day) FROM ceilings l WHERE l.tenant = ${tenant})`;
+  `(SELECT jsonb_build_array(allowed.tokens_per_day, allowed.cost_per_day) FROM ceilings allowed WHERE allowed.tenant = ${tenant})`;
 
 /** Columns with all that holds for a tenant, for a statement that reads something else of it. */
 export const termsOf = (tenant: string): string => `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings`;

@@ -1,7 +1,8 @@
 import type { LaneId, SummaryCall, SummaryStore, TenantId } from '@slowwave/engine';
-import { type Access, asLookup, asStatement, read, statement, storeOf, write } from './access.ts';
+import { type Access, asStatement, read, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, first, ifHeld, run, type Script } from './script.ts';
+import { all, first, ifHeld, run, type Script, together } from './script.ts';
+import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
 
@@ -14,11 +15,13 @@ const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
   }),
   /** What a refresh starts from; null when none is due any more. The scope first: what else is said by then may be read with it. */
   read: read(function* (refresh, { every, limit }) {
-    const scope = yield* first<SummaryRow>(SELECT_SCOPE, { id: Number(refresh.scope), lane: refresh.lane });
-    if (scope === null) return null;
-    const since = yield* saidSince(scope, Math.max(every, limit));
+    const of = { id: Number(refresh.scope), lane: refresh.lane };
+    const [scope, since] = yield* together(
+      first<SummaryRow>(SELECT_SCOPE, of),
+      all<SaidRow>(SELECT_SAID, { ...of, limit: Math.max(every, limit) }),
+    );
     const [last] = since;
-    if (last === undefined || since.length < every) return null;
+    if (scope === null || last === undefined || since.length < every) return null;
     const messages = since.slice(0, limit).reverse();
     return {
       tenant: scope.tenant,
@@ -26,6 +29,7 @@ const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
       messages: messages.filter((row) => row.forgotten === 0).map(messageFrom),
       upTo: last.seq,
       revision: scope.summary_revision,
+      ...termsFrom(scope),
     };
   }),
   /** Takes the place of the summary it was made from, and of no other. */
@@ -45,19 +49,14 @@ const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
 
 export const summaryStore = (access: Access): SummaryStore => ({
   ...scripted(access),
-  countCall: async (account, call) => {
-    const by =
-      'strangersOf' in account ? { tenant: account.strangersOf, lane: NO_LANE } : await access.read(callerOf, account);
-    if (by !== null) await access.write(countCall, { by, call }); // else it was erased in the meantime
-  },
+  countCall: (tenant, account, call) =>
+    access.write(countCall, { by: { tenant, lane: 'lane' in account ? account.lane : NO_LANE }, call }),
 });
 
 /** A scope with its rolling summary. */
-interface SummaryRow {
-  readonly id: number;
+interface SummaryRow extends TermsColumns {
   readonly tenant: TenantId;
   readonly summary: string | null;
-  readonly summary_upto: number;
   readonly summary_revision: number;
 }
 
@@ -75,12 +74,8 @@ interface DueRow {
   readonly enough: number | null;
 }
 
-/** The newest consolidated messages the summary does not cover, newest first. */
-const saidSince = ({ id, summary_upto }: SummaryRow, limit: number): Script<readonly SaidRow[]> =>
-  all<SaidRow>(SELECT_SAID, { scope: id, after: summary_upto, limit });
-
 const SELECT_SCOPE = `
-  SELECT s.id, l.tenant, s.summary, s.summary_upto, s.summary_revision
+  SELECT l.tenant, s.summary, s.summary_revision, ${termsOf('l.tenant')}
   FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
 
 /** Messages `m` that a summary can cover. */
@@ -95,21 +90,19 @@ const SELECT_DUE = `
       ORDER BY m.seq DESC LIMIT 1 OFFSET @passed) AS enough
   FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id AND s.lane = @lane`;
 
+/** The newest consolidated messages that the summary of a scope does not cover, newest first. */
 const SELECT_SAID = `
   SELECT m.*, EXISTS (
     SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.id = e.memory_id
     WHERE x.message_id = m.id AND e.kind <> 'DELETE' AND NOT k.live
-  ) AS forgotten ${SAID} AND m.scope = @scope AND m.seq > @after
+  ) AS forgotten ${SAID} AND m.scope = @id
+    AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)
   ORDER BY m.seq DESC LIMIT @limit`;
 
 interface CallerOf {
   readonly tenant: TenantId;
   readonly lane: LaneId;
 }
-
-const callerOf = asLookup('summaries.callerOf', ({ lane }: { lane: LaneId }): Script<CallerOf | null> => {
-  return first<CallerOf>('SELECT tenant, id AS lane FROM lanes WHERE id = @lane', { lane });
-});
 
 interface Called {
   readonly by: CallerOf;

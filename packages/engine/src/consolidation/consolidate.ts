@@ -73,9 +73,9 @@ interface Thinking {
 
 /** From messages to a stored plan, where the day's budget allows it. Nothing is changed yet. */
 async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
-  const { turn, rules } = gathered;
+  const { turn } = gathered;
   if (turn.settings.mode !== 'verbatim')
-    await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, rules });
+    await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, terms: gathered });
   const guarded = await guardedOf(deps, { gathered, watch }, cancel);
   return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
 }
@@ -118,7 +118,7 @@ export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Prom
 }
 
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
-function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: GatheredTurn): EngineDeps {
+function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn): EngineDeps {
   const { ledger } = deps;
   const { settings, thoughts } = ledger;
   const answers = [...thought.answers];
@@ -132,7 +132,6 @@ function withGathered(deps: EngineDeps, { turn, rules, ceilings, thought }: Gath
       settings: {
         ...settings,
         get: async (tenant) => (tenant === turn.tenant ? rules : settings.get(tenant)),
-        ceilings: async (tenant) => (tenant === turn.tenant ? ceilings : settings.ceilings(tenant)),
       },
       thoughts: {
         ...thoughts,
@@ -198,7 +197,10 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   // Recorded now, not when it was thought of: only from here on anybody can see it.
   const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
   const ids = [...new Set(events.map((event) => event.memoryId))];
-  const known = await askedInSlices(tools, ids, (some) => ledger.memories.many(turn.tenant, some));
+  // What begins with the plan is not there yet; if it is, the ledger says so when it applies the plan.
+  const begun = new Set(events.filter(({ revision }) => revision === 1).map(({ memoryId }) => memoryId));
+  const changed = ids.filter((id) => !begun.has(id));
+  const known = await askedInSlices(tools, changed, (some) => ledger.memories.many(turn.tenant, some));
   const memories = new Map(known.map((memory) => [memory.id, memory]));
   const eventsOf = Map.groupBy(events, (event) => event.memoryId);
   const changes: (MemoryChange | null)[] = [];
@@ -273,11 +275,10 @@ const NO_LANE = '' as LaneId;
 export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
   const watch = stopwatch(deps.tools, () => {});
   const terms = await deps.ledger.settings.terms(batch.tenant);
-  const { rules } = terms;
   const turn = await turnOf(deps, batch);
   const { tenant } = turn;
   if (turn.settings.mode !== 'verbatim')
-    await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), rules });
+    await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), terms });
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
   const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [], former: [] } };
@@ -319,7 +320,7 @@ function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
 function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
   const answers: StoredAnswer[] = [];
   const count = async (call: SummaryCall): Promise<void> =>
-    ledger.summaries.countCall(await accountOf({ ledger }, tenant, owner), call);
+    ledger.summaries.countCall(tenant, await accountOf({ ledger }, tenant, owner), call);
   return {
     ...ledger.thoughts,
     answer: async () => null,

@@ -103,9 +103,9 @@ export async function askReading<T>(
   { deps, tenant, owner, cancel }: Reader,
   question: Omit<Question<T>, 'step'>,
 ): Promise<{ readonly value: T; readonly usage: TokenUse }> {
-  const [account, rules] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.get(tenant)]);
-  await afford(deps, { tenant, account, rules });
-  return askApart({ deps, account, prices: rules.prices, cancel }, question);
+  const [account, terms] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.terms(tenant)]);
+  await afford(deps, { tenant, account, terms });
+  return askApart({ deps, tenant, account, prices: terms.rules.prices, cancel }, question);
 }
 
 /** More than this of one step is left out. */

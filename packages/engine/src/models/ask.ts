@@ -3,13 +3,14 @@ import { EngineError, type EngineErrorCode, FencedError, wasAsked } from '../err
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { Account } from '../ports/ledger/summaries.ts';
+import type { Account, SummaryCall } from '../ports/ledger/summaries.ts';
 import type { ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { cleanText, estimateTokens } from '../text/normalise.ts';
+import type { TenantId } from '../words.ts';
 import { knownCost } from './limits.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
@@ -252,6 +253,7 @@ function unanswered(
 /** Who asks outside of a consolidation, and to whom that is counted. */
 export interface Apart extends Omit<Caller, 'turn'> {
   readonly deps: Caller['deps'] & Pick<EngineDeps, 'ledger'>;
+  readonly tenant: TenantId;
   readonly account: Account;
 }
 
@@ -276,17 +278,17 @@ export async function askApart<T>(
 }
 
 async function callApart(apart: Apart, chatCall: ChatCall): Promise<ChatAnswer> {
-  const { deps, account, cancel } = apart;
-  const count = deps.ledger.summaries.countCall;
+  const { deps, tenant, account, cancel } = apart;
+  const count = (called: SummaryCall) => deps.ledger.summaries.countCall(tenant, account, called);
   let answer: ChatAnswer;
   try {
     answer = await callModel({ ...apart, turn: null }, chatCall);
   } catch (error) {
-    if (wasAsked(error, cancel)) await count(account, { ...unanswered(deps, chatCall, error), failed: true });
+    if (wasAsked(error, cancel)) await count({ ...unanswered(deps, chatCall, error), failed: true });
     throw error;
   }
   const { model, usage } = answer;
-  await count(account, { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
+  await count({ step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
   return answer;
 }
 

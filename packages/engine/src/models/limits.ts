@@ -2,6 +2,7 @@ import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
 import type { ModelUse } from '../plan.ts';
+import type { Terms } from '../ports/ledger/ledger.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
@@ -16,7 +17,8 @@ export type Purse = Pick<EngineDeps, 'ledger' | 'tools'> & { readonly settings: 
 interface Buying {
   readonly tenant: TenantId;
   readonly account: Account;
-  readonly rules: TenantSettings;
+  /** Of the tenant. */
+  readonly terms: Terms;
 }
 
 /** Whom calls for an owner are counted to. Asking makes nobody known: who has no lane gets none. */
@@ -29,14 +31,11 @@ export async function accountOf({ ledger }: Pick<Purse, 'ledger'>, tenant: Tenan
  * Throws when the day's budget is used up, or what the operator allows the tenant: the work waits, and is no try. Asked
  * before a model is.
  */
-export async function afford(purse: Purse, { tenant, account, rules }: Buying): Promise<void> {
+export async function afford(purse: Purse, { tenant, account, terms }: Buying): Promise<void> {
   const { ledger, tools, settings } = purse;
   const payer = payerOf(tenant);
-  const [own, payers] = await Promise.all([
-    ledger.settings.ceilings(payer),
-    // A what-if has the settings of its beginning; what it may use follows from those of now.
-    payer === tenant ? rules : ledger.settings.get(payer),
-  ]);
+  // A what-if has the settings of its beginning; what it may use follows from those of now.
+  const { rules: payers, ceilings: own } = payer === tenant ? terms : await ledger.settings.terms(payer);
   const ceilings = own ?? settings.ceilings;
   if (!hasBudget(payers.budgets) && !hasCeiling(ceilings)) return;
   const now = tools.now();

@@ -45,11 +45,10 @@ export const refreshSummary =
     const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
     const { tenant, upTo, revision } = basis;
-    const rules = await deps.ledger.settings.get(tenant);
-    await afford(deps, { tenant, account: { lane: refresh.lane }, rules });
-    const { prices } = rules;
+    await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis });
+    const { prices } = basis.rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
-    const apart = { deps, account: { lane: refresh.lane }, prices, cancel };
+    const apart = { deps, tenant, account: { lane: refresh.lane }, prices, cancel };
     const summary = input.messages.length === 0 ? basis.summary : await summarize(apart, input);
     const { kind } = await summaries.store(refresh, { summary, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');

@@ -171,8 +171,8 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
  */
 async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
   const deps = studying(given, claimed);
-  const rules = await deps.ledger.settings.get(claimed.tenant);
-  await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, rules });
+  const terms = await deps.ledger.settings.terms(claimed.tenant);
+  await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, terms });
   const found = await read(deps, claimed, cancel);
   const admitted = await extractGraph(deps, found, cancel);
   const linked = await link(deps, admitted, cancel);

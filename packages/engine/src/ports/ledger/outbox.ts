@@ -8,10 +8,13 @@ export interface OutboxEntry {
   readonly lane: LaneId;
 }
 
+/** More memories are read in several goes: what one brings comes to a thread in one piece. */
+export const LEFT_MAX = 64;
+
 /** What is to be projected of one consolidation. */
 export interface LeftToProject {
   readonly entries: readonly OutboxEntry[];
-  /** Those of the entries, as they are now, without those of an owner who is being erased; null: they are too many for one answer. */
+  /** Those of the entries, as they are now, without those of an owner who is being erased; null: more than LEFT_MAX. */
   readonly memories: readonly Memory[] | null;
   readonly batches: readonly SpokenBatch[];
 }

@@ -1,10 +1,11 @@
 import type { Content, LaneId, Message, Millis, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Turn } from './lanes.ts';
+import type { Terms } from './ledger.ts';
 import type { ModelCall } from './thoughts.ts';
 
-/** What a refresh starts from. */
-export interface SummaryBasis {
+/** What a refresh starts from, with what holds for its tenant. */
+export interface SummaryBasis extends Terms {
   readonly tenant: TenantId;
   /** The summary so far; null where there is none, or it was forgotten. */
   readonly summary: string | null;
@@ -45,7 +46,8 @@ export interface SummaryStore {
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
   /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
-  countCall(account: Account, call: SummaryCall): Promise<void>;
+  /** The account is one of the tenant's. Of an owner who was erased meanwhile nothing is counted any more. */
+  countCall(tenant: TenantId, account: Account, call: SummaryCall): Promise<void>;
   /** What a lane's summaries say may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
   forget(lane: LaneId): Promise<void>;
 }

@@ -144,12 +144,32 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual(answers);
     });
 
-    it('of a worker that lost its lane is not stored', async () => {
+    it('of a worker that lost its lane is kept for whoever has it now: it was paid for', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
-      expect(await b.ledger.thoughts.holds(turn)).toBe(true);
-      await claim(b, turn);
-      expect(await b.ledger.thoughts.holds(turn)).toBe(false);
+      const asked = { inputHash: 'input-1', steps: ['extract', 'extract:unusable:0'] };
+      expect(await b.ledger.thoughts.lastLook(turn, asked)).toEqual({ holds: true, answer: null });
+      const now = await claim(b, turn);
+      expect(await b.ledger.thoughts.lastLook(turn, asked)).toEqual({ holds: false, answer: null });
+      const answer = storedAnswer(b.tools);
+      expect(await b.ledger.thoughts.storeAnswer(turn, answer)).toEqual({ kind: 'fenced' });
+      expect(await b.ledger.thoughts.storeAnswer(turn, { ...answer, text: 'again' })).toEqual({ kind: 'fenced' });
+      expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([answer]);
+      expect((await b.ledger.overview.usage(TENANT)).calls).toBe(1);
+      if (now.kind !== 'claimed') return expect.unreachable('the lane is due');
+      expect(await b.ledger.thoughts.lastLook(now.turn, asked)).toEqual({ holds: true, answer });
+      expect(await b.ledger.thoughts.lastLook(now.turn, { ...asked, inputHash: 'input-2' })).toMatchObject({
+        answer: null,
+      });
+      expect(await b.ledger.thoughts.lastLook(now.turn, { ...asked, steps: ['decide'] })).toMatchObject({
+        answer: null,
+      });
+    });
+
+    it('that comes after its consolidation is over, is kept for nobody', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn);
       expect(await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools))).toEqual({ kind: 'fenced' });
       expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([]);
       expect((await b.ledger.overview.usage(TENANT)).calls).toBe(0);

@@ -25,7 +25,11 @@ export function memoryThoughts(state: State): ThoughtStore {
       recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
     }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
-    holds: async (turn) => heldBy(state, turn) !== null,
+    lastLook: async (turn, { inputHash, steps }) => {
+      const holds = heldBy(state, turn) !== null;
+      const found = steps.flatMap((step) => ownAnswer(state, turn.consolidationId, { step, inputHash }) ?? []);
+      return { holds, answer: holds ? (found[0] ?? null) : null };
+    },
     storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
     countFailedCall: async ({ tenant, lane, consolidationId }, call) => {
@@ -133,8 +137,9 @@ function formerAnswers(state: State, id: string): readonly StoredAnswer[] {
 
 function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
   const { tenant, lane, consolidationId } = turn;
-  if (heldBy(state, turn) === null) return { kind: 'fenced' };
-  if (ownAnswer(state, consolidationId, answer) !== undefined) return { kind: 'stored' };
+  const stored: Stored = { kind: heldBy(state, turn) === null ? 'fenced' : 'stored' };
+  if (state.lanes.get(lane)?.consolidationId !== consolidationId) return stored;
+  if (ownAnswer(state, consolidationId, answer) !== undefined) return stored;
   state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
   const { model, usage, at } = answer;
   if (answer.former === undefined) {
@@ -143,7 +148,7 @@ function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
   if (answer.step === 'extract') {
     for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
   }
-  return { kind: 'stored' };
+  return stored;
 }
 
 interface Space {

@@ -1,9 +1,11 @@
 import type {
+  Asked,
   Consolidation,
   ConversationContext,
   Gathered,
   KnownVectors,
   LaneId,
+  LastLook,
   ModelCall,
   Page,
   Paged,
@@ -27,7 +29,7 @@ import {
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, first, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
-import { holdsTurn, laneHeldBy } from './turn.ts';
+import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { type Caller, counting } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
 
@@ -35,8 +37,12 @@ export const thoughtStore = ({ read, write }: Access): ThoughtStore => ({
   gather: (turn, recentCount) => read(gather, { turn, recentCount }),
   context: (lane, scope, recentCount) => read(contextOf, { lane, scope, recentCount }),
   answer: (consolidationId, step, inputHash) => read(findAnswer, { consolidationId, step, inputHash }),
-  holds: (turn) => read(holds, turn),
-  storeAnswer: (turn, answer) => write(storeAnswer, { turn, answer }),
+  lastLook: (turn, asked) => read(lastLook, { turn, asked }),
+  storeAnswer: async (turn, answer) => {
+    const stored = await write(storeAnswer, { turn, answer });
+    if (stored.kind === 'fenced') await write(keepLate, { turn, answer });
+    return stored;
+  },
   answers: (consolidationId) => read(listAnswers, { consolidationId }),
   countFailedCall: (turn, call) => write(countFailedCall, { turn, call }),
   storePlan: (turn, plan) => write(storePlan, { turn, plan }),
@@ -165,7 +171,24 @@ const SELECT_HEARD = `
     )}) AS r
   ) AS heard ORDER BY seq`;
 
-const holds = asLookup('thoughts.holds', holdsTurn);
+interface Looking {
+  readonly turn: Turn;
+  readonly asked: Asked;
+}
+
+/** A row where the turn has its lane; with nulls where nothing is answered. */
+type LookRow = AnswerRow | { readonly [Name in keyof AnswerRow]: null };
+
+const lastLook = asLookup('thoughts.lastLook', function* ({ turn, asked }: Looking): Script<LastLook> {
+  const { tenant, lane, epoch, consolidationId } = turn;
+  const row = yield* first<LookRow>(SELECT_LOOK, { tenant, lane, epoch, consolidationId, ...asked });
+  return { holds: row !== null, answer: row === null || row.step === null ? null : answerFrom(row) };
+});
+
+const SELECT_LOOK = `
+  SELECT a.* FROM lanes l
+  LEFT JOIN answers a ON a.consolidation_id = l.consolidation_id AND a.input_hash = @inputHash AND a.step IN :steps
+  WHERE ${HELD} LIMIT 1`;
 
 interface AnswerKey {
   readonly consolidationId: string;
@@ -209,6 +232,11 @@ interface StoreAnswer {
 const storeAnswer = asStatement('thoughts.storeAnswer', function* ({ turn, answer }: StoreAnswer): Script<Stored> {
   const isHeld = yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer));
   return { kind: isHeld ? 'stored' : 'fenced' };
+});
+
+/** That of a turn that has lost its lane, for whoever has it now: it was paid for. */
+const keepLate = asStatement('thoughts.keepLate', function* ({ turn, answer }: StoreAnswer): Script<void> {
+  yield* ifHeld(laneAt(turn), ...keeping(turn, answer));
 });
 
 /** Counts before it keeps: what is there is not counted again, nor is what an undone consolidation has paid for. */

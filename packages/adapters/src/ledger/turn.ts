@@ -77,20 +77,24 @@ export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
   return heldBy(turn, yield* lockLane(turn.lane));
 }
 
-/** Whether `heldBy` finds the lane now, asked without taking its lock. */
-export function* holdsTurn({ tenant, lane, epoch, consolidationId }: Turn): Script<boolean> {
-  return (yield* first(SELECT_HELD, { tenant, lane, epoch, consolidationId })) !== null;
-}
-
 /** The turn's lane for `ifHeld`: found by the turn that has it, and locked. */
 export const laneHeldBy = ({ tenant, lane, epoch, consolidationId }: Turn): Held => ({
   text: `${SELECT_HELD} FOR NO KEY UPDATE`,
   given: { tenant, lane, epoch, consolidationId },
 });
 
-const SELECT_HELD = `
-  SELECT 1 AS held FROM lanes
-  WHERE id = @lane AND tenant = @tenant AND epoch = @epoch AND consolidation_id = @consolidationId`;
+const AT_CONSOLIDATION = 'l.id = @lane AND l.tenant = @tenant AND l.consolidation_id = @consolidationId';
+
+/** Of lanes `l`: the turn has it. */
+export const HELD = `${AT_CONSOLIDATION} AND l.epoch = @epoch`;
+
+const SELECT_HELD = `SELECT 1 AS held FROM lanes l WHERE ${HELD}`;
+
+/** The same by any turn of the consolidation, one that was fenced too. */
+export const laneAt = ({ tenant, lane, consolidationId }: Turn): Held => ({
+  text: `SELECT 1 AS held FROM lanes l WHERE ${AT_CONSOLIDATION} FOR NO KEY UPDATE`,
+  given: { tenant, lane, consolidationId },
+});
 
 /** A turn writes inside its own lane only: what another lane knows is another owner's. */
 export const requireOneLane = ({ lane, consolidationId: id }: Turn, changes: readonly MemoryChange[]): void =>

@@ -34,6 +34,30 @@ test('nor is one that waits for a place', async () => {
   await expectAskedOnce(bench, model);
 });
 
+test('nor is one whose answer is still being stored when another worker takes the turn, and is stored before that one asks', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const { limiter, waiting, letGo } = slowAtFirst(2);
+  const bench = await twoWorkers(model, (chat) => limitedChat(chat, { limiter, log }));
+  const { thoughts } = bench.deps.ledger;
+  const [storing, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { storeAnswer } = thoughts;
+  thoughts.storeAnswer = async (...given) => {
+    thoughts.storeAnswer = storeAnswer;
+    storing.resolve();
+    await stored.promise;
+    return storeAnswer(...given);
+  };
+  const starved = bench.take();
+  await storing.promise;
+  const taking = bench.take();
+  await waiting;
+  stored.resolve();
+  await starved;
+  letGo();
+  expect(await taking).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+});
+
 test('a question that waited while nobody else came is asked', async () => {
   const model = fakeChat({ extract_facts: echoExtract });
   const { limiter, waiting, letGo } = slowAtFirst();

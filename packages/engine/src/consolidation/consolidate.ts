@@ -137,6 +137,11 @@ function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn):
         ...thoughts,
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
         answers: async () => answers,
+        lastLook: async (of, asked) => {
+          const look = await thoughts.lastLook(of, asked);
+          if (look.answer !== null) answers.push(look.answer);
+          return look;
+        },
         storeAnswer: async (of, answer) => {
           const stored = await thoughts.storeAnswer(of, answer);
           if (stored.kind === 'stored' && !answers.some((one) => isSame(one, answer))) answers.push(answer);
@@ -325,7 +330,7 @@ function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStor
     ...ledger.thoughts,
     answer: async () => null,
     answers: async () => answers,
-    holds: async () => true, // nobody else has it
+    lastLook: async () => ({ holds: true, answer: null }), // nobody else has it
     storeAnswer: async (_turn, answer) => {
       answers.push(answer);
       await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });

@@ -4,7 +4,7 @@ import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Account, SummaryCall } from '../ports/ledger/summaries.ts';
-import type { ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Asked, ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
@@ -88,10 +88,10 @@ async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }:
   const { deps, turn } = asking;
   const before = await deps.ledger.thoughts.answer(turn.consolidationId, names.failedStep, inputHash);
   if (before !== null) return { answer: before, reading: readAnswer(before.text, shape) };
-  const answer = await ring(asking, call);
+  const { answer, isStored } = await ring(asking, call, { inputHash, steps: [names.step, names.failedStep] });
   await deps.tools.breathe();
   const reading = readAnswer(answer.text, shape);
-  await store(asking, { step: usable(reading) ? names.step : names.failedStep, inputHash, answer });
+  if (!isStored) await store(asking, { step: usable(reading) ? names.step : names.failedStep, inputHash, answer });
   return { answer, reading };
 }
 
@@ -121,18 +121,29 @@ function repairCall(question: Question<unknown>, first: Answered<unknown>['answe
   return { ...callOf(repairOf(question.prompt), question.ask, input), ...imagesOf(question) };
 }
 
-async function ring({ deps, turn, cancel }: Asking, question: ChatCall): Promise<ChatAnswer> {
+interface Rung {
+  readonly answer: ChatAnswer;
+  /** It came meanwhile, to a worker that had the turn before: nobody was asked. */
+  readonly isStored: boolean;
+}
+
+async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: Asked): Promise<Rung> {
   const { prices } = await deps.ledger.settings.get(turn.tenant);
+  const late: StoredAnswer[] = [];
   // It may wait long for its place, by the limits or for a queue server that is silent: whoever has the turn by then asks.
   const lastLook = async (): Promise<void> => {
-    if (!(await deps.ledger.thoughts.holds(turn))) throw new FencedError(turn.consolidationId);
+    const { holds, answer } = await deps.ledger.thoughts.lastLook(turn, asked);
+    if (holds && answer !== null) late.push(answer);
+    if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
   };
   const chatCall: ChatCall = { ...question, lastLook };
   try {
     const answer = await callModel({ deps, turn, prices, cancel }, chatCall);
     // What is kept of an answer, and of what follows from it, gives no secret away.
-    return { ...answer, text: maskSecrets(answer.text).text };
+    return { answer: { ...answer, text: maskSecrets(answer.text).text }, isStored: false };
   } catch (error) {
+    const [answer] = late;
+    if (answer !== undefined) return { answer, isStored: true };
     if (wasAsked(error, cancel)) await deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, chatCall, error));
     throw error;
   }

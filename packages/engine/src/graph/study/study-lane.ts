@@ -199,7 +199,7 @@ function studying(deps: EngineDeps, claimed: Study): EngineDeps {
   const { ledger, meter } = deps;
   const thoughts: EngineDeps['ledger']['thoughts'] = {
     ...ledger.thoughts,
-    holds: () => ledger.graph.holds(claimed),
+    lastLook: async () => ({ holds: await ledger.graph.holds(claimed), answer: null }),
     storeAnswer: (_turn, answer) => ledger.graph.storeAnswer(claimed, answer),
   };
   return {

@@ -52,6 +52,19 @@ export interface ModelCall {
 
 export type Stored = { readonly kind: 'stored' } | Fenced;
 
+/** A question, and under which names of steps its answer would be stored. */
+export interface Asked {
+  readonly inputHash: string;
+  readonly steps: readonly string[];
+}
+
+export interface LastLook {
+  /** No later claim has taken the lane: then what the turn stores now is kept. */
+  readonly holds: boolean;
+  /** What was answered to the question meanwhile, to a worker that had the turn before. */
+  readonly answer: StoredAnswer | null;
+}
+
 export interface Consolidation {
   readonly id: string;
   readonly tenant: TenantId;
@@ -76,9 +89,12 @@ export interface ThoughtStore {
   context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
   /** Its own, else that of an undone consolidation of the same batches (`former`). */
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
-  /** Whether no later claim has taken the lane: then what the turn stores now is kept. */
-  holds(turn: Turn): Promise<boolean>;
-  /** Stores the answer and counts its usage, once; of a former one there is nothing left to count. */
+  /** Looked at right before a model is asked. */
+  lastLook(turn: Turn, asked: Asked): Promise<LastLook>;
+  /**
+   * Stores the answer and counts its usage, once; of a former one there is nothing left to count. That of a turn whose lane was claimed again is kept as well while the lane is
+   * at the same consolidation: it was paid for, and whoever has the turn by now takes it.
+   */
   storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
   /** A model call that brought no answer still counts as one, with what it is thought to have used. */

@@ -20,6 +20,9 @@ import {
 /** How often each sweep runs: the longest delay after a lost nudge. */
 const SWEEP_MS = 1_000;
 
+/** A turn projects what it has applied, within milliseconds as a rule: only what is left after this is swept up. */
+const PROJECTED_BY_TURNS_MS = 3_000;
+
 /** Retention is counted in days and not urgent, and a sweep reads every memory of a tenant that forgets. */
 const HOUR_MS = 3_600_000;
 
@@ -44,7 +47,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping });
   const sweeps: Readonly<Record<string, Sweep>> = {
     lanes: laneSweep(deps, schedule),
-    outbox: () => untilNothing((signal) => sweepOutbox(deps, signal), stopping),
+    outbox: () => untilNothing((signal) => sweepOutbox(deps, signal, { leftMs: PROJECTED_BY_TURNS_MS }), stopping),
     replays: () => sweepReplays({ ...deps, nudge: (nudges) => schedule.nudge(nudges) }, stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),

@@ -61,6 +61,23 @@ export function describeOutbox(bench: () => Bench): void {
       expect([many.entries.length, many.memories]).toEqual([65, null]);
     });
 
+    it('leaves what was just applied to whoever applied it, and nothing else', async () => {
+      const b = bench();
+      const { batch, turn } = await claimedBatch(b);
+      await apply(b, turn, { changes: [added(b.tools, home(turn.lane))] });
+      await b.ledger.outbox.reproject(turn.lane); // the batch; and the memory once more, by nobody's consolidation
+      const now = b.tools.now();
+      const seen = async (after: number, upTo: number) => {
+        const left = { after, upTo };
+        const batches = await b.ledger.speech.unprojected(9, left);
+        return [(await b.ledger.outbox.pending(9, left)).length, batches.map(({ id }) => id)];
+      };
+      expect(await seen(now - 1, now)).toEqual([1, []]);
+      expect(await seen(now, now + SECOND)).toEqual([2, [batch.id]]);
+      expect(await seen(now - SECOND, now - 1)).toEqual([2, [batch.id]]);
+      expect((await b.ledger.outbox.pending(9)).length).toBe(2);
+    });
+
     it('sets lanes aside: their changes wait for a time of their own, and stand before nobody else', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

@@ -9,14 +9,26 @@ import {
   type Projected,
 } from '@slowwave/engine';
 import { LEFT_MAX } from '@slowwave/engine/storing';
-import { LOST, projectedSpeech, reviseSpeech, spokenOf, unprojectedIn } from './memory-ledger-speech.ts';
-import { type BatchRow, change, type OutboxRow, type State } from './memory-ledger-state.ts';
+import {
+  isWithin,
+  LOST,
+  NOTHING_LEFT,
+  projectedSpeech,
+  reviseSpeech,
+  spokenOf,
+  unprojectedIn,
+} from './memory-ledger-speech.ts';
+import { type BatchRow, change, type OutboxRow, rowOf, type State } from './memory-ledger-state.ts';
 import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryOutbox(state: State): OutboxStore {
   return {
-    pending: async (limit) => entriesWhere(state, ({ lane }) => !state.aside.has(lane)).slice(0, limit),
+    pending: async (limit, left = NOTHING_LEFT) => {
+      const isLeft = ({ consolidationId }: OutboxRow): boolean =>
+        consolidationId !== null && isWithin(left, rowOf(state.consolidations, consolidationId).appliedAt);
+      return entriesWhere(state, (row) => !state.aside.has(row.lane) && !isLeft(row)).slice(0, limit);
+    },
     ofLane: async (lane, limit) => entriesWhere(state, (row) => row.lane === lane).slice(0, limit),
     setAside: async (lanes) => {
       const standing = lanes.filter(({ lane }) => state.lanes.get(lane)?.erasure === null);

@@ -1,4 +1,5 @@
 import {
+  type JustApplied,
   type Message,
   type Millis,
   ownerOf,
@@ -21,10 +22,10 @@ export function memorySpeech(state: State): SpeechStore {
         return row?.lane === lane ? [saidOf(state, row)] : [];
       }),
     }),
-    unprojected: async (limit) =>
+    unprojected: async (limit, left = NOTHING_LEFT) =>
       spoken(
         unprojectedIn(state)
-          .filter(({ lane }) => !state.aside.has(lane))
+          .filter(({ lane, appliedAt }) => !state.aside.has(lane) && !isWithin(left, appliedAt))
           .sort(newestLossLast)
           .slice(0, limit),
       ),
@@ -49,6 +50,12 @@ export function memorySpeech(state: State): SpeechStore {
       [...state.batches.values()].reduce((sum, row) => sum + (row.tenant === tenant ? row.points : 0), 0),
   };
 }
+
+/** Nothing is left to others. */
+export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };
+
+export const isWithin = ({ after, upTo }: JustApplied, at: Millis | null): boolean =>
+  at !== null && at > after && at <= upTo;
 
 /** The index that was told of it is lost. */
 export const LOST = -1;

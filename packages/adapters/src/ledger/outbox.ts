@@ -1,15 +1,24 @@
-import type { LaneId, LeftToProject, OutboxEntry, OutboxStore, Projected, SetAside, TenantId } from '@slowwave/engine';
+import type {
+  JustApplied,
+  LaneId,
+  LeftToProject,
+  OutboxEntry,
+  OutboxStore,
+  Projected,
+  SetAside,
+  TenantId,
+} from '@slowwave/engine';
 import { LEFT_MAX } from '@slowwave/engine/storing';
 import { type Access, asLookup, asRead, asSnapshot, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
 import { all, first, insert, run, type Script, together } from './script.ts';
-import { LOST, NOTE_TOLD, notAside, spokenOf, spokenRows, TOLD, UNPROJECTED } from './speech.ts';
+import { LOST, NOTE_TOLD, NOTHING_LEFT, notAside, spokenOf, spokenRows, TOLD, UNPROJECTED } from './speech.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
 export const outboxStore = ({ read, write }: Access): OutboxStore => ({
-  pending: (limit) => read(pendingEntries, { limit }),
+  pending: (limit, left = NOTHING_LEFT) => read(pendingEntries, { limit, ...left }),
   ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
   ofMemories: (ids) => read(entriesOfMemories, { ids }),
   ofConsolidation: (id) => read(leftOfConsolidation, { id }),
@@ -40,9 +49,13 @@ function* entries(condition: string, given: Parameters<typeof all>[1]): Script<r
 }
 
 /** Oldest first, without those of lanes that are set aside. */
-const pendingEntries = asRead('outbox.pending', ({ limit }: { limit: number }) =>
-  entries(`${notAside('outbox.lane')} ORDER BY seq LIMIT @limit`, { limit }),
+const pendingEntries = asRead('outbox.pending', (of: { limit: number } & JustApplied) =>
+  entries(`${notAside('outbox.lane')} AND ${NOT_JUST_APPLIED} ORDER BY seq LIMIT @limit`, { ...of }),
 );
+
+const NOT_JUST_APPLIED = `NOT EXISTS (
+  SELECT 1 FROM consolidations c
+  WHERE c.id = outbox.consolidation_id AND c.applied_at > @after AND c.applied_at <= @upTo)`;
 
 const entriesOfLane = asRead('outbox.ofLane', (of: { lane: LaneId; limit: number }) =>
   entries('lane = @lane ORDER BY seq LIMIT @limit', of),

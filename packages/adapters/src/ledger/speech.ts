@@ -1,4 +1,12 @@
-import type { LaneId, SaidInLane, SaidMessage, SpeechStore, SpokenBatch, TenantId } from '@slowwave/engine';
+import type {
+  JustApplied,
+  LaneId,
+  SaidInLane,
+  SaidMessage,
+  SpeechStore,
+  SpokenBatch,
+  TenantId,
+} from '@slowwave/engine';
 import { type Access, asLookup, asRead } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
@@ -10,7 +18,7 @@ import { all, first, type Given, run, type Script } from './script.ts';
  */
 export const speechStore = ({ read }: Access): SpeechStore => ({
   said: (lane, ids) => read(saidInLane, { lane, ids }),
-  unprojected: (limit) => read(unprojected, { limit }),
+  unprojected: (limit, left = NOTHING_LEFT) => read(unprojected, { limit, ...left }),
   unprojectedIn: (lane, limit) => read(unprojectedInLane, { lane, limit }),
   unprojectedOf: (ids) => read(unprojectedOf, { ids }),
   refilling: () => read(isRefilling, null),
@@ -84,9 +92,13 @@ interface Some {
 
 type Spoken = readonly SpokenBatch[];
 
-const unprojected = asRead('speech.unprojected', (of: Some): Script<Spoken> => {
-  return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} ${LOST_LAST}`, { ...of });
+const unprojected = asRead('speech.unprojected', (of: Some & JustApplied): Script<Spoken> => {
+  const rest = 'NOT (b.applied_at > @after AND b.applied_at <= @upTo)';
+  return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} AND ${rest} ${LOST_LAST}`, { ...of });
 });
+
+/** Nothing is left to others. */
+export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };
 
 interface SomeOfLane extends Some {
   readonly lane: LaneId;

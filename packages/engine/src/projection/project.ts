@@ -235,13 +235,14 @@ interface LaneWork {
  * Projects what the index missed, oldest first and lane by lane. A lane that cannot be projected is set aside in the ledger, with
  * a time of its own to be tried again, so that it never stands before the others; only an index or a ledger that is away ends
  * the pass. Answers with how many changes it projected and lanes it newly set aside: 0, there is nothing left to do now.
+ * `leftMs`: so long what was applied is left to whoever applied it, who is projecting it as well.
  */
-export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation): Promise<number> {
+export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation, { leftMs = 0 } = {}): Promise<number> {
   const embedder = untilAway(deps, cancel);
   const ended: Ended = { projected: [], failed: [] };
   let done = 0;
   try {
-    for (const work of [...(await freshWork(deps)), ...(await workAgain(deps))]) {
+    for (const work of [...(await freshWork(deps, leftMs)), ...(await workAgain(deps))]) {
       if (cancel.aborted) break;
       const failure = await sweepLane({ ...deps, embedder: embedderFor(work, embedder) }, work, cancel);
       done += failure === null ? sizeOf(work) : work.aside === null ? 1 : 0;
@@ -268,9 +269,11 @@ async function noteAside({ ledger: { outbox } }: SweepDeps, { projected, failed 
   if (failed.length > 0) await outbox.setAside(failed);
 }
 
-async function freshWork({ ledger }: SweepDeps): Promise<readonly LaneWork[]> {
-  const entries = Map.groupBy(await ledger.outbox.pending(OUTBOX_MAX), ({ lane }) => lane);
-  const batches = Map.groupBy(await ledger.speech.unprojected(BATCHES_MAX), ({ lane }) => lane);
+async function freshWork({ ledger, tools }: SweepDeps, leftMs: Millis): Promise<readonly LaneWork[]> {
+  const now = tools.now();
+  const left = { after: now - leftMs, upTo: now + leftMs };
+  const entries = Map.groupBy(await ledger.outbox.pending(OUTBOX_MAX, left), ({ lane }) => lane);
+  const batches = Map.groupBy(await ledger.speech.unprojected(BATCHES_MAX, left), ({ lane }) => lane);
   const items = Map.groupBy(await ledger.graph.unprojected(GRAPH_MAX), laneOf);
   return [...new Set([...entries.keys(), ...batches.keys(), ...items.keys()])].map((lane) => ({
     ...{ lane, aside: null, entries: entries.get(lane) ?? [] },

@@ -70,6 +70,23 @@ describe('the sweep of what the index missed', () => {
       .map(({ text }) => text);
   const aside = () => bench.deps.ledger.outbox.aside(Number.MAX_SAFE_INTEGER, 10);
 
+  it('leaves what was just applied to the turn that is projecting it, and projects it if that did not come to it', async () => {
+    const { deps, tools } = bench;
+    const { ofConsolidation } = deps.ledger.outbox;
+    let swept: number | null = null;
+    deps.ledger.outbox.ofConsolidation = async (...given) => {
+      swept = await sweepOutbox(deps, NEVER, { leftMs: 3_000 });
+      deps.ledger.outbox.ofConsolidation = ofConsolidation;
+      throw new Error('the turn goes no further');
+    };
+    await bench.post(['lives: in Oslo']);
+    await bench.run();
+    expect([swept, textsOf('ann')]).toEqual([0, []]);
+    tools.advance(3_000);
+    expect(await sweepOutbox(deps, NEVER, { leftMs: 3_000 })).toBeGreaterThan(0);
+    expect(textsOf('ann')).toContain('lives: in Oslo');
+  });
+
   it('tells everybody else, however many older changes of one lane fail', async () => {
     await write('ann', ...Array.from({ length: 150 }, (_, i) => `bad ${i}`));
     await write('bob', 'good');

@@ -19,6 +19,13 @@ export interface LeftToProject {
   readonly batches: readonly SpokenBatch[];
 }
 
+/** What was applied between two moments, which is left to whoever applied it: they are about to project it themselves. */
+export interface JustApplied {
+  readonly after: Millis;
+  /** A clock that is ahead holds nothing back. */
+  readonly upTo: Millis;
+}
+
 /** Entries, and batches as they were when they were read. */
 export interface Projected {
   readonly seqs: readonly number[];
@@ -37,8 +44,8 @@ export interface SetAside {
 }
 
 export interface OutboxStore {
-  /** Oldest first, without those of lanes that are set aside. */
-  pending(limit: number): Promise<readonly OutboxEntry[]>;
+  /** Oldest first, without those of lanes that are set aside, or of consolidations that were just applied. */
+  pending(limit: number, left?: JustApplied): Promise<readonly OutboxEntry[]>;
   ofLane(lane: LaneId, limit: number): Promise<readonly OutboxEntry[]>;
   /** Sets lanes aside, or those aside already once more. */
   setAside(lanes: readonly SetAside[]): Promise<void>;
@@ -123,8 +130,8 @@ export interface SpeechPage {
 export interface SpeechStore {
   /** Existing messages of a lane by their ids, any order; those of other lanes are left out. And whether the lane stands. */
   said(lane: LaneId, ids: readonly string[]): Promise<SaidInLane>;
-  /** Applied batches that are still to be projected; those of a lost index come last. Without lanes that are set aside. */
-  unprojected(limit: number): Promise<readonly SpokenBatch[]>;
+  /** Applied batches that are still to be projected; those of a lost index come last. Without the same ones as `pending`. */
+  unprojected(limit: number, left?: JustApplied): Promise<readonly SpokenBatch[]>;
   unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
   /** Those of these consolidations. */
   unprojectedOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;

@@ -93,7 +93,7 @@ interface Some {
 type Spoken = readonly SpokenBatch[];
 
 const unprojected = asRead('speech.unprojected', (of: Some & JustApplied): Script<Spoken> => {
-  const rest = 'NOT (b.applied_at > @after AND b.applied_at <= @upTo)';
+  const rest = '(b.applied_at IS NULL OR b.applied_at <= @after OR b.applied_at > @upTo)';
   return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} AND ${rest} ${LOST_LAST}`, { ...of });
 });
 

@@ -1,5 +1,5 @@
 import type { LaneId, SummaryCall, SummaryStore, TenantId } from '@slowwave/engine';
-import { type Access, asStatement, read, statement, storeOf, write } from './access.ts';
+import { type Access, asStatement, read, snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
@@ -13,8 +13,8 @@ const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
     if (scope === null || scope.enough === null || scope.newest === null) return null;
     return { lane: turn.lane, scope: String(scope.id), upTo: scope.newest };
   }),
-  /** What a refresh starts from; null when none is due any more. The scope first: what else is said by then may be read with it. */
-  read: read(function* (refresh, { every, limit }) {
+  /** What a refresh starts from; null when none is due any more. */
+  read: snapshot(function* (refresh, { every, limit }) {
     const of = { id: Number(refresh.scope), lane: refresh.lane };
     const [scope, since] = yield* together(
       first<SummaryRow>(SELECT_SCOPE, of),

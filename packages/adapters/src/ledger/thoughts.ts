@@ -59,11 +59,8 @@ interface Gather {
   readonly recentCount: number;
 }
 
-/**
- * What a turn reads of the conversation. Its statements need not see the same moment: what is pinned does not change, and
- * what else is said meanwhile waits. Answers are there where it was begun before.
- */
-const gather = asRead('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
+/** What a turn reads of the conversation, all of one moment. Answers are there where it was begun before. */
+const gather = asSnapshot('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
   const { tenant, batchIds: ids, consolidationId: id } = turn;
   const [messages, batches] = yield* together(
     all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit: recentCount }),

@@ -74,7 +74,7 @@ describe('the sweep of what the index missed', () => {
     const { deps, tools } = bench;
     const { ofConsolidation } = deps.ledger.outbox;
     let swept: number | null = null;
-    deps.ledger.outbox.ofConsolidation = async (...given) => {
+    deps.ledger.outbox.ofConsolidation = async () => {
       swept = await sweepOutbox(deps, NEVER, { leftMs: 3_000 });
       deps.ledger.outbox.ofConsolidation = ofConsolidation;
       throw new Error('the turn goes no further');

@@ -21,13 +21,24 @@ const statements = new Map<string, Given>();
 
 /** The same connection, which notes what it is asked. */
 function noting(sql: Sql): Sql {
+  const noted = (text: string, given: Given): void => {
+    // A row's values are given in one list, again and again.
+    if (!statements.has(text)) statements.set(text, Array.isArray(given) ? [...given] : given);
+  };
   const note = <Rest extends readonly unknown[], Result>(run: (text: string, ...rest: Rest) => Result) => {
     return (text: string, ...rest: Rest): Result => {
-      if (!statements.has(text)) statements.set(text, rest[0] as Given);
+      noted(text, rest[0] as Given);
       return run(text, ...rest);
     };
   };
-  return { db: sql.db, get: note(sql.get), all: note(sql.all), once: note(sql.once), run: note(sql.run) } as Sql;
+  const kept = (text: string) => {
+    const statement = sql.kept(text);
+    const all = note((_, given: never) => statement.all(given));
+    const run = note((_, given: never) => statement.run(given));
+    return { all: (given: never) => all(text, given), run: (given: never) => run(text, given) };
+  };
+  const once = { db: sql.db, get: note(sql.get), all: note(sql.all), once: note(sql.once), run: note(sql.run) };
+  return { ...once, kept } as unknown as Sql;
 }
 
 /** The writer on this thread, so that its statements are noted, too. */

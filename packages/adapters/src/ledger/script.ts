@@ -127,7 +127,7 @@ function stepsOf(writes: readonly Script<unknown>[]): readonly WriteStep[] {
   });
 }
 
-type Row = Readonly<Record<string, Value>>;
+export type Row = Readonly<Record<string, Value>>;
 type Columns<One> = { readonly [Name in keyof One]: Value };
 
 /** Inserts rows, all of the same columns, in their order, whatever is in them. Returns how many were inserted. */

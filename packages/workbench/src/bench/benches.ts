@@ -13,6 +13,7 @@ import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
 import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
+import { script } from './script/script.ts';
 import { search } from './search.ts';
 import { worker } from './worker.ts';
 
@@ -20,6 +21,7 @@ export const BENCHES: readonly Bench[] = [
   worker,
   fleet,
   ledgers,
+  script,
   ingest,
   noisy,
   provider,

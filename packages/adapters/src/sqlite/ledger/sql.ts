@@ -1,14 +1,6 @@
 import Database from 'better-sqlite3';
 import { addFilterFunctions } from '../../filter-sql/sqlite.ts';
-import {
-  type Given,
-  madeOfColumns,
-  madeOnce,
-  type RowsStep,
-  type Script,
-  type Step,
-  toSqlite,
-} from '../../ledger/script.ts';
+import { type Given, type Row, type RowsStep, type Script, type Step, toSqlite } from '../../ledger/script.ts';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;
@@ -33,6 +25,8 @@ export interface Sql {
   once<Row>(text: string, params?: Params): Row[];
   /** How many rows changed. Values in the order of their question marks cost half as much as values by name. */
   run(text: string, params?: Params | readonly Value[]): number;
+  /** A statement that is prepared once, for who keeps it. */
+  kept(text: string): Database.Statement<[Params | readonly Value[]]>;
 }
 
 /** A connection that writes. WAL: readers never wait; FULL: a commit is on the disk when it returns. */
@@ -87,6 +81,7 @@ export function sqlOf(db: Database.Database): Sql {
       return db.prepare<[Params]>(text).all(params) as Row[];
     },
     run: (text, params = {}) => statement(text).run(params).changes,
+    kept: statement,
   };
 }
 
@@ -121,70 +116,147 @@ export function snapshotsOf(sql: Sql): <T>(script: Script<T>) => T {
 
 /** Runs a script to its end, inside the transaction that is open. */
 export function runScript<T>(sql: Sql, script: Script<T>): T {
+  const kept = keptOf(sql);
   let step = script.next();
-  while (step.done !== true) step = script.next(answer(sql, step.value));
+  while (step.done !== true) step = script.next(answer(kept, step.value));
   return step.value;
 }
 
-function answer(sql: Sql, step: Step): unknown {
+type Statement = Database.Statement<[Params | readonly Value[]]>;
+
+/** What a connection keeps of the steps it has run: each costs one look beside its statement. */
+interface Kept {
+  readonly sql: Sql;
+  readonly statements: Map<string, OfText>;
+  /** By their tables. */
+  readonly inserts: Map<string, OfRows>;
+  readonly updates: Map<string, OfRows>;
+}
+
+const connections = new WeakMap<Sql, Kept>();
+
+function keptOf(sql: Sql): Kept {
+  const known = connections.get(sql);
+  if (known !== undefined) return known;
+  const kept: Kept = { sql, statements: new Map(), inserts: new Map(), updates: new Map() };
+  connections.set(sql, kept);
+  return kept;
+}
+
+function answer(kept: Kept, step: Step): unknown {
   switch (step.kind) {
     case 'all':
-      return sql.all(statements.of(step.text), bound(step.given));
+      return allOf(kept, step);
     case 'once':
-      return sql.once(toSqlite(step.text), bound(step.given));
-    case 'run':
-      return sql.run(statements.of(step.text), bound(step.given));
+      return kept.sql.once(toSqlite(step.text), bound(step.given, listsIn(step.text)));
+    case 'run': {
+      const { statement, lists } = ofText(kept, step.text);
+      return statement.run(bound(step.given, lists)).changes;
+    }
     case 'insert':
     case 'update':
-      return eachRow(sql, ofRows(step), step);
+      return eachRow(ofRows(kept, step), step.rows);
     case 'together':
-      return step.steps.map((one) => answer(sql, one));
+      return step.steps.map((one) => answer(kept, one));
     case 'inOne': {
       const { held, steps } = step;
-      if (held !== null && sql.all(statements.of(held.text), bound(held.given)).length === 0) return false;
-      for (const one of steps) answer(sql, one);
+      if (held !== null && allOf(kept, held).length === 0) return false;
+      for (const one of steps) answer(kept, one);
       return true;
     }
   }
 }
 
-/** Row by row with values by place, which costs less than a statement that reads them out of a list. */
-function eachRow(sql: Sql, { text, columns }: RowStatement, { rows }: RowsStep): number {
-  let changed = 0;
-  for (const row of rows)
-    changed += sql.run(
-      text,
-      columns.map((column) => row[column] as Value),
-    );
-  return changed;
-}
-
-/** Lists and tables travel as JSON. */
-function bound(given: Given): Params {
-  let lists: Record<string, Value> | null = null;
-  for (const name in given) {
-    if (!Array.isArray(given[name])) continue;
-    lists ??= { ...(given as Params) };
-    lists[name] = JSON.stringify(given[name]);
-  }
-  return lists ?? (given as Params);
-}
-
-interface RowStatement {
+interface Asked {
   readonly text: string;
-  readonly columns: readonly string[];
+  readonly given: Given;
 }
 
-function rowStatement({ kind, table, onConflict }: RowsStep, columns: readonly string[]): RowStatement {
+function allOf(kept: Kept, { text, given }: Asked): readonly unknown[] {
+  const { statement, lists } = ofText(kept, text);
+  return statement.all(bound(given, lists));
+}
+
+interface OfText {
+  readonly statement: Statement;
+  /** The values that are lists or tables: they travel as JSON. */
+  readonly lists: readonly string[];
+}
+
+function ofText({ sql, statements }: Kept, text: string): OfText {
+  const known = statements.get(text);
+  if (known !== undefined) return known;
+  const made = { statement: sql.kept(toSqlite(text)), lists: listsIn(text) };
+  statements.set(text, made);
+  return made;
+}
+
+const listsIn = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(/IN :(\w+)|:(rows)\b/g)].map(([, list, rows]) => list ?? rows ?? '')),
+];
+
+function bound(given: Given, lists: readonly string[]): Params {
+  if (lists.length === 0) return given as Params;
+  const params: Record<string, Value> = { ...(given as Params) };
+  for (const name of lists) params[name] = JSON.stringify(given[name]);
+  return params;
+}
+
+/** A statement for rows with these columns, with values by place: that costs less than to read them out of a list. */
+interface OfRows {
+  readonly statement: Statement;
+  readonly onConflict: string;
+  /** As the rows have them. */
+  readonly columns: readonly string[];
+  /** In the order of the places. */
+  readonly places: readonly string[];
+  /** One row's, until the next. */
+  readonly values: Value[];
+}
+
+function ofRows(kept: Kept, step: RowsStep): OfRows {
+  const tables = step.kind === 'insert' ? kept.inserts : kept.updates;
+  const known = tables.get(step.table);
+  const row = step.rows[0] ?? {};
+  if (known !== undefined && known.onConflict === step.onConflict && hasColumns(row, known.columns)) return known;
+  const made = madeOfRows(kept.sql, step, Object.keys(row));
+  tables.set(step.table, made);
+  return made;
+}
+
+function madeOfRows(sql: Sql, { kind, table, onConflict }: RowsStep, columns: readonly string[]): OfRows {
   if (kind === 'insert') {
-    const places = columns.map(() => '?').join(', ');
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places}) ${toSqlite(onConflict)}`;
-    return { columns, text };
+    const marks = columns.map(() => '?').join(', ');
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks}) ${toSqlite(onConflict)}`;
+    return { statement: sql.kept(text), onConflict, columns, places: columns, values: [] };
   }
   const changing = columns.filter((column) => column !== 'id');
   const text = `UPDATE ${table} SET ${changing.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`;
-  return { columns: [...changing, 'id'], text };
+  return { statement: sql.kept(text), onConflict, columns, places: [...changing, 'id'], values: [] };
 }
 
-const statements = madeOnce(toSqlite);
-const ofRows = madeOfColumns(rowStatement);
+function hasColumns(row: Row, columns: readonly string[]): boolean {
+  let place = 0;
+  for (const name in row) {
+    if (name !== columns[place]) return false;
+    place += 1;
+  }
+  return place === columns.length;
+}
+
+function eachRow({ statement, columns, places, values }: OfRows, rows: readonly Row[]): number {
+  let changed = 0;
+  for (const row of rows) {
+    const own = places === columns && hasColumns(row, columns);
+    changed += statement.run(own ? valuesOf(row) : placed(row, places, values)).changes;
+  }
+  return changed;
+}
+
+/** In the row's own order. */
+const valuesOf = (row: Row): readonly Value[] => Object.values(row) as Value[];
+
+function placed(row: Row, places: readonly string[], values: Value[]): readonly Value[] {
+  for (let place = 0; place < places.length; place += 1) values[place] = row[places[place] ?? ''] as Value;
+  return values;
+}

@@ -1,0 +1,8 @@
+/** What lies between a call of the writer and SQLite, for the workbench, which measures it. The product goes through index.ts. */
+export type { Access } from '../ledger/access.ts';
+export { laneStore } from '../ledger/lanes.ts';
+export { memoryStore } from '../ledger/memories.ts';
+export type { Given, Script, Step } from '../ledger/script.ts';
+export { append } from './ledger/append.ts';
+export { migrate } from './ledger/migrate.ts';
+export { connectToWrite, runScript, type Sql } from './ledger/sql.ts';

@@ -1,0 +1,173 @@
+import {
+  type Access,
+  append,
+  type Given,
+  laneStore,
+  memoryStore,
+  runScript,
+  type Script,
+  type Sql,
+  type Step,
+} from '@slowwave/adapters/sqlite/inside';
+import type { LaneId, Nudge, Tools, Turn } from '@slowwave/engine';
+import { added, bitsOf, fixedTools, home, newBatch, newMessage, scope, user } from '@slowwave/engine-testing';
+
+/** One statement as SQLite is given it. */
+export interface Operation {
+  readonly kind: 'get' | 'all' | 'run';
+  readonly text: string;
+  readonly params: never;
+  /** Whether it is a step of a script, or asked for by itself. */
+  readonly scripted: boolean;
+}
+
+/** What one call of the writer asks: the scripts it runs and what it asks by itself, in order; and the statements alone. */
+export interface Recorded {
+  readonly phase: Phase;
+  readonly parts: readonly (Operation | readonly Step[])[];
+  readonly operations: readonly Operation[];
+}
+
+export const PHASES = ['append', 'claim', 'apply'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Batches of each user, which one consolidation takes. */
+const BATCHES = 4;
+/** Memories that a consolidation makes. */
+const MEMORIES = 3;
+const POLICY = { tokens: 1_024, idleMs: 1, maxAgeMs: 10 };
+const WINDOW = { maxTokens: 8_000, maxBatches: 50 };
+const LATER_MS = 10_000;
+
+/** Posts, claims and applies for so many users, on an empty ledger; answers with all that was asked of it, in order. */
+export async function recorded(sql: Sql, users: number): Promise<readonly Recorded[]> {
+  const calls: Recorded[] = [];
+  const tools = fixedTools();
+  const record = recorder(sql, calls);
+  const nudges = posted(record, tools, users);
+  tools.advance(LATER_MS);
+  const turns: Turn[] = [];
+  for (const [n, nudge] of nudges.entries()) {
+    const bits = bitsOf(tools, user(userId(n)));
+    const how = { now: tools.now(), window: WINDOW, newConsolidationId: tools.id('con', bits) };
+    const claim = await laneStore(record.access('claim')).claim(nudge, how);
+    if (claim.kind !== 'claimed') throw new Error(`expected a turn of ${nudge.lane}, got ${claim.kind}`);
+    turns.push(claim.turn);
+  }
+  for (const turn of turns) {
+    const by = { actor: 'consolidation', consolidationId: turn.consolidationId } as const;
+    const changes = Array.from({ length: MEMORIES }, (_, i) =>
+      added(tools, home(turn.lane, { scope: turn.scope }), { ...by, text: `Likes tea number ${i}` }),
+    );
+    const applied = await memoryStore(record.access('apply'), () => turn.lane).apply(turn, {
+      ...{ changes, tombstones: [], reviews: [], graph: false, timings: {}, now: tools.now(), policy: POLICY },
+      batches: new Map(turn.batchIds.map((id) => [id, 'consolidated'])),
+    });
+    if (applied.kind !== 'applied') throw new Error(`expected ${turn.consolidationId} to be applied`);
+  }
+  return calls;
+}
+
+const userId = (n: number): string => `user-${n}`;
+
+/** Batches of each user, of which the last is due at once; answers with the last turn that each is due for. */
+function posted({ append: store }: Recorder, tools: Tools, users: number): readonly Nudge[] {
+  const nudges = new Map<number, Nudge>();
+  for (let i = 0; i < BATCHES * users; i += 1) {
+    const n = i % users;
+    const bits = bitsOf(tools, user(userId(n)));
+    const messages = [newMessage(tools, {}, bits), newMessage(tools, { role: 'assistant' }, bits)];
+    const given = { scope: scope({ userId: userId(n) }), messages, flush: i >= (BATCHES - 1) * users };
+    const batch = newBatch(tools, given);
+    const appended = store({ batch, policy: POLICY, newLaneId: tools.id('lane', bits) as LaneId });
+    if (appended.kind === 'stored' && appended.nudge !== null) nudges.set(n, appended.nudge);
+  }
+  return [...nudges.values()];
+}
+
+interface Recorder {
+  append(given: Parameters<typeof append>[1]): ReturnType<typeof append>;
+  access(phase: Phase): Access;
+}
+
+function recorder(sql: Sql, calls: Recorded[]): Recorder {
+  const called = <T>(phase: Phase, run: (heard: Sql, steps: Step[]) => T): T => {
+    const [steps, operations]: [Step[], Operation[]] = [[], []];
+    const result = run(hearing(sql, operations), steps);
+    // An append is no script: it asks by itself, and runs scripts of one step for its rows.
+    const parts = steps.length > 0 ? [steps] : operations.map((one) => (one.scripted ? [asStep(one)] : one));
+    calls.push({ phase, parts, operations });
+    return result;
+  };
+  const through = async <Input, Result>(phase: Phase, script: (input: Input) => Script<Result>, input: Input) =>
+    called(phase, (heard, steps) => runScript(heard, noting(script(input), steps)));
+  return {
+    append: (given) => called('append', (heard) => append(heard, given)),
+    access: (phase) => ({
+      read: ({ script }, input) => through(phase, script, input),
+      write: ({ script }, input) => through(phase, script, input),
+    }),
+  };
+}
+
+/** The same script, of which each step is noted. */
+function* noting<T>(script: Script<T>, steps: Step[]): Script<T> {
+  let step = script.next();
+  while (step.done !== true) {
+    steps.push(step.value);
+    step = script.next(yield step.value);
+  }
+  return step.value;
+}
+
+/** The same connection, of which each statement is noted. */
+function hearing(sql: Sql, operations: Operation[]): Sql {
+  const note = (one: Omit<Operation, 'params'>, params: unknown): void => {
+    // Rows are given in one list, again and again.
+    operations.push({ ...one, params: (Array.isArray(params) ? [...params] : params) as never });
+  };
+  return {
+    ...sql,
+    get: (text, params = {}) => {
+      note({ kind: 'get', text, scripted: false }, params);
+      return sql.get(text, params);
+    },
+    run: (text, params = {}) => {
+      note({ kind: 'run', text, scripted: false }, params);
+      return sql.run(text, params);
+    },
+    kept: (text) => {
+      const statement = sql.kept(text);
+      const heard = {
+        all: (params: never) => {
+          note({ kind: 'all', text, scripted: true }, params);
+          return statement.all(params);
+        },
+        run: (params: never) => {
+          note({ kind: 'run', text, scripted: true }, params);
+          return statement.run(params);
+        },
+      };
+      return heard as unknown as typeof statement;
+    },
+  };
+}
+
+const INSERT = /^INSERT INTO (\w+) \(([^)]*)\) VALUES \([^)]*\) ?(.*)$/s;
+
+/** A step that SQLite was given so. */
+function asStep({ kind, text, params }: Operation): Step {
+  const given = params as Given | readonly Value[];
+  if (!isList(given)) return { kind: kind === 'run' ? 'run' : 'all', text, given };
+  const [, table, columns = '', onConflict = ''] = INSERT.exec(text) ?? [];
+  const names =
+    table === undefined ? [...text.matchAll(/(\w+) = \?/g)].map(([, name = '']) => name) : columns.split(', ');
+  const rows = [Object.fromEntries(names.map((name, i) => [name, given[i] ?? null]))];
+  return table === undefined
+    ? { kind: 'update', table: 'lanes', rows, onConflict: '' }
+    : { kind: 'insert', table, rows, onConflict };
+}
+
+type Value = string | number | null;
+
+const isList = (params: Given | readonly Value[]): params is readonly Value[] => Array.isArray(params);

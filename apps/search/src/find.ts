@@ -18,7 +18,7 @@ import { type Asked, type Question, wordsOf } from './question.ts';
 
 /** Each leg returns more than is shown, so that results in the middle of both legs are not missed. */
 const LEG_FACTOR = 3;
-const LEG_MIN = 50;
+const LEG_MIN = 80;
 
 export interface Found {
   readonly memories: readonly IndexHit[];

@@ -38,7 +38,11 @@ async function bench() {
     const get = async (path: string) => app.inject({ method: 'GET', url: `/v1/memories${path}`, headers });
     return {
       found: async (body: object = {}): Promise<string[]> => {
-        const { results } = await post('/v1/search', { query: 'where does Ann live, in Oslo or Bergen?', ...body });
+        const { results } = await post('/v1/search', {
+          query: 'where does Ann live, in Oslo or Bergen?',
+          cut: 'none',
+          ...body,
+        });
         return results.map(({ memory: text }: { memory: string }) => text).sort();
       },
       listed: async (query = ''): Promise<string[]> => {
@@ -74,9 +78,9 @@ test('nothing that others were told is seen in any answer to it', async () => {
   expect((await as('diet').one()).statusCode).toBe(404);
   expect(await shop.context()).toContain('Ann lives in Oslo');
   const everything = [
-    await shop.post('/v1/search', { query: 'Ann', include: ['history', 'sources', 'scores', 'messages'] }),
-    await shop.post('/v1/search', { query: 'Bergen', latest_only: false }),
-    await shop.post('/v1/context', { query: 'Bergen' }),
+    await shop.post('/v1/search', { query: 'Ann', cut: 'none', include: ['history', 'sources', 'scores', 'messages'] }),
+    await shop.post('/v1/search', { query: 'Bergen', cut: 'none', latest_only: false }),
+    await shop.post('/v1/context', { query: 'Bergen', cut: 'none' }),
     await shop.post('/v1/recall', { query: 'does Ann live in Bergen?' }),
     (await shop.one()).json(),
     (await shop.one('/history')).json(),

@@ -10,6 +10,7 @@ import {
   type Relevance,
   type Reranker,
   rank,
+  relevant,
   scopeOf,
 } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
@@ -30,7 +31,7 @@ interface AllFound {
 }
 
 /**
- * Ranks each shelf. Memories of found relations are boosted, and memories below the threshold omitted.
+ * Ranks each shelf. Memories of found relations are boosted; memories below the threshold, or that do not answer, are omitted.
  */
 export function ranked(
   deps: Pick<SearchDeps, 'tools' | 'vectors'>,
@@ -41,11 +42,16 @@ export function ranked(
   const at = as_of === undefined ? deps.tools.now() : Date.parse(as_of);
   const question = { text, terms: wordsOf(text), mode, at, vectors: deps.vectors };
   const inOrder = (hits: readonly IndexHit[]): RankedHit[] => (hits.length === 0 ? [] : rank(question, hits));
+  const memories = boostRelated(inOrder(found.memories), relations).filter(({ score }) => score >= threshold);
   return {
-    memories: boostRelated(inOrder(found.memories), relations).filter(({ score }) => score >= threshold),
+    memories: isCut(body) ? relevant(question, memories) : memories,
     messages: inOrder(found.messages),
   };
 }
+
+/** A threshold says itself what is left out, and a reranker sees more than what is known here. */
+const isCut = ({ cut, threshold, rerank = false }: PostSearch): boolean =>
+  cut === 'auto' || (cut === undefined && threshold === undefined && rerank === false);
 
 /** How many of the best results are reranked; results further down are rarely relevant. */
 const RERANKED_MIN = 30;

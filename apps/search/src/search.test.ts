@@ -43,17 +43,30 @@ test.each(['hybrid', 'vector', 'keyword'])('%s mode finds it too, and shows raw 
 test('no more than top_k results come back, the best first', async () => {
   const { search, remember } = await searchBench();
   for (const city of ['Berlin', 'Paris', 'Rome', 'Oslo']) await remember(`Ann has been to ${city}`);
-  const { results } = (await search({ query: 'Rome', user_id: 'ann', top_k: 2 })).json();
+  const { results } = (await search({ query: 'Rome', user_id: 'ann', top_k: 2, cut: 'none' })).json();
   expect(results).toHaveLength(2);
   expect(results[0].memory).toContain('Rome');
   expect(results[0].score).toBeGreaterThanOrEqual(results[1].score);
+});
+
+test('what does not answer is left out, unless nothing or a threshold is to be', async () => {
+  const { search, remember } = await searchBench();
+  for (const memory of ['Ann lives in Berlin', 'Ann likes green tea', 'Ann has a beagle']) await remember(memory);
+  const found = async (query: string, more: object = {}): Promise<string[]> =>
+    (await search({ query, user_id: 'ann', ...more })).json().results.map(({ memory }: { memory: string }) => memory);
+  expect(await found('Which pets does she own?')).toEqual(['Ann has a beagle']);
+  expect(await found('Which insurance does she have?')).toEqual([]);
+  expect(await found('Which insurance does she have?', { cut: 'none' })).toHaveLength(3);
+  expect(await found('Which insurance does she have?', { threshold: 0 })).toHaveLength(3);
+  expect(await found('Which insurance does she have?', { threshold: 0, cut: 'auto' })).toEqual([]);
+  expect((await search({ query: 'tea', user_id: 'ann', cut: 'some' })).statusCode).toBe(400);
 });
 
 test('a threshold leaves out what scores less', async () => {
   const { search, remember } = await searchBench();
   await remember('Ann lives in Berlin');
   await remember('Ann likes green tea');
-  const [best, second] = (await search(question)).json().results;
+  const [best, second] = (await search({ ...question, cut: 'none' })).json().results;
   const threshold = (best.score + second.score) / 2;
   const { results } = (await search({ ...question, threshold })).json();
   expect(results.map(({ memory }: { memory: string }) => memory)).toEqual(['Ann lives in Berlin']);

@@ -28,7 +28,8 @@ afterAll(async () => {
 });
 
 const ask = async (more: object = {}) =>
-  (await post(`${setup.search}/v1/search`, { query: 'Which city was Ann in?', user_id: 'ann', ...more })).body;
+  (await post(`${setup.search}/v1/search`, { query: 'Which city was Ann in?', user_id: 'ann', cut: 'none', ...more }))
+    .body;
 
 test('a question is embedded once, however often it is asked', async () => {
   const before = model.embeddingCalls.length;

@@ -33,9 +33,9 @@ export const said = (userId: string, ...contents: string[]) => ({
   messages: contents.map((content) => ({ role: 'user', content })),
 });
 
-/** The texts of what a search finds, best first. */
+/** The texts of all that a search finds, best first, whether it answers or not. */
 export async function found(base: string, userId: string, query: string): Promise<string[]> {
-  const answer = await post(`${base}/v1/search`, { user_id: userId, query });
+  const answer = await post(`${base}/v1/search`, { user_id: userId, query, cut: 'none' });
   expect(answer.status).toBe(200);
   return answer.body.results.map((hit: { memory: string }) => hit.memory);
 }

@@ -1,7 +1,8 @@
+import { topicsOf } from '@slowwave/engine';
 import { FORGET, FORGET_IN_CHINESE } from './decide/decide.ts';
 
 /** Goes up whenever the same text is expanded otherwise: part of the fingerprint of the vector space. */
-export const EXPANSION_VERSION = 1;
+export const EXPANSION_VERSION = 2;
 
 /** Words by which questions ask for an attribute and facts state it, in English and Chinese. */
 const TOPICS: readonly (readonly [topic: string, words: RegExp])[] = [
@@ -77,5 +78,7 @@ export function expand(text: string): string {
   const topics = TOPICS.filter(([, words]) => words.test(said)).map(([topic]) =>
     theirs && PERSONAL.has(topic) ? `others${topic}` : `topic${topic}`,
   );
-  return [said, ...topics].join(' ');
+  // What a question and its fact are about, though they share no word: what only points to a topic is left out.
+  const about = [...topicsOf(said)].flatMap(([topic, weight]) => (weight === 1 ? `about${topic}` : []));
+  return [said, ...topics, ...about].join(' ');
 }

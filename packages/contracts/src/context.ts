@@ -3,7 +3,7 @@ import { MessageBody, Role } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
-import { QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
+import { Cut, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;
@@ -38,6 +38,7 @@ export const PostContext = z
       .describe('The token budget of the block, counted with o200k_base.'),
     top_k: whole(1, TOP_K_MAX).default(TOP_K_DEFAULT).describe('How many memories to consider for the block.'),
     threshold: z.number().min(0).max(1).optional(),
+    cut: Cut.optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe(
       'Return what was true at this time. Summary and pending messages only exist ' +

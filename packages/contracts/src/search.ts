@@ -13,6 +13,13 @@ export const TIMEOUT_MAX_MS = 60_000;
 
 export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
 
+export const Cut = z
+  .enum(['auto', 'none'])
+  .describe(
+    'auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. ' +
+      'Defaults to auto; with threshold or rerank, to none.',
+  );
+
 const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as const;
 
 const Neighbours = z.int().min(0).max(NEIGHBOURS_MAX).optional();
@@ -24,6 +31,7 @@ export const PostSearch = z
     filters: Filters.optional(),
     top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
     threshold: z.number().min(0).max(1).optional(),
+    cut: Cut.optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
     latest_only: z

@@ -90,6 +90,7 @@ const SETTINGS: EngineSettings = {
   retryDelayMs: 1_000,
   retryDelayMaxMs: 10_000,
   deletesPerConsolidation: 10,
+  vectors: 'hashed',
   near: { vector: 0.1, keyword: 0.1, overlap: 0.1 },
 };
 

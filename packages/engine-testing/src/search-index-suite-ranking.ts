@@ -58,15 +58,19 @@ export function describeRanking(index: () => SearchIndex, statistics: KeywordSta
   });
 
   describe('both legs', () => {
-    test('each gives its best, and a leg that did not find a point has no score for it', async () => {
+    test('each gives its best, and what one of them found is scored by both', async () => {
       await index().upsert([
         point({ memoryId: 'word', text: 'tea', vector: Float32Array.of(0, 0, 1, 0) }),
         point({ memoryId: 'near', text: 'milk', vector: Float32Array.of(1, 0.1, 0, 0) }),
         point({ memoryId: 'both', text: 'tea and milk and bread', vector: Float32Array.of(1, 1, 0, 0) }),
       ]);
       const hits = await ask(index(), { terms: ['tea'], limit: 1 });
-      expect(ranked(hits, 'vectorScore')).toEqual(['near.1']);
+      expect(hits.map((hit) => hit.point.memoryId).sort()).toEqual(['near', 'word']);
+      expect(ranked(hits, 'vectorScore')).toEqual(['near.1', 'word.1']);
       expect(ranked(hits, 'keywordScore')).toEqual(['word.1']);
+      const words = await ask(index(), { terms: ['milk', 'bread'], limit: 1 });
+      expect(ranked(words, 'vectorScore')).toEqual(['near.1', 'both.1']);
+      expect(ranked(words, 'keywordScore')).toEqual(['both.1', 'near.1']);
       const all = await ask(index(), { terms: ['tea'], limit: 3 });
       expect(ranked(all, 'vectorScore')).toEqual(['near.1', 'both.1', 'word.1']);
       expect(ranked(all, 'keywordScore')).toEqual(['word.1', 'both.1']);

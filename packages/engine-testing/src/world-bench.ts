@@ -74,5 +74,5 @@ export async function searched({ deps }: EngineBench, query: string, asOf?: Mill
       limit: 50,
     },
   ]);
-  return fuse(hits, 'hybrid').map(({ hit }) => hit.point.text);
+  return fuse(hits, { mode: 'hybrid', vectors: deps.settings.vectors }).map(({ hit }) => hit.point.text);
 }

@@ -4,6 +4,7 @@ import type { Meter } from './ports/meter.ts';
 import type { ChatModel, Embedder, Tokenizer } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import type { Log, Tools } from './ports/tools.ts';
+import type { VectorKind } from './search/hits.ts';
 import type { Ceilings } from './settings.ts';
 
 /** What the pipeline works with. */
@@ -27,6 +28,7 @@ export interface EngineSettings {
   readonly due: DuePolicy;
   readonly window: WindowPolicy;
   readonly recallPerFact: number;
+  readonly vectors: VectorKind;
   readonly messagesInIndex: MessagesInIndex;
   /** Messages before the new ones that an extract call may read. */
   readonly recentMessages: number;

@@ -145,6 +145,8 @@ export {
 } from './search/hits.ts';
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { type RankedHit, type RankQuestion, rank } from './search/rank.ts';
+export { relevant } from './search/relevance.ts';
+export { topicsOf } from './text/topics.ts';
 export {
   type Budgets,
   type Ceilings,

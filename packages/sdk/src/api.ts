@@ -663,6 +663,8 @@ export type PostContext = {
   /** How many memories to consider for the block. */
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
+  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
+  readonly cut?: 'auto' | 'none' | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
   /** Return what was true at this time. Summary and pending messages only exist for the present and are omitted. */
   readonly as_of?: string | undefined;
@@ -920,6 +922,8 @@ export type PostSearch = {
   readonly filters?: Filters | undefined;
   readonly top_k?: number | undefined;
   readonly threshold?: number | undefined;
+  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
+  readonly cut?: 'auto' | 'none' | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
   /** Return what was true at this time instead of now. */
   readonly as_of?: string | undefined;

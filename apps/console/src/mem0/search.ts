@@ -49,6 +49,8 @@ function questionOf(given: SearchBody): object {
       also(filters, metadata ? { metadata } : null),
       categories ? { categories: { in: categories } } : null,
     ),
+    // As mem0 does: as many as asked for.
+    cut: 'none',
     ...(top_k != null && { top_k }),
     ...(threshold != null && { threshold }),
     ...(rerank === true && { rerank }),

@@ -37,7 +37,8 @@ export function selfHosted(app: App, ask: Ask): void {
     const { query, filters: more, top_k, limit, threshold, rerank, ...ids } = request.body;
     const { scope, filters } = scopedBy(also(present(ids), more ?? null));
     const most = top_k ?? limit;
-    const extras = { ...(most != null && { top_k: most }), ...(threshold != null && { threshold }) };
+    // As mem0 does: as many as asked for.
+    const extras = { cut: 'none', ...(most != null && { top_k: most }), ...(threshold != null && { threshold }) };
     const body = { ...scope, query, filters, ...extras, ...(rerank === true && { rerank }) };
     const { results } = await ask<Found>(request, { method: 'POST', path: '/v1/search', body });
     return { results: results.map(mem0Memory) };

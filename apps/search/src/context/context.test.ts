@@ -31,7 +31,10 @@ describe('a context', () => {
     await consolidate(b, 'Ann lives in Berlin');
     b.engine.tools.set(b.engine.tools.now() + 86_400_000);
     await consolidate(b, 'Ann likes green tea');
-    const { text, citations, memory_ids, tokens, sections, degraded } = await b.told({ query: 'where does Ann live?' });
+    const { text, citations, memory_ids, tokens, sections, degraded } = await b.told({
+      query: 'where does Ann live?',
+      cut: 'none',
+    });
     expect(text).toContain(
       '# Memories, the latest last\n- [m1] 2026-03-01 Ann lives in Berlin\n- [m2] 2026-03-02 Ann likes green tea\n',
     );

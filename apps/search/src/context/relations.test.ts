@@ -12,7 +12,7 @@ test('tells relations to who asks for them, with the memories or alone', async (
   await projectGraphNow(b.engine.deps, lane, 'not told');
   const query = 'where does the sister of Ann work?';
   expect((await ask({ query })).text).not.toContain('Relations');
-  const { text, sections, memory_ids } = await ask({ query, sections: ['memories', 'relations'] });
+  const { text, sections, memory_ids } = await ask({ query, cut: 'none', sections: ['memories', 'relations'] });
   expect(text).toContain('Ann lives in Berlin\n# Relations\n- 2026-03-01 Bea works at Acme\n');
   expect(sections.relations).toEqual({ shown: 2, left_out: 0 });
   expect(memory_ids).toHaveLength(1);

@@ -103,6 +103,8 @@ const searchBody = (
   as_of,
   top_k,
   mode: 'hybrid',
+  // The model that reads it judges itself what answers.
+  cut: 'none',
   include: messagesInIndex === 'off' ? ['sources'] : ['sources', 'messages'],
 });
 

@@ -20,6 +20,7 @@ export const engineSettings = (config: Config): EngineSettings => ({
   due: config.due,
   window: WINDOW,
   recallPerFact: config.recallPerFact,
+  vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
   messagesInIndex: config.messagesInIndex,
   recentMessages: RECENT_MESSAGES,
   partTokens: config.partTokens,

@@ -2,7 +2,7 @@ import type { Schemas } from '@qdrant/js-client-rest';
 import { compareIds, type IndexHit, type IndexQuery, matches, type PointPage } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
-import { questionWeights, shownOf } from './points.ts';
+import { pointId, questionWeights, shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
 
 type Request = Schemas['QueryRequest'];
@@ -38,7 +38,7 @@ interface Leg {
   readonly request: Request;
 }
 
-/** One answer per question, in order: each leg's best, raw scores, ties by memory id and version. */
+/** One answer per question, in order: each leg's best, raw scores in both legs, ties by memory id and version. */
 export async function search(
   server: QdrantServer,
   asking: Asking,
@@ -46,9 +46,23 @@ export async function search(
 ): Promise<readonly (readonly IndexHit[])[]> {
   const legs = queries.flatMap((query) => (query.limit < 1 ? [] : legsOf(query, asking)));
   const answers = await answersOf(server, asking.names, legs);
-  return queries.map((query) =>
-    merged(legs.flatMap((leg, i) => (leg.query === query ? [{ kind: leg.kind, best: answers[i] ?? [] }] : []))),
-  );
+  const found = legs.map((leg, i): Answered => ({ ...leg, best: answers[i] ?? [] }));
+  const missing = found.flatMap((leg) => missingOf(leg, found));
+  const scored = await ask(server, asking.names, missing);
+  const all = [...found, ...missing.map((leg, i): Answered => ({ ...leg, best: scored[i] ?? [] }))];
+  return queries.map((query) => merged(all.filter((leg) => leg.query === query)));
+}
+
+type Answered = Leg & { readonly best: readonly Scored[] };
+
+/** What a leg has to be asked once more: the scores of what only the other one has among its best. */
+function missingOf(leg: Answered, all: readonly Answered[]): Leg[] {
+  const own = new Set(leg.best.map(({ point }) => pointId(point)));
+  const others = all.filter((other) => other.query === leg.query && other.kind !== leg.kind);
+  const ids = others.flatMap(({ best }) => best.map(({ point }) => pointId(point))).filter((id) => !own.has(id));
+  if (ids.length === 0) return [];
+  const { query, kind, request } = leg;
+  return [{ query, kind, request: { ...request, filter: { must: [{ has_id: ids }] }, limit: ids.length } }];
 }
 
 function legsOf(query: IndexQuery, asking: Asking): Leg[] {

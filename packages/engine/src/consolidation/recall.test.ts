@@ -1,6 +1,7 @@
 import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
+import type { Embedder } from '../ports/models.ts';
 import type { IndexQuery, SearchIndex } from '../ports/search-index.ts';
 import { project } from '../projection/project.ts';
 import { takeTurn } from '../turns/take-turn.ts';
@@ -99,4 +100,34 @@ test('a fact that was said after a deletion is new', async () => {
   await bench.run();
   expect(await bench.live()).toEqual(['home: a flat in Rome']);
   expect(await bench.memories()).toHaveLength(2);
+});
+
+test('a memory with the rare words of a fact is shown, though many are nearer by their vectors', async () => {
+  const near = Array.from({ length: 12 }, (_, i) => `shelf${i}: something in the blue box`);
+  const others = Array.from({ length: 60 }, (_, i) => `day${i}: rain`);
+  const sure = 'attic: the vintage accordion stands there';
+  const fact = 'gone: the vintage accordion in the blue box';
+  const embedder: Embedder = {
+    fingerprint: 'by-hand',
+    dimensions: 2,
+    embed: async (texts) => ({
+      vectors: texts.map((text) =>
+        near.includes(text) || text === fact ? Float32Array.of(1, 0) : Float32Array.of(0.5, 0.8),
+      ),
+      usage: { promptTokens: 0, completionTokens: 0 },
+    }),
+  };
+  const chat = fakeChat(keyed);
+  const bench = await engineBench({
+    chat,
+    embedder,
+    settings: { recallPerFact: 3, near: { vector: 2, keyword: 0, overlap: 2 } },
+  });
+  await bench.post([...near, ...others, sure]);
+  await bench.run();
+  const before = chat.calls.length;
+  await bench.post([fact]);
+  await bench.run();
+  const decided = chat.calls.slice(before).find(({ name }) => name === 'decide_operations');
+  expect(decided?.user).toContain(sure);
 });

@@ -153,7 +153,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     const hits = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
     const query = queries[i];
     const fresh = query === undefined ? [] : scan(points, query);
-    neighbours.set(fact.id, nearest([...hits, ...fresh], limit));
+    neighbours.set(fact.id, nearest([...hits, ...fresh], deps.settings));
     await deps.tools.breathe();
   }
   return neighbours;
@@ -183,13 +183,15 @@ async function vectorsFor(
   }
 }
 
-function nearest(hits: readonly IndexHit[], limit: number): Neighbour[] {
+type Nearest = Pick<EngineDeps['settings'], 'recallPerFact' | 'vectors'>;
+
+function nearest(hits: readonly IndexHit[], { recallPerFact, vectors }: Nearest): Neighbour[] {
   const best = new Map<string, Neighbour>();
-  for (const { hit } of fuse(hits, 'hybrid')) {
+  for (const { hit } of fuse(hits, { mode: 'hybrid', vectors })) {
     const memoryId = hit.point.memoryId;
     if (!best.has(memoryId)) best.set(memoryId, { memoryId, vector: hit.vectorScore, keyword: hit.keywordScore });
   }
-  return [...best.values()].slice(0, limit);
+  return [...best.values()].slice(0, recallPerFact);
 }
 
 /** The memories behind what was found, as the ledger has them now, by id. */

@@ -111,12 +111,12 @@ export function shownPart({ vector: _, terms: __, contextTerms: ___, ...shown }:
   return shown;
 }
 
-/** A point that either leg found. A raw score is null where the leg did not have it among its best. */
+/** A point that either leg found, with its raw scores in all legs that were asked. */
 export interface IndexHit {
   readonly point: ShownPoint;
-  /** Cosine, −1…1. */
+  /** Cosine, −1…1; null where the question had no vector. */
   readonly vectorScore: number | null;
-  /** BM25 over the lane's points on the shelf, ≥ 0. */
+  /** BM25 over the lane's points on the shelf, ≥ 0; null where the point has no term of the question. */
   readonly keywordScore: number | null;
 }
 
@@ -152,7 +152,7 @@ export interface SearchIndex {
    * stays, and only a newer one brings a withdrawn point back. One that never was there may be named.
    */
   withdraw(withdrawals: readonly Withdrawal[]): Promise<void>;
-  /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. */
+  /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. What one leg finds is scored in the other, too. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
   /**
    * Every point of a lane gone, all versions on every shelf, whoever else has the owner's name by now. Idempotent; no search finds one

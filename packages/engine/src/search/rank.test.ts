@@ -99,6 +99,12 @@ describe('the order of hits', () => {
     },
   );
 
+  test('what is about what is asked for comes first, though it shares no word', () => {
+    const hits = [hit('1', { text: 'Ann likes tea.' }), hit('2', { text: 'Ann has a beagle.' })];
+    expect(by('topics', 'Which pets are there?', hits)).toEqual(['2', '1']);
+    expect(by('topics', 'Which of these?', hits)).toEqual(['1', '2']);
+  });
+
   test('what tells of a time comes first where a time is asked for', () => {
     const hits = [
       hit('a', { text: 'I ran.' }),
@@ -260,5 +266,5 @@ describe('the score', () => {
 });
 
 test('each factor has a test of its own above', () => {
-  expect([...FACTORS]).toEqual(['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
+  expect([...FACTORS]).toEqual(['speaker', 'subject', 'topics', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
 });

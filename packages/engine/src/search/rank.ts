@@ -2,18 +2,16 @@ import type { IndexHit } from '../ports/search-index.ts';
 import { termSet } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
 import { asking, feedback, freshness, speaker, subject, time } from './factors.ts';
-import { compareIds, highest, type SearchMode } from './hits.ts';
+import { topicsIn } from './relevance.ts';
+import { compareIds, foundBy, fusion, highest, type Legs } from './hits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
-export interface RankQuestion {
+export interface RankQuestion extends Legs {
   readonly text: string;
   /** The terms the keyword leg was asked for. */
   readonly terms: readonly string[];
-  readonly mode: SearchMode;
   /** The moment that is asked about: now, or that of as_of. */
   readonly at: Millis;
-  /** How the vectors were made: by hashing, or by a model that has learnt what is near. */
-  readonly vectors: 'hashed' | 'learnt';
 }
 
 export interface RankedHit {
@@ -28,7 +26,7 @@ export interface RankedHit {
 }
 
 /** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
-export const FACTORS = ['speaker', 'subject', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
+export const FACTORS = ['speaker', 'subject', 'topics', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
 export type FactorName = (typeof FACTORS)[number];
 
 /** The hits of one question in their final order. */
@@ -36,7 +34,7 @@ export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedH
 
 /** The same with some of the factors, to see what each of them does. */
 export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
-  const found = hits.filter((hit) => isFound(question, hit)).sort(compareHits);
+  const found = hits.filter((hit) => foundBy(question.mode, hit)).sort(compareHits);
   const sums = sumsOf(new Set(factors), question, found);
   const order = orderOf(sums);
   const top = sums[order[0] ?? 0] ?? 0;
@@ -47,12 +45,6 @@ export function rankBy(factors: readonly FactorName[], question: RankQuestion, h
     const relative = top <= 0 ? 0 : Math.max(0, sums[i] ?? 0) / top;
     return [{ hit, relative, score: sure === null ? cosineOf(hit) : sure * relative }];
   });
-}
-
-function isFound({ mode }: RankQuestion, hit: IndexHit): boolean {
-  const keyword = mode !== 'vector' && hit.keywordScore !== null;
-  const vector = mode !== 'keyword' && hit.vectorScore !== null;
-  return keyword || vector;
 }
 
 /** A pure vector search is ordered by its vectors. */
@@ -70,7 +62,8 @@ function sumsOf(
   };
   const spoken = add(fused, 'speaker', () => speaker(question, hits));
   const about = add(spoken, 'subject', () => subject(question, hits));
-  const shown = add(about, 'asking', () => asking(hits));
+  const meant = add(about, 'topics', () => topics(question, hits));
+  const shown = add(meant, 'asking', () => asking(hits));
   const timed = add(shown, 'time', () => time(question, hits));
   const fed = add(timed, 'feedback', () => feedback(question, hits, timed));
   const near = add(fed, 'sitting', () => sitting(hits, fed));
@@ -115,31 +108,13 @@ function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly
   return best.map((score) => NEIGHBOUR_SHARE * score);
 }
 
+/** What is about what the question is about, also where they share no word. */
+const TOPICS = 0.3;
+
+const topics = (question: RankQuestion, hits: readonly IndexHit[]): readonly number[] =>
+  topicsIn(question, hits).topics.map((share) => TOPICS * share);
+
 const saidAt = (hits: readonly IndexHit[], i: number) => hits[i]?.point.saidAt ?? { at: 0, seq: 0 };
-
-/**
- * The keyword leg's share of a hybrid score. Learnt vectors find other wordings, and .6 keeps the best of both. Hashed ones
- * know little that words do not: with .6 of them R@5 on raw messages falls by 4 points.
- */
-const KEYWORD_SHARE = { learnt: 0.6, hashed: 0.8 } as const;
-
-/**
- * Both legs in one score, 0…1. Each is taken relative to its best of the question: BM25 has no upper end, and cosines of
- * one model stand closer together than those of another. Where one leg found nothing the other has the whole score.
- */
-function fusion({ mode, vectors }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
-  const keyword = shares(mode === 'vector' ? [] : hits.map((hit) => hit.keywordScore));
-  const vector = shares(mode === 'keyword' ? [] : hits.map((hit) => hit.vectorScore));
-  if (vector === null || keyword === null) return keyword ?? vector ?? hits.map(() => 0);
-  const share = KEYWORD_SHARE[vectors];
-  return keyword.map((score, i) => share * score + (1 - share) * (vector[i] ?? 0));
-}
-
-/** null where none is above zero. What points away from the question is as far as what was not found. */
-function shares(scores: readonly (number | null)[]): readonly number[] | null {
-  const top = highest(scores);
-  return top === 0 ? null : scores.map((score) => Math.max(0, score ?? 0) / top);
-}
 
 /**
  * Weights of a logistic regression on 2,600 questions, half of them asked of somebody else's conversation with the names

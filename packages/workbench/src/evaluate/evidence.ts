@@ -75,7 +75,7 @@ export async function gatherEvidence({ api, user, world, course }: Asking): Prom
   const changed = consolidations.flatMap(({ plan }) => plan?.events.map((event) => event.memory_id) ?? []);
   const ids = [...new Set([...live.map(({ id }) => id), ...changed])];
   const search = (query: string, more: object = {}) =>
-    api.post<{ results: Hit[] }>('/v1/search', { query, user_id: user, top_k: SHOWN, ...more });
+    api.post<{ results: Hit[] }>('/v1/search', { query, user_id: user, top_k: SHOWN, cut: 'none', ...more });
   return {
     live,
     histories: await byId(ids, (id) => api.all<HistoryEvent>(`/v1/memories/${id}/history`)),

@@ -22,18 +22,23 @@ interface Near {
  */
 export function vectorLeg(seen: Seen, { vector, limit }: Near, readVectors: ReadVectors): Ranking {
   if (limit < 1) return [];
-  const asked = lengthOf(vector);
   const top = topOf(limit, byMemory);
-  const candidates = mayBeBest(seen, { vector, limit });
-  // The cosine of a vector that is all zeros, as of what only words find, is known without reading it.
-  const hasDirection = (point: StoredPoint): boolean => asked > 0 && point.roughVector.step > 0;
-  const vectors = readVectors(candidates.filter(hasDirection));
-  for (const point of candidates) {
-    const stored = vectors.get(point);
-    if (stored !== undefined) top.offer(point, cosineOf(dot(stored, vector), lengthOf(stored) * asked));
-    else if (!hasDirection(point)) top.offer(point, 0);
-  }
+  for (const [point, score] of cosinesOf(mayBeBest(seen, { vector, limit }), vector, readVectors))
+    top.offer(point, score);
   return top.list();
+}
+
+/** The cosine of each with a question, by their whole vectors. */
+export function cosinesOf(points: Seen, vector: Float32Array, readVectors: ReadVectors): Ranking {
+  const asked = lengthOf(vector);
+  // That of a vector that is all zeros, as of what only words find, is known without reading it.
+  const hasDirection = (point: StoredPoint): boolean => asked > 0 && point.roughVector.step > 0;
+  const vectors = readVectors(points.filter(hasDirection));
+  return points.flatMap((point) => {
+    if (!hasDirection(point)) return [[point, 0] as const];
+    const stored = vectors.get(point);
+    return stored === undefined ? [] : [[point, cosineOf(dot(stored, vector), lengthOf(stored) * asked)] as const];
+  });
 }
 
 /** Rounding of a thousand additions of single precision, in a cosine. */
@@ -86,21 +91,26 @@ interface Worded {
   /** Also the words of what the texts came from. */
   readonly wide: boolean;
   readonly limit: number;
+  /** Scored as well, if they have a term of the question. */
+  readonly also: ReadonlySet<StoredPoint>;
 }
 
-/** The best by words: BM25 over what the question sees, for which only the postings of its own terms are needed. */
-export function keywordLeg(seen: Seen, { terms, wide, limit }: Worded): Ranking {
+/** The best by words, and what else was asked for: BM25 over what the question sees, for which only the postings of its own terms are needed. */
+export function keywordLeg(seen: Seen, { terms, wide, limit, also }: Worded): Ranking {
   if (limit < 1 || terms.length === 0) return [];
   const wanted = wantedBy(terms);
   for (const [document, point] of seen.entries()) collect(wanted, point.entries(wide), document);
   const lengths = seen.map((point) => point.termCount(wide));
   const postings = new Map(wanted.list.map(({ term, postings }) => [term, postings]));
   const top = topOf(limit, byMemory);
+  const others: (readonly [StoredPoint, number])[] = [];
   for (const [document, score] of bm25({ postings, lengths }, terms, () => true)) {
     const point = seen[document];
-    if (point !== undefined) top.offer(point, score);
+    if (point === undefined) continue;
+    top.offer(point, score);
+    if (also.has(point)) others.push([point, score]);
   }
-  return top.list();
+  return [...top.list(), ...others];
 }
 
 /** A term of the question, by its key, and where it was found. */

@@ -3,20 +3,27 @@ import { visible } from '@slowwave/engine/storing';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import { translate } from '../../filter-sql/translate.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { keywordLeg, type Seen, vectorLeg } from './legs.ts';
+import { cosinesOf, keywordLeg, type Seen, vectorLeg } from './legs.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
 import { floatsOf, type IdPart, idWords } from './record.ts';
 import { byMemory, type StoredPoint } from './stored-point.ts';
 import { SLOTS } from './tables.ts';
 
-/** The points either leg found, by memory id and version, with only their payloads read from the file. */
+/**
+ * The points either leg found, by memory id and version, each scored in both; with only their payloads and the vectors that are
+ * compared read from the file.
+ */
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
   const seen = seenOf(table, query, fittingSlots(sql, table.owner, query));
   const { vector, terms } = query;
   const readVectors = (points: Seen) => vectorsOf(sql, table.owner, points);
   const vectorScores = new Map(vector === null ? [] : vectorLeg(seen, { ...query, vector }, readVectors));
-  const keywordScores = new Map(terms === null ? [] : keywordLeg(seen, { ...query, terms }));
+  const also = new Set(vectorScores.keys());
+  const keywordScores = new Map(terms === null ? [] : keywordLeg(seen, { ...query, terms, also }));
+  const byWords = [...keywordScores.keys()].filter((point) => !also.has(point));
+  if (vector !== null)
+    for (const [point, score] of cosinesOf(byWords, vector, readVectors)) vectorScores.set(point, score);
   const found = [...new Set([...vectorScores.keys(), ...keywordScores.keys()])].sort(byMemory);
   const payloads = detailsOf<{ payload: string }>(sql, table.owner, { column: 'payload', of: found });
   return found.flatMap((point) => {

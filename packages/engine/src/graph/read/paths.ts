@@ -1,5 +1,5 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { fuse } from '../../search/hits.ts';
+import { fuse, type VectorKind } from '../../search/hits.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, STOP_WORDS, terms } from '../../text/terms.ts';
 import type { Entity } from '../words.ts';
@@ -157,8 +157,8 @@ export const selfSeed = (self: Entity, isNamed: boolean): Seed => ({
 });
 
 /** The entities whose names are like something in the question. */
-export const likeSeeds = (hits: readonly IndexHit[]): readonly Seed[] =>
-  fuse(hits, 'hybrid')
+export const likeSeeds = (hits: readonly IndexHit[], vectors: VectorKind): readonly Seed[] =>
+  fuse(hits, { mode: 'hybrid', vectors })
     .slice(0, LIKE_MAX)
     .filter(({ score }) => score > 0)
     .map(({ hit: { point }, score }) => ({

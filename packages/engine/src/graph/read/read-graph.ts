@@ -1,8 +1,8 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, ShownPoint, Visibility } from '../../ports/search-index.ts';
-import { fuse } from '../../search/hits.ts';
-import type { RankedHit, RankQuestion } from '../../search/rank.ts';
+import { fuse, type VectorKind } from '../../search/hits.ts';
+import type { RankedHit } from '../../search/rank.ts';
 import { compareSaid, type LaneId, type Millis, type Owner, type TenantId } from '../../words.ts';
 import type { RelationDetails } from '../project.ts';
 import type { KeptRelation } from '../words.ts';
@@ -36,7 +36,7 @@ export interface GraphQuestion {
   /** null: there is none, and it is looked for by names and words alone. */
   readonly vector: Promise<Float32Array | null>;
   /** Hashed ones know hardly more than words do: they are compared with names alone, where the question names nobody. */
-  readonly vectors: RankQuestion['vectors'];
+  readonly vectors: VectorKind;
   /** null: what holds now; a time: what held then. */
   readonly at: Millis | null;
   /** Everything that ever counted; of what began by `at`, where that is a time. */
@@ -66,7 +66,10 @@ export async function readGraph(deps: GraphDeps, question: GraphQuestion): Promi
   const around = await neighbourhood(deps.ledger.graph, question, { seeds, wording });
   const { scores: paths } = walkPaths(seeds, around, { wording });
   const hits = await asking;
-  return fuseRelations({ question: question.terms, wording, around, paths, hits }, question.limit);
+  return fuseRelations(
+    { question: question.terms, vectors: question.vectors, wording, around, paths, hits },
+    question.limit,
+  );
 }
 
 async function relationHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
@@ -112,7 +115,7 @@ async function seedsNamed(graph: GraphStore, { text, lane }: GraphQuestion): Pro
 /** Where nobody is named: who is called nearly so, and whose graph it is. */
 async function seedsBeside(deps: GraphDeps, question: GraphQuestion): Promise<readonly Seed[]> {
   const [hits, self] = await Promise.all([entityHits(deps, question), deps.ledger.graph.self(question.lane)]);
-  return [...likeSeeds(hits), ...(self === null ? [] : [selfSeed(self, false)])];
+  return [...likeSeeds(hits, question.vectors), ...(self === null ? [] : [selfSeed(self, false)])];
 }
 
 interface Beginning {
@@ -163,6 +166,7 @@ const LEAST = 0.05;
 
 interface Evidence {
   readonly question: readonly string[];
+  readonly vectors: VectorKind;
   readonly wording: Wording;
   /** What was read around where the question begins. */
   readonly around: readonly SeenRelation[];
@@ -175,7 +179,9 @@ interface Evidence {
 /** Everything that was found in one order, best first. */
 function fuseRelations(evidence: Evidence, limit: number): readonly FoundRelation[] {
   const { question, wording, around, paths, hits } = evidence;
-  const text = new Map(fuse(hits, 'hybrid').map(({ hit, score }) => [hit.point.memoryId, score]));
+  const text = new Map(
+    fuse(hits, { mode: 'hybrid', vectors: evidence.vectors }).map(({ hit, score }) => [hit.point.memoryId, score]),
+  );
   // What the ledger says is newer than what the index says.
   const all = new Map([...hits.map(({ point }) => seenIn(point)), ...around].map((one) => [one.id, one]));
   const words = sharesOf(question, wording, [...all.values()]);

@@ -110,7 +110,7 @@ async function ask(api: Api, { user, question, ids }: Asking): Promise<Answered>
     return results.map(({ id }) => id);
   };
   const relevant = new Set(question.relevant.flatMap((memory) => ids.get(memory) ?? []));
-  return { question, relevant, uncut: await search({ top_k: TOP }), shown: await search({}) };
+  return { question, relevant, uncut: await search({ top_k: TOP, cut: 'none' }), shown: await search({}) };
 }
 
 function figuresOf(name: string, { questions, uncutRecall, recall, precision: exact, abstained, shown }: Measures) {

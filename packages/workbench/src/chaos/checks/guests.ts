@@ -11,7 +11,7 @@ interface Live {
   readonly memory: string;
 }
 
-const searched = (user: string, query: string) => ({ body: { user_id: user, query, top_k: 200 } });
+const searched = (user: string, query: string) => ({ body: { user_id: user, query, top_k: 200, cut: 'none' } });
 
 /** What no embedder takes is found by its words, also by a question that no embedder takes. */
 export async function checkWords({ urls }: Stage, { user, notes, facts }: Story, word: string): Promise<Finding[]> {

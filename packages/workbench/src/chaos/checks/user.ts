@@ -141,7 +141,7 @@ const ALL = 200; // the most a search gives, and more than anybody has here
 
 /** A search that shows everything shows what the ledger lists. */
 async function checkIndex({ urls }: Stage, story: Story, live: readonly Live[]): Promise<Finding[]> {
-  const body = { user_id: story.user, query: `all that is known of ${story.user}`, top_k: ALL };
+  const body = { user_id: story.user, query: `all that is known of ${story.user}`, top_k: ALL, cut: 'none' };
   const { status, body: answer } = await insist('POST', `${urls.search}/v1/search`, { body });
   if (status !== 200) return [{ kind: 'index', what: `a search for ${story.user} is answered with ${status}` }];
   const { results, degraded } = answer as { results: Live[]; degraded?: string[] };

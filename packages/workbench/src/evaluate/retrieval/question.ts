@@ -44,6 +44,7 @@ export function question({ api, corpus, userOf, mode, progress }: Questioning): 
       query: one.text,
       user_id: userOf(one.user),
       top_k: Math.max(...DEPTHS),
+      cut: 'none',
       mode,
       include: ['scores', 'sources'],
     });

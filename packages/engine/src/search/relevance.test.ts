@@ -1,0 +1,101 @@
+import { NOON, indexPoint as point, indexQuery as query } from '@slowwave/engine-testing';
+import { array, assert as check, constantFrom, property } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { hashVector } from '../text/hash-vector.ts';
+import { terms } from '../text/terms.ts';
+import { type SearchMode, scan } from './hits.ts';
+import { type RankedHit, type RankQuestion, rank } from './rank.ts';
+import { relevant } from './relevance.ts';
+
+const LIFE = [
+  'User works as a nurse at Harbour Clinic',
+  'User lives in Bergen',
+  "User's brother Tom lives in Porto",
+  'User has a beagle called Biscuit',
+  'User takes the number 4 tram to the office',
+  'User is allergic to peanuts',
+  "User can't stand olives",
+  'User is reading Middlemarch',
+  'User was born on 3 March',
+  'User quit smoking in 2019',
+  'User grows tomatoes on the balcony',
+  'User is flying to Turin on 2 August',
+];
+
+const questionOf = (text: string, mode: SearchMode): RankQuestion => ({
+  ...{ text, terms: terms(text), mode, at: NOON, vectors: 'hashed' },
+});
+
+/** All that is found, in its order. */
+function found(
+  text: string,
+  { life = LIFE, mode = 'hybrid' }: { life?: readonly string[]; mode?: SearchMode } = {},
+): RankedHit[] {
+  const points = life.map((memory, i) => point({ memoryId: `m${i}`, text: memory, vector: hashVector(memory) }));
+  const vector = mode === 'keyword' ? null : hashVector(text);
+  const asked = query({ vector, terms: terms(text), limit: 50, visibility: { kind: 'live', now: NOON } });
+  return rank(questionOf(text, mode), scan(points, asked));
+}
+
+const shown = (text: string, given: Parameters<typeof found>[1] = {}): string[] =>
+  relevant(questionOf(text, given.mode ?? 'hybrid'), found(text, given)).map(({ hit }) => hit.point.text);
+
+describe('what is relevant', () => {
+  test.each([
+    ['Where does the user work?', 'User works as a nurse at Harbour Clinic'],
+    ['What does she do for a living?', 'User works as a nurse at Harbour Clinic'],
+    ['Which pets does he own?', 'User has a beagle called Biscuit'],
+    ['Where does his sibling live?', "User's brother Tom lives in Porto"],
+    ['When was he born?', 'User was born on 3 March'],
+  ])('%j is answered by %j alone', (question, memory) => {
+    expect(shown(question)).toEqual([memory]);
+  });
+
+  test('a search by words alone is cut as well', () => {
+    const question = 'In which town does she live?';
+    expect(found(question, { mode: 'keyword' }).length).toBeGreaterThan(1);
+    expect(shown(question, { mode: 'keyword' })).toEqual(['User lives in Bergen']);
+  });
+
+  test.each(['Which instrument does she play?', 'Which insurance does he have?', 'What is her wifi password?'])(
+    '%j is answered by nothing',
+    (question) => {
+      expect(found(question).length).toBeGreaterThan(0);
+      expect(shown(question)).toEqual([]);
+    },
+  );
+
+  test('of what no topic is known of the words decide', () => {
+    const life = [...LIFE, 'The quaternion overflows at frame 900', 'The gimbal locks at 90 degrees'];
+    expect(shown('Where does the quaternion overflow?', { life })).toEqual(['The quaternion overflows at frame 900']);
+    expect(shown('hello', { life })).toEqual([]);
+  });
+
+  test('what says the same is shown twice at most, and two that differ in a word are not the same', () => {
+    const same = [
+      'User has a beagle called Biscuit',
+      'User has the beagle called Biscuit',
+      'A beagle called Biscuit user has',
+    ];
+    expect(shown('Which dog called Biscuit?', { life: [...same, ...LIFE.slice(4)] })).toHaveLength(2);
+    const unlike = ['Biscuit', 'Olga', 'Pickle'].map((name) => `User has a beagle called ${name}`);
+    expect(shown('Which pets does he own?', { life: [...unlike, ...LIFE.slice(4)] })).toHaveLength(3);
+  });
+
+  test('a pure vector search is not cut: its cosines are compared with a threshold', () => {
+    const all = found('Which instrument does she play?', { mode: 'vector' });
+    expect(relevant(questionOf('Which instrument does she play?', 'vector'), all)).toEqual(all);
+  });
+
+  test('is some of what was found, in the same order, whatever is asked of whatever', () => {
+    const words = constantFrom('', '?', 'tea', 'who', '🎉', '我喜欢喝茶', 'her brother', 'a '.repeat(500), ...LIFE);
+    const given = array(words, { maxLength: 12 });
+    return check(
+      property(given, words, constantFrom<SearchMode>('hybrid', 'keyword', 'vector'), (life, question, mode) => {
+        const all = found(question, { life, mode });
+        const some = relevant(questionOf(question, mode), all);
+        expect(all.filter((one) => some.includes(one))).toEqual(some);
+      }),
+    );
+  });
+});

@@ -3,7 +3,7 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERASING } from '../src/ledger/erasing.ts';
+import { ERASING } from '../src/ledger/erasures.ts';
 import { toPostgres, toSqlite } from '../src/ledger/script.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';

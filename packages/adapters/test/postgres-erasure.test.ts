@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, type LaneId, type Ledger } from '@slowwave/engine';
 import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine-testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERASING, KEPT } from '../src/ledger/erasing.ts';
+import { ERASING, KEPT } from '../src/ledger/erasures.ts';
 import { eraseMarked, filesWithMarker, subjectsInTrail, twoLives } from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 

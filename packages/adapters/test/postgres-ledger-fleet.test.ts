@@ -19,7 +19,7 @@ import { openPool } from '../src/postgres/index.ts';
 import { SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { runScript } from '../src/postgres/ledger/script.ts';
 import { type Sql, sqlOf } from '../src/postgres/ledger/sql.ts';
-import { COLUMN_TYPES } from '../src/postgres/ledger/types.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
@@ -224,7 +224,7 @@ describe('the lane of an owner that is erased right now', () => {
     };
     await client.query('BEGIN');
     const opening = { tenant: DEFAULT_TENANT, owner, newId: 'lane_new' as LaneId, now: systemTools.now() };
-    const opened = await runScript({ ...own, run }, openLane.script(opening));
+    const opened = await runScript({ ...own, run }, openLane(opening));
     await client.query('COMMIT');
     client.release();
     await pool.end();

@@ -3,9 +3,8 @@ import { expectConserved, newBatch, recordingLog } from '@slowwave/engine-testin
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
-import { migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
-import { MIGRATIONS } from '../src/postgres/ledger/migrations.ts';
-import { COLUMN_TYPES } from '../src/postgres/ledger/types.ts';
+import { MIGRATIONS, migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 

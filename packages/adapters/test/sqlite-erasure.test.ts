@@ -3,7 +3,7 @@ import { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores 
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ERASING, KEPT } from '../src/ledger/erasing.ts';
+import { ERASING, KEPT } from '../src/ledger/erasures.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { eraseMarked, filesWithMarker, goOn, subjectsInTrail, twoLives } from './erased-life.ts';

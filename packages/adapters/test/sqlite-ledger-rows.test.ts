@@ -2,9 +2,8 @@ import { DEFAULT_TENANT, type LaneId, type MemoryChange } from '@slowwave/engine
 import { added, confirmed, fixedTools, home, updated, user } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeExplicitly } from '../src/ledger/apply.ts';
 import { openLane } from '../src/ledger/lanes.ts';
-import { loadMemories } from '../src/ledger/memories.ts';
+import { loadMemories, writeExplicitly } from '../src/ledger/memories.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { connectToWrite, runScript, type Sql } from '../src/sqlite/ledger/sql.ts';
 
@@ -28,15 +27,15 @@ afterEach(async () => {
 function rowsOf(change: MemoryChange, now: number): number {
   const rows = () => sql.db.prepare('SELECT total_changes()').pluck().get() as number;
   const before = rows();
-  const write = { tenant: DEFAULT_TENANT, changes: [change], tombstones: [], now };
-  expect(runScript(sql, writeExplicitly.script(write))).toEqual({ kind: 'written' });
+  const write = { changes: [change], tombstones: [], now };
+  expect(runScript(sql, writeExplicitly(DEFAULT_TENANT, write))).toEqual({ kind: 'written' });
   return rows() - before;
 }
 
 test('a change writes as many rows whatever was said of the memory before', () => {
   const tools = fixedTools();
   const lane = { tenant: DEFAULT_TENANT, owner: user('ann'), newId: 'lane_1' as LaneId, now: tools.now() };
-  const first = added(tools, home(runScript(sql, openLane.script(lane))));
+  const first = added(tools, home(runScript(sql, openLane(lane))));
   rowsOf(first, tools.now());
   let { memory } = first;
   const next = (change: MemoryChange): number => {

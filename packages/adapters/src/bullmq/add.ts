@@ -15,8 +15,7 @@ import {
 } from '@slowwave/engine';
 import { type Job, type JobsOptions, type Queue, UnrecoverableError } from 'bullmq';
 import { type OpenedQueue, openToWrite, type QueueConnection } from './connection.ts';
-import { addDue, type JobStates } from './jobs.ts';
-import { FRONT, roundsFor, type TurnOrder } from './order.ts';
+import { addDue, FRONT, type JobStates, roundsFor, type TurnOrder } from './jobs.ts';
 
 export interface OpenedSchedule extends Schedule {
   /** Jobs of turns by state, e.g. waiting, delayed, active. */
@@ -199,17 +198,18 @@ export function refreshOf(job: Job): SummaryRefresh {
 /** What a study is called in operators' views of the queue. */
 const STUDY = 'study';
 
-const STUDY_OPTIONS = {
+/** Of jobs under names that come again. */
+const UNKEPT_OPTIONS = {
   // Tries are counted by the ledger: a second count here would disagree with it.
   attempts: 1,
-  // A kept job would make the queue ignore the next of its lane: the ledger has the record.
+  // A kept job would make the queue ignore the next of its name: the ledger has the record.
   removeOnComplete: true,
   removeOnFail: true,
 } as const satisfies JobsOptions;
 
 /** Adds a job per lane that has none. */
 async function addStudies(queue: Queue, lanes: readonly LaneId[], statesOf: JobStates): Promise<void> {
-  const jobs = lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...STUDY_OPTIONS, jobId: lane } }));
+  const jobs = lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...UNKEPT_OPTIONS, jobId: lane } }));
   await addDue(queue, jobs, statesOf);
 }
 
@@ -227,13 +227,6 @@ export interface OpenedErasureQueue extends ErasureQueue {
 /** What an erasure is called in operators' views of the queue. */
 const ERASURE = 'erasure';
 
-const ERASURE_OPTIONS = {
-  attempts: 1,
-  // A kept job would make the queue ignore the next of its name: the ledger has the record.
-  removeOnComplete: true,
-  removeOnFail: true,
-} as const satisfies JobsOptions;
-
 /** Opens the queue of erasures, and those that may hold something of a lane; throws when the server is away. */
 export async function openErasureQueue(options: {
   connection: QueueConnection;
@@ -249,7 +242,7 @@ export async function openErasureQueue(options: {
       const jobs = ids.map((erasure) => ({
         name: ERASURE,
         data: { erasure },
-        opts: { ...ERASURE_OPTIONS, jobId: erasure },
+        opts: { ...UNKEPT_OPTIONS, jobId: erasure },
       }));
       await erasures?.call((queue) => addDue(queue, jobs, connection.jobStates(queue)));
     },

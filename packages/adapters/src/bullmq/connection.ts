@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@slowwave/engine';
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import { type CalledQueue, callQueue, logErrorsQuietly, newPulse, type Pulse } from './calls.ts';
-import type { JobStates, JobsOfLane } from './jobs.ts';
-import type { TurnOrder, Waiting } from './order.ts';
+import type { JobStates, JobsOfLane, TurnOrder, Waiting } from './jobs.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;

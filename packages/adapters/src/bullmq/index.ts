@@ -11,9 +11,6 @@ export { memoryConnection } from './memory/backend.ts';
 export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';
 export {
-  type ErasureWorkerOptions,
-  type StudyWorkerOptions,
-  type SummaryWorkerOptions,
   startErasureWorker,
   startStudyWorker,
   startSummaryWorker,

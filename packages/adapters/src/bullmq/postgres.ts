@@ -5,8 +5,18 @@ import type { Pool, PoolClient } from 'pg';
 import { openPool, placeOf } from '../postgres/index.ts';
 import { newPulse, unavailable } from './calls.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
-import { ASLEEP_MS, inPortions, type JobStates, type JobsOfLane } from './jobs.ts';
-import { BEFORE_FIRST, FAR_AHEAD, LAST_ROUND, type TurnOrder, UNPLACED, type Waiting } from './order.ts';
+import {
+  ASLEEP_MS,
+  BEFORE_FIRST,
+  FAR_AHEAD,
+  inPortions,
+  type JobStates,
+  type JobsOfLane,
+  LAST_ROUND,
+  type TurnOrder,
+  UNPLACED,
+  type Waiting,
+} from './jobs.ts';
 
 /** Where the library keeps its tables; a pool of ours has to say so itself. */
 const SCHEMA = 'bullmq';

@@ -1,7 +1,17 @@
 import type { LaneId, TurnState } from '@slowwave/engine';
 import type { Redis } from 'ioredis';
-import { ASLEEP_MS, inPortions, type JobStates, type JobsOfLane } from './jobs.ts';
-import { BEFORE_FIRST, FAR_AHEAD, LAST_ROUND, type TurnOrder, UNPLACED, type Waiting } from './order.ts';
+import {
+  ASLEEP_MS,
+  BEFORE_FIRST,
+  FAR_AHEAD,
+  inPortions,
+  type JobStates,
+  type JobsOfLane,
+  LAST_ROUND,
+  type TurnOrder,
+  UNPLACED,
+  type Waiting,
+} from './jobs.ts';
 
 /** The library keeps the time of a delayed job times this, to count those of one millisecond. */
 const DELAYED_SCORE = 4_096;

@@ -3,7 +3,7 @@ import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwa
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { FRONT, UNPLACED } from './order.ts';
+import { FRONT, UNPLACED } from './jobs.ts';
 import { type Place, workTurn } from './take.ts';
 
 const NEXT = newNudge('lane_a', { generation: 2 });

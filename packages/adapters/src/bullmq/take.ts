@@ -14,10 +14,10 @@ import {
 } from '@slowwave/engine';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { laneOf, refreshOf, type Turn, turnOf } from './add.ts';
-import { FRONT, roundOf, type TurnOrder, UNPLACED } from './order.ts';
+import { FRONT, roundOf, type TurnOrder, UNPLACED } from './jobs.ts';
 
 /** What a job is worked with. */
-interface Work<Handler> {
+export interface Work<Handler> {
   readonly handler: Handler;
   isClosing(): boolean;
   readonly log: Log;

@@ -14,30 +14,17 @@ import type { Job, Queue, Worker } from 'bullmq';
 import { addTurns, tenantIn } from './add.ts';
 import { callQueue, logErrorsQuietly } from './calls.ts';
 import { closeQueue, inTime, type QueueConnection, type SharedWorkerOptions } from './connection.ts';
-import { placeWaiting } from './order.ts';
-import { findPlace, type Taken, workErasure, workRefresh, workStudy, workTurn } from './take.ts';
+import { placeWaiting } from './jobs.ts';
+import { findPlace, type Taken, type Work, workErasure, workRefresh, workStudy, workTurn } from './take.ts';
 
-export interface TurnWorkerOptions extends JobWorkerOptions {
-  readonly handler: TurnHandler;
+export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
   /** When the lane is due, as the ledger says: a turn that comes too early takes nobody's place. */
   readonly dueAt?: (turn: TurnName) => Promise<Millis>;
 }
 
-export interface SummaryWorkerOptions extends JobWorkerOptions {
-  readonly handler: SummaryHandler;
-}
-
-export interface StudyWorkerOptions extends JobWorkerOptions {
-  readonly handler: StudyHandler;
-}
-
-export interface ErasureWorkerOptions extends JobWorkerOptions {
-  readonly handler: ErasureHandler;
-}
-
 /** Takes due turns of lanes. */
 export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
-  const { connection, handler, log, dueAt = async () => 0 } = options;
+  const { connection, log, dueAt = async () => 0 } = options;
   return startJobWorker(options, {
     name: 'consolidate',
     whenFull: (queue) =>
@@ -45,44 +32,27 @@ export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
         const [order, waiting] = [connection.turnOrder(queue), connection.waiting(queue)];
         return placeWaiting({ queue: queue.name, order, waiting }, tenantIn);
       }),
-    run: (taken, { queue, isClosing }) =>
+    run: (taken, work, queue) =>
       workTurn(taken, {
-        handler,
+        ...work,
         nudgeNext: (next) => nudgeNext(queue, next, { connection, log }),
         place: (job, turn) =>
           callQueue(connection, () => findPlace(job, turn, { order: connection.turnOrder(queue), dueAt })),
-        isClosing,
-        log,
       }),
   });
 }
 
 /** Takes refreshes of summaries. */
-export function startSummaryWorker(options: SummaryWorkerOptions): { close(): Promise<void> } {
-  const { handler, log } = options;
-  return startJobWorker(options, {
-    name: 'summarize',
-    run: (taken, { isClosing }) => workRefresh(taken, { handler, isClosing, log }),
-  });
-}
+export const startSummaryWorker = (options: JobWorkerOptions<SummaryHandler>): JobWorker =>
+  startJobWorker(options, { name: 'summarize', run: workRefresh });
 
 /** Takes studies of lanes. */
-export function startStudyWorker(options: StudyWorkerOptions): { close(): Promise<void> } {
-  const { handler, log } = options;
-  return startJobWorker(options, {
-    name: 'study',
-    run: (taken, { isClosing }) => workStudy(taken, { handler, isClosing, log }),
-  });
-}
+export const startStudyWorker = (options: JobWorkerOptions<StudyHandler>): JobWorker =>
+  startJobWorker(options, { name: 'study', run: workStudy });
 
 /** Takes erasures. */
-export function startErasureWorker(options: ErasureWorkerOptions): { close(): Promise<void> } {
-  const { handler, log } = options;
-  return startJobWorker(options, {
-    name: 'erase',
-    run: (taken, { isClosing }) => workErasure(taken, { handler, isClosing, log }),
-  });
-}
+export const startErasureWorker = (options: JobWorkerOptions<ErasureHandler>): JobWorker =>
+  startJobWorker(options, { name: 'erase', run: workErasure });
 
 async function nudgeNext(
   queue: Queue,
@@ -95,7 +65,8 @@ async function nudgeNext(
   );
 }
 
-interface JobWorkerOptions {
+export interface JobWorkerOptions<Handler> {
+  readonly handler: Handler;
   readonly connection: QueueConnection;
   /** How many jobs run at a time. */
   readonly concurrency: number;
@@ -106,18 +77,17 @@ interface JobWorkerOptions {
   readonly handOverMs?: number;
 }
 
-/** What one queue's jobs are worked by. */
-interface Work {
-  readonly name: QueueName;
-  run(taken: Taken, at: Workplace): Promise<void>;
-  /** Done again and again while every place is taken, for then jobs wait. */
-  whenFull?(queue: Queue): Promise<void>;
+interface JobWorker {
+  close(): Promise<void>;
 }
 
-interface Workplace {
-  /** For writing to the same queue. */
-  readonly queue: Queue;
-  isClosing(): boolean;
+/** What one queue's jobs are worked by. */
+interface Kind<Handler> {
+  readonly name: QueueName;
+  /** `queue`: for writing to the same queue. */
+  run(taken: Taken, work: Work<Handler>, queue: Queue): Promise<void>;
+  /** Done again and again while every place is taken, for then jobs wait. */
+  whenFull?(queue: Queue): Promise<void>;
 }
 
 /** Shorter than the 30 s between a host's request to stop and its kill; a model call that is cancelled ends at once. */
@@ -145,16 +115,16 @@ const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
 });
 
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
-function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promise<void> } {
-  const { connection, log, takeOverMs = TAKE_OVER_MS } = options;
-  const { name } = QUEUES[work.name];
+function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<Handler>): JobWorker {
+  const { connection, handler, log, takeOverMs = TAKE_OVER_MS } = options;
+  const { name } = QUEUES[kind.name];
   const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | null = null;
-  const workplace: Workplace = { queue, isClosing: () => closed !== null };
+  const work: Work<Handler> = { handler, log, isClosing: () => closed !== null };
   // The library hands the signal only to a function that declares three parameters.
   const process = (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
-    const done = work.run({ job, token, signal }, workplace).finally(() => running.delete(done));
+    const done = kind.run({ job, token, signal }, work, queue).finally(() => running.delete(done));
     running.add(done);
     return done;
   };
@@ -165,7 +135,7 @@ function startJobWorker(options: JobWorkerOptions, work: Work): { close(): Promi
   logErrorsQuietly(queue, connection, log);
   watch(worker, options);
   const full = (): boolean => running.size >= options.concurrency;
-  const looking = whileFull(() => work.whenFull?.(queue), { full, log });
+  const looking = whileFull(() => kind.whenFull?.(queue), { full, log });
   const close = async (): Promise<void> => {
     clearInterval(looking);
     const stopped = await handOver({ worker, queue, running }, options);
@@ -202,7 +172,9 @@ function whileFull(
   }, LOOK_EVERY_MS).unref();
 }
 
-function watch(worker: Worker, { connection, log }: JobWorkerOptions): void {
+type Watched = Pick<JobWorkerOptions<unknown>, 'connection' | 'log'>;
+
+function watch(worker: Worker, { connection, log }: Watched): void {
   const queue = worker.name;
   logErrorsQuietly(worker, connection, log);
   worker.on('lockRenewalFailed', (jobs) => {
@@ -221,7 +193,7 @@ interface Running {
 }
 
 /** Takes no more jobs and cancels the running ones. False when some did not stop in time. */
-async function handOver({ worker, queue, running }: Running, options: JobWorkerOptions): Promise<boolean> {
+async function handOver({ worker, queue, running }: Running, options: JobWorkerOptions<unknown>): Promise<boolean> {
   await worker.pause(true); // true: without waiting for running jobs, which are cancelled first
   worker.cancelAllJobs('closing');
   const ended = inTime(Promise.allSettled(running), options.handOverMs ?? HAND_OVER_MS);

@@ -4,7 +4,7 @@ import { type Access, read, storeOf, write } from './access.ts';
 import { flush } from './lane-life.ts';
 import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
-import { eventFrom } from './rows/event.ts';
+import { eventFrom } from './rows/memory.ts';
 import { all, allAs, firstAs, run, type Script, together } from './script.ts';
 import { REVISE } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';

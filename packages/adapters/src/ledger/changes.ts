@@ -9,10 +9,9 @@ import type {
   Tombstone,
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
-import { eventColumns } from './rows/event.ts';
+import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
-import { scopeKey } from './rows/scope.ts';
+import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './said-ids.ts';
 import { all, inOne, insert, run, type Script, together } from './script.ts';
 import { forgetSummaries } from './summaries.ts';

@@ -1,9 +1,9 @@
 import type { ContentStore, LookupStore, OwnedIds, Scope } from '@slowwave/engine';
 import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
-import { eventFrom } from './rows/event.ts';
-import { type MessageRow, messageFrom } from './rows/message.ts';
-import { type ScopeColumns, scopeFrom } from './rows/scope.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
+import { eventFrom } from './rows/memory.ts';
 import { all, allAs } from './script.ts';
 
 /** All that a lane holds, page by page. */

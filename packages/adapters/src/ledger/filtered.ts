@@ -1,9 +1,9 @@
 import type { Filter, FilteredStore, Memory, SaidId, Scope, TenantId } from '@slowwave/engine';
 import { type Dialect, type Source, type SqlFilter, translate } from '../filter-sql/translate.ts';
-import { type Access, asRead } from './access.ts';
+import { type Access, read, storeOf } from './access.ts';
 import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
-import { first, once, type Script } from './script.ts';
+import { first, once } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */
 export interface Filtering {
@@ -13,8 +13,9 @@ export interface Filtering {
 }
 
 /** Lists in slices where tests hold others up: an owner may have very much that hardly anything fits of. */
-export function filteredStore({ read }: Access, { dialect, testsAtOnce }: Filtering): FilteredStore {
+export function filteredStore(access: Access, { dialect, testsAtOnce }: Filtering): FilteredStore {
   const words = dialect(SOURCE);
+  const { slice: sliceOf } = scripted(access);
   return {
     list: async (tenant, { scope, where: asked, now }, page) => {
       const filter = translate(asked, words);
@@ -22,7 +23,7 @@ export function filteredStore({ read }: Access, { dialect, testsAtOnce }: Filter
       const found: Memory[] = [];
       for (let after = readCursor(page.cursor, ['number', 'string']); ; ) {
         const limit = page.limit + 1 - found.length;
-        const slice = await read(listSlice, { tenant, scope, now, filter, tests, after, limit });
+        const slice = await sliceOf({ tenant, scope, now, filter, tests, after, limit });
         found.push(...slice.memories);
         after = slice.end;
         if (after === null || found.length > page.limit) return pageOf(found, page.limit, keyOf);
@@ -62,20 +63,22 @@ interface Slice {
   readonly end: SortKey | null;
 }
 
-const listSlice = asRead('filtered.slice', function* (of: ListSlice): Script<Slice> {
-  const { filter, tests, limit } = of;
-  const owned = ownedBy(of.tenant, of.scope);
-  const later = of.after === null ? null : '(m.created_at, m.id) < (@afterTime, @afterId)';
-  const [afterTime = null, afterId = null] = of.after ?? [];
-  const given = { ...owned.given, now: of.now, afterTime, afterId };
-  const end = tests === null ? null : yield* first<EndRow>(selectLast(later), { ...given, before: tests - 1 });
-  const within = end === null ? null : '(m.created_at, m.id) >= (@endTime, @endId)';
-  const memories = yield* loadMemories(
-    where([...owned.conditions, UNEXPIRED, later, within, fits(filter)]),
-    { ...given, ...filter.params, endTime: end?.created_at ?? null, endId: end?.id ?? null, limit },
-    { order: NEWEST_FIRST, ask: once },
-  );
-  return { memories, end: end === null ? null : [end.created_at, end.id] };
+const scripted = storeOf<{ slice(of: ListSlice): Promise<Slice> }>('filtered', {
+  slice: read(function* (of) {
+    const { filter, tests, limit } = of;
+    const owned = ownedBy(of.tenant, of.scope);
+    const later = of.after === null ? null : '(m.created_at, m.id) < (@afterTime, @afterId)';
+    const [afterTime = null, afterId = null] = of.after ?? [];
+    const given = { ...owned.given, now: of.now, afterTime, afterId };
+    const end = tests === null ? null : yield* first<EndRow>(selectLast(later), { ...given, before: tests - 1 });
+    const within = end === null ? null : '(m.created_at, m.id) >= (@endTime, @endId)';
+    const memories = yield* loadMemories(
+      where([...owned.conditions, UNEXPIRED, later, within, fits(filter)]),
+      { ...given, ...filter.params, endTime: end?.created_at ?? null, endId: end?.id ?? null, limit },
+      { order: NEWEST_FIRST, ask: once },
+    );
+    return { memories, end: end === null ? null : [end.created_at, end.id] };
+  }),
 });
 
 interface EndRow {

@@ -1,53 +1,94 @@
-import type {
-  DueMark,
-  Lane,
-  LaneId,
-  LaneStore,
-  Millis,
-  NewBatch,
-  Nudge,
-  Owner,
-  TenantId,
-  TurnName,
-} from '@slowwave/engine';
-import { ownerOf } from '@slowwave/engine/storing';
-import { type Access, asLookup, asRead, asWrite } from './access.ts';
-import { claim } from './claim.ts';
-import { clockSeen, clockSetBack, isAnyAhead, isTimeToNote, noteClock } from './clock.ts';
-import { fail, release } from './fail.ts';
+import type { Lane, LaneId, LaneStore, Millis, NewBatch, Owner, TenantId } from '@slowwave/engine';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerOf } from '@slowwave/engine/storing';
+import { type Access, lookup, read, storeOf, write } from './access.ts';
+import { claim, fail, release } from './claim.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
-import { type LaneRow, laneFrom, NUDGE_COLUMNS, type NudgeRow, nudgeFrom } from './rows/lane.ts';
-import { all, first, run, type Script } from './script.ts';
+import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom } from './rows/lane.ts';
+import { allAs, first, firstAs, run, type Script } from './script.ts';
 import { lockLane, saveLane } from './turn.ts';
 
-export const laneStore = ({ read, write }: Access): LaneStore => ({
-  claim: ({ lane, generation }, how) => write(claim, { job: { lane, generation }, ...how }),
-  fail: (turn, how) => write(fail, { turn, ...how }),
-  release: (turn, dueAt, why) => write(release, { turn, dueAt, why: why ?? null }),
-  due: (now, limit, after) => read(dueLanes, { now, limit, after: after ?? null }),
-  lateTenants: (dueBefore, lanes) => read(lateTenants, { dueBefore, lanes }),
-  withWork: (after, limit) => read(lanesWithWork, { after, limit }),
-  raise: ({ lane, generation }) => write(raise, { lane, generation }),
-  flush: (tenant, owner, now) => write(flush, { tenant, owner, now }),
-  clockSetBack: async (now, { all: everything }) => {
-    // Asked every few seconds: nothing is written, and no writer woken, for nothing.
-    const isNeeded = everything || (await read(isAnyAhead, { now }));
-    return isNeeded ? write(clockSetBack, { now, all: everything }) : 0;
-  },
-  clockSeen: async (now) => {
-    const latest = await read(clockSeen, null);
-    if (latest !== null && !isTimeToNote(latest, now)) return latest;
-    await write(noteClock, { now });
-    return now;
-  },
-  clockShown: () => read(clockSeen, null),
-  find: (tenant, owner) => read(find, { tenant, owner }),
-  get: (id) => read(getLane, { id }),
-});
+export function laneStore(access: Access): LaneStore {
+  const { isAnyAhead, setBack, noteClock, open: _, ...store } = laneScripts(access);
+  return {
+    ...store,
+    clockSetBack: async (now, { all }) => {
+      // Asked every few seconds: nothing is written, and no writer woken, for nothing.
+      const isNeeded = all || (await isAnyAhead(now));
+      return isNeeded ? setBack(now, all) : 0;
+    },
+    clockSeen: async (now) => {
+      const latest = await store.clockShown();
+      if (latest !== null && now < latest + CLOCK_NOTED_MS) return latest;
+      await noteClock(now);
+      return now;
+    },
+  };
+}
 
-const getLane = asLookup('lanes.get', function* ({ id }: { id: LaneId }): Script<Lane | null> {
-  const row = yield* first<LaneRow>('SELECT * FROM lanes WHERE id = @id', { id });
-  return row === null ? null : laneFrom(row);
+interface LaneScripts extends Omit<LaneStore, 'clockSetBack' | 'clockSeen'> {
+  /** The id of an owner's lane, made if missing. */
+  open(lane: NewLane): Promise<LaneId>;
+  /** Whether a lane took messages from a clock that was ahead. */
+  isAnyAhead(now: Millis): Promise<boolean>;
+  /** How many lanes are due now that waited for a time that a clock named while it was ahead. */
+  setBack(now: Millis, all: boolean): Promise<number>;
+  noteClock(now: Millis): Promise<void>;
+}
+
+export const laneScripts = storeOf<LaneScripts>('lanes', {
+  claim: write(claim),
+  fail: write(fail),
+  release: write(release),
+  /** Longest due first. Consolidating lanes too: their worker may have died together with the queue. */
+  due: read((now, limit, after) =>
+    allAs(nudgeFrom, SELECT_DUE, { now, limit, afterDue: after?.dueAt ?? 0, afterLane: after?.lane ?? '' }),
+  ),
+  /** By what `priorityOf` calls live. */
+  lateTenants: read((dueBefore, lanes) =>
+    allAs(({ tenant }: { tenant: TenantId }) => tenant, SELECT_LATE, { dueBefore, lanes }),
+  ),
+  /** By lane id. */
+  withWork: read((after, limit) => allAs(nudgeFrom, SELECT_WITH_WORK, { after: after ?? '', limit })),
+  /** Raises the generation, if the lane still stands at this one and has work. */
+  raise: write(function* ({ lane: id, generation }) {
+    const lane = yield* lockLane(id);
+    if (lane === null || lane.state === 'idle' || lane.generation !== generation) return null;
+    const { lane: raised, nudge } = raiseLane(lane);
+    yield* saveLane(raised);
+    return nudge;
+  }),
+  /** Everything an owner has waiting is due now, or right after the consolidation that runs. */
+  flush: write(function* (tenant, owner, now) {
+    const lane = yield* lockOwner({ tenant, owner });
+    if (lane === null || lane.pending === 0) return { pending: 0, nudge: null };
+    const step = makeDue(lane, lane.next_position - 1, now);
+    yield* saveLane(step.lane);
+    return { pending: lane.pending, nudge: step.nudge };
+  }),
+  /** The latest moment that a worker's clock has shown; null: none has shown any. */
+  clockShown: lookup(() =>
+    firstAs(({ value }: { value: string }) => Number(value), "SELECT value FROM meta WHERE key = 'clock_seen'"),
+  ),
+  find: lookup((tenant, owner) => findLane({ tenant, owner })),
+  get: lookup((id) => firstAs(laneFrom, 'SELECT * FROM lanes WHERE id = @id', { id })),
+  open: write(openLane),
+  isAnyAhead: read(function* (now) {
+    const text = `SELECT 1 AS found FROM lanes WHERE ${LANES_AHEAD} LIMIT 1`;
+    return (yield* first(text, { now, ahead: now + CLOCK_AHEAD_MS })) !== null;
+  }),
+  setBack: write(function* (now, all) {
+    if (!all) return yield* run(`${HASTEN_LANES} WHERE ${LANES_AHEAD}`, { now, ahead: now + CLOCK_AHEAD_MS });
+    for (const statement of HASTEN_OTHERS) yield* run(statement, { now, shown: String(now) });
+    return yield* run(`${HASTEN_LANES} WHERE ${LATER_LANES}`, { now });
+  }),
+  /** As text, like all in this table. */
+  noteClock: write(function* (now) {
+    yield* run(
+      `INSERT INTO meta (key, value) VALUES ('clock_seen', @shown)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      { shown: String(now) },
+    );
+  }),
 });
 
 export interface OwnedBy {
@@ -59,8 +100,6 @@ export const ownerOfBatch = ({ tenant, scope }: Pick<NewBatch, 'tenant' | 'scope
   tenant,
   owner: ownerOf(scope),
 });
-
-export const find = asLookup('lanes.find', findLane);
 
 function* findLane(of: OwnedBy): Script<Lane | null> {
   const row = yield* laneOfOwner(of, '');
@@ -77,77 +116,20 @@ const laneOfOwner = ({ tenant, owner }: OwnedBy, lock: string): Script<LaneRow |
     ownerId: owner.id,
   });
 
-interface Due {
-  readonly now: Millis;
-  readonly limit: number;
-  readonly after: DueMark | null;
-}
-
-/** Longest due first. Consolidating lanes too: their worker may have died together with the queue. */
-const dueLanes = asRead('lanes.due', function* ({ now, limit, after }: Due): Script<readonly Nudge[]> {
-  const mark = { afterDue: after?.dueAt ?? 0, afterLane: after?.lane ?? '' };
-  return (yield* all<NudgeRow>(SELECT_DUE, { now, limit, ...mark })).map(nudgeFrom);
-});
-
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
   WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
 
-interface Late {
-  readonly dueBefore: Millis;
-  readonly lanes: number;
-}
+const SELECT_LATE = `
+  SELECT tenant FROM lanes
+  WHERE state <> 'idle' AND NOT paused AND due_at < @dueBefore
+    AND (pending > pending_backfill OR (state = 'consolidating' AND NOT nudged_backfill))
+  GROUP BY tenant HAVING count(*) >= @lanes ORDER BY tenant`;
 
-/** By what `priorityOf` calls live. */
-const lateTenants = asRead('lanes.lateTenants', function* (how: Late): Script<readonly TenantId[]> {
-  const text = `
-    SELECT tenant FROM lanes
-    WHERE state <> 'idle' AND NOT paused AND due_at < @dueBefore
-      AND (pending > pending_backfill OR (state = 'consolidating' AND NOT nudged_backfill))
-    GROUP BY tenant HAVING count(*) >= @lanes ORDER BY tenant`;
-  return (yield* all<{ tenant: TenantId }>(text, { ...how })).map(({ tenant }) => tenant);
-});
-
-interface WithWork {
-  readonly after: LaneId | null;
-  readonly limit: number;
-}
-
-/** By lane id. */
-const lanesWithWork = asRead('lanes.withWork', function* ({ after, limit }: WithWork): Script<readonly Nudge[]> {
-  const text = `
-    SELECT ${NUDGE_COLUMNS} FROM lanes
-    WHERE state <> 'idle' AND NOT paused AND id > @after ORDER BY id LIMIT @limit`;
-  return (yield* all<NudgeRow>(text, { after: after ?? '', limit })).map(nudgeFrom);
-});
-
-/** Raises the generation, if the lane still stands at this one and has work. */
-const raise = asWrite('lanes.raise', function* ({ lane: id, generation }: TurnName): Script<Nudge | null> {
-  const lane = yield* lockLane(id);
-  if (lane === null || lane.state === 'idle' || lane.generation !== generation) return null;
-  const { lane: raised, nudge } = raiseLane(lane);
-  yield* saveLane(raised);
-  return nudge;
-});
-
-interface Flush extends OwnedBy {
-  readonly now: Millis;
-}
-
-interface Flushed {
-  readonly pending: number;
-  readonly nudge: Nudge | null;
-}
-
-/** Everything an owner has waiting is due now, or right after the consolidation that runs. */
-const flush = asWrite('lanes.flush', function* ({ now, ...of }: Flush): Script<Flushed> {
-  const lane = yield* lockOwner(of);
-  if (lane === null || lane.pending === 0) return { pending: 0, nudge: null };
-  const step = makeDue(lane, lane.next_position - 1, now);
-  yield* saveLane(step.lane);
-  return { pending: lane.pending, nudge: step.nudge };
-});
+const SELECT_WITH_WORK = `
+  SELECT ${NUDGE_COLUMNS} FROM lanes
+  WHERE state <> 'idle' AND NOT paused AND id > @after ORDER BY id LIMIT @limit`;
 
 /** The lane of an owner of whom nothing was known. */
 export interface NewLane extends OwnedBy {
@@ -155,8 +137,7 @@ export interface NewLane extends OwnedBy {
   readonly now: Millis;
 }
 
-/** The id of an owner's lane, made if missing. */
-export const openLane = asWrite('lanes.open', function* (lane: NewLane): Script<LaneId> {
+export function* openLane(lane: NewLane): Script<LaneId> {
   yield* insertLane(lane);
   let found = yield* findLane(lane);
   if (found === null) {
@@ -166,7 +147,7 @@ export const openLane = asWrite('lanes.open', function* (lane: NewLane): Script<
   }
   if (found === null) throw new Error(`lane ${lane.newId} is missing right after it was made`);
   return found.id;
-});
+}
 
 /** Nothing where the owner has a lane already. */
 export function* insertLane({ tenant, owner, newId, now }: NewLane): Script<void> {
@@ -179,3 +160,24 @@ const INSERT_LANE = `
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
   ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, false, 1, 1, 0, 0, 0, false, 0, 0, @now, @now)
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
+
+const LATER_LANES = `state <> 'idle' AND NOT paused AND due_at > @now`;
+
+/** Lanes that took messages from a clock that was ahead. */
+const LANES_AHEAD = `${LATER_LANES} AND state = 'waiting' AND newest_at > @ahead`;
+
+const HASTEN_LANES = `
+  UPDATE lanes SET due_at = @now,
+    newest_at = CASE WHEN newest_at > @now THEN @now ELSE newest_at END,
+    oldest_at = CASE WHEN oldest_at > @now THEN @now ELSE oldest_at END`;
+
+/** What else waits for a time: all of it will be retried when it is due, so that too early costs a try and loses nothing. */
+const HASTEN_OTHERS: readonly string[] = [
+  `UPDATE graph_studies SET not_before = @now WHERE state = 'pending' AND not_before > @now`,
+  'UPDATE graph_turns SET held_until = @now WHERE held_until > @now',
+  `UPDATE webhook_deliveries SET due_at = @now WHERE state = 'waiting' AND due_at > @now`,
+  // The space of one that is over waits to be thrown away, and for that it is too early.
+  `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
+  'UPDATE unprojected_lanes SET not_before = @now WHERE not_before > @now',
+  `UPDATE meta SET value = @shown WHERE key = 'clock_seen'`,
+];

@@ -1,29 +1,56 @@
-import type { LaneId, Memory, MemoryStore, Message, NamedIds, Scope, TenantId, Tombstone } from '@slowwave/engine';
+import type {
+  Application,
+  Applied,
+  LaneId,
+  Memory,
+  MemoryChange,
+  MemoryStore,
+  Message,
+  Millis,
+  NamedIds,
+  Scope,
+  TenantId,
+  Tombstone,
+  Turn,
+  Written,
+} from '@slowwave/engine';
 import { besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
-import { type Access, read, storeOf } from './access.ts';
-import { apply, writeExplicitly } from './apply.ts';
-import { find, type OwnedBy, openLane } from './lanes.ts';
+import { type Access, read, storeOf, write } from './access.ts';
+import { conflicts, writeChanges } from './changes.ts';
+import { openStudy } from './graph/studies.ts';
+import { finish } from './lane-life.ts';
+import { laneScripts, type OwnedBy } from './lanes.ts';
 import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
-import { type EventRow, eventFrom } from './rows/event.ts';
-import { MARKED, type MemoryRow, marksFrom, memoryFrom, type VersionColumns } from './rows/memory.ts';
-import { type MessageRow, messageFrom } from './rows/message.ts';
-import { all, allAs, type Given, idsOf, type once, type Script } from './script.ts';
+import { openReviews } from './reviews.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
+import {
+  type EventRow,
+  eventFrom,
+  MARKED,
+  type MemoryRow,
+  marksFrom,
+  memoryFrom,
+  type VersionColumns,
+} from './rows/memory.ts';
+import { all, allAs, type Given, idsOf, type once, run, type Script } from './script.ts';
+import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 
-export const memoryStore = (access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore => {
+export function memoryStore(access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore {
   const store = scripted(access);
+  const lanes = laneScripts(access);
   return {
     ...store,
-    apply: (turn, application) => access.write(apply, { turn, application }),
-    write: (tenant, change) => access.write(writeExplicitly, { tenant, ...change }),
     laneOf: async (tenant, owner, now) => {
-      const known = await access.read(find, { tenant, owner });
-      return known?.id ?? access.write(openLane, { tenant, owner, now, newId: newLaneId({ tenant, owner }) });
+      const known = await lanes.find(tenant, owner);
+      return known?.id ?? lanes.open({ tenant, owner, now, newId: newLaneId({ tenant, owner }) });
     },
     get: async (tenant, id) => (await store.many(tenant, [id]))[0] ?? null,
   };
-};
+}
 
-const scripted = storeOf<Omit<MemoryStore, 'apply' | 'write' | 'laneOf' | 'get'>>('memories', {
+const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
+  apply: write(apply),
+  write: write(writeExplicitly),
   many: read((tenant, ids) =>
     loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { tenant, ids }),
   ),
@@ -182,3 +209,57 @@ const SELECT_SOURCES = `
   FROM sources s
   JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
   GROUP BY m.id ORDER BY m.seq`;
+
+/** Carries a plan out: everything or nothing. */
+function* apply(turn: Turn, application: Application): Script<Applied> {
+  const lane = yield* laneOfTurn(turn);
+  if (lane === null) return { kind: 'fenced' };
+  const { changes, now, policy } = application;
+  requireOneLane(turn, changes);
+  const { tenant, consolidationId: id } = turn;
+  const memoryIds = yield* conflicts(tenant, changes, [lane]);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  const changed = changes.length > 0 ? { ...lane, updated_at: Math.max(lane.updated_at, now) } : lane;
+  const step = finish(changed, policy, now);
+  const beside = [...ending(turn, application), saveLane(step.lane)];
+  yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
+  yield* openReviews(turn, application);
+  if (application.graph) yield* openStudy({ tenant, lane: lane.id, id, now });
+  return { kind: 'applied', next: step.nudge };
+}
+
+function ending(turn: Turn, { batches, timings, now }: Application): readonly Script<unknown>[] {
+  const id = turn.consolidationId;
+  const rows = turn.batchIds.map((batchId) => {
+    const outcome = batches.get(batchId);
+    if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
+    return { id: batchId, outcome };
+  });
+  return [run(END_BATCHES, { id, rows, now }), run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now })];
+}
+
+const END_BATCHES = `
+  UPDATE batches SET stage = 'project', outcome = n.outcome, applied_at = @now, failure = NULL,
+    speech_revision = speech_revision + 1
+  FROM (SELECT value ->> 'id' AS id, value ->> 'outcome' AS outcome FROM :rows AS r) AS n
+  WHERE batches.id = n.id AND consolidation_id = @id`;
+
+const END_CONSOLIDATION = `
+  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, applied_at = @now, failure = NULL
+  WHERE id = @id`;
+
+interface Write {
+  readonly changes: readonly MemoryChange[];
+  readonly tombstones: readonly Tombstone[];
+  readonly now: Millis;
+}
+
+/** An explicit write: the same rows without a turn. */
+export function* writeExplicitly(tenant: TenantId, change: Write): Script<Written> {
+  const { changes, now } = change;
+  const lanes = yield* lockLanes(changes.map(({ memory }) => memory.lane));
+  const memoryIds = yield* conflicts(tenant, changes, lanes);
+  if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
+  yield* writeChanges(change, { tenant, consolidationId: null, now });
+  return { kind: 'written' };
+}

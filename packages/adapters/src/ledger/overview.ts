@@ -4,7 +4,7 @@ import { read, snapshot, storeOf } from './access.ts';
 import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { type OwnerColumns, ownerFrom } from './rows/scope.ts';
+import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { all, counted, first, together } from './script.ts';
 import { COUNT_UNPROJECTED } from './speech.ts';
 import { countersOf, usageOfConsolidation, usageOfDay, usageOfTenant } from './usage.ts';

@@ -54,7 +54,7 @@ export function newestPart(page: Page, [time, id]: readonly [time: string, id: s
   const after = readCursor(page.cursor, ['number', 'string']);
   return {
     condition: after === null ? null : `(${time}, ${id}) < (@afterTime, @afterId)`,
-    // One more than asked for tells whether there is another page.
+    // One more than asked for shows whether there is another page.
     order: `ORDER BY ${time} DESC, ${id} DESC LIMIT @limit`,
     params: { limit: page.limit + 1, afterTime: after?.[0] ?? null, afterId: after?.[1] ?? null },
   };

@@ -2,8 +2,8 @@ import type { PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from 
 import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
 import { read, storeOf } from './access.ts';
 import { saidUnder } from './memories.ts';
+import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { clockFrom, type MessageRow } from './rows/message.ts';
 import { all, allAs, first, together } from './script.ts';
 
 export const presentStore = storeOf<PresentStore>('present', {

@@ -6,7 +6,7 @@ import { loadMemories } from './memories.ts';
 import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { type EventRow, eventFrom } from './rows/event.ts';
+import { type EventRow, eventFrom } from './rows/memory.ts';
 import { all, allAs, counted, first, firstAs, type Given, insert, run, type Script, together } from './script.ts';
 
 export const replayStore = storeOf<ReplayStore>('replays', {

@@ -2,7 +2,7 @@ import type { HistoryRemoval, MemoryEvent, Millis, RetentionStore, TenantId } fr
 import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
-import { eventColumns } from './rows/event.ts';
+import { eventColumns } from './rows/memory.ts';
 import { allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
 import { projectHearersAgain, REVISE } from './speech.ts';
 import { lockLanes } from './turn.ts';

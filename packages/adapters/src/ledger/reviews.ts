@@ -3,7 +3,7 @@ import { read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
+import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { first, firstAs, insert, run, type Script } from './script.ts';
 import { lockLanes } from './turn.ts';
 

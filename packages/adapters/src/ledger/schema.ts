@@ -1,6 +1,6 @@
 /**
  * Schema 100: every table of the ledger, with its indexes under it, written once for both dialects. Never edited once
- * released: a change is a migration (migrations.ts of each dialect, which also hold what only one of them has).
+ * released: a change is a migration (migrate.ts of each dialect, which also holds what only one of them has).
  *
  * Times are milliseconds since 1970. Every table carries the tenant, or a lane or id which does. What is jsonb is read as a
  * whole, but for what an index or a condition below names. Ids compare byte by byte ("C"), so that lists have one order on
@@ -91,8 +91,8 @@ CREATE TABLE batches (
   applied_at bigint,
   searchable_at bigint,
   stripped_at bigint,
-  -- What the index is told of the messages: a number that goes up with what changes it (0: there is nothing to tell yet) and
-  -- when that was, the number it was last told (-1: an index that was lost), and how many of the messages it has.
+  -- What the index has of the messages: a number that goes up with what changes it (0: there is nothing to project yet) and
+  -- when that was, the number it was last projected at (-1: an index that was lost), and how many of the messages it has.
   speech_revision bigint NOT NULL DEFAULT 0,
   speech_revised_at bigint,
   projected_revision bigint NOT NULL DEFAULT 0,
@@ -330,7 +330,7 @@ CREATE TABLE undos (
 );
 CREATE INDEX undos_of_tenant ON undos (tenant, at, id);
 
--- What the index is told
+-- What is projected to the index
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY AUTOINCREMENT,
@@ -504,7 +504,7 @@ CREATE TABLE erasures (
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
 
--- Who wants to be told of what happens, and what they are told
+-- Who wants to be notified of what happens, and of what they are notified
 
 CREATE TABLE webhooks (
   id text COLLATE "C" PRIMARY KEY,
@@ -571,7 +571,7 @@ CREATE TABLE graph_entities (
   counts bigint NOT NULL,
   revision bigint NOT NULL,
   created_at bigint NOT NULL,
-  -- Since when the index has not been told; null once it has.
+  -- Since when it is not projected; null once it is.
   unprojected_at bigint
 );
 CREATE UNIQUE INDEX graph_entities_self ON graph_entities (lane) WHERE self = 1;

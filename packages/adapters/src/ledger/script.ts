@@ -9,7 +9,7 @@
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
- *   pg_column_size(x)   how many bytes x takes in its row, told without reading them
+ *   pg_column_size(x)   how many bytes x takes in its row, known without reading them
  *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one

@@ -8,8 +8,8 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { type Access, asLookup, asRead } from './access.ts';
-import { type MessageRow, messageFrom } from './rows/message.ts';
-import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/scope.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { all, first, type Given, run, type Script } from './script.ts';
 
 /**

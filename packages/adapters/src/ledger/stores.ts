@@ -1,11 +1,11 @@
-import type { BatchStore, Compaction, KeptRelation, LaneId, Ledger, Millis } from '@slowwave/engine';
-import { type Access, asRead, asWrite, type Read } from './access.ts';
+import type { BatchStore, Compaction, LaneId, Ledger, Millis } from '@slowwave/engine';
+import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
 import { contentStore, lookupStore } from './contents.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
-import type { AroundLane } from './graph/around.ts';
+import type { AroundStore } from './graph/graph-store.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore } from './keys.ts';
 import { laneStore, type OwnedBy } from './lanes.ts';
@@ -17,7 +17,7 @@ import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
 import { saidIdStore } from './said-ids.ts';
-import { first, run, type Script } from './script.ts';
+import { first, run } from './script.ts';
 import { settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
 import { summaryStore } from './summaries.ts';
@@ -31,7 +31,7 @@ interface Own {
   /** What is written most. */
   readonly append: BatchStore['append'];
   /** Looks around in a graph. */
-  readonly around: Read<AroundLane, readonly KeptRelation[]>;
+  readonly around: (access: Access) => AroundStore;
   /** Overwrites what was erased and is free to be overwritten. */
   compact(): Promise<Compaction>;
   readonly filtering: Filtering;
@@ -67,15 +67,21 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     webhooks: webhookStore(access),
   }) satisfies Partial<Ledger>;
 
-/** Reads one row, which only a ledger that is there can. */
-export const proveReadable = asRead('ledger.proveReadable', function* (_: null): Script<void> {
-  yield* first("SELECT value FROM meta WHERE key = 'ledger_id'");
-});
+interface Proving {
+  /** Reads one row, which only a ledger that is there can. */
+  readable(): Promise<void>;
+  /** Writes one row, which only a healthy ledger can. */
+  writable(now: Millis): Promise<void>;
+}
 
-/** Writes one row, which only a healthy ledger can. */
-export const proveWritable = asWrite('ledger.proveWritable', function* ({ now }: { now: Millis }): Script<void> {
-  yield* run(
-    `INSERT INTO meta (key, value) VALUES ('checked_at', @at) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-    { at: String(now) },
-  );
+export const proving = storeOf<Proving>('ledger', {
+  readable: read(function* () {
+    yield* first("SELECT value FROM meta WHERE key = 'ledger_id'");
+  }),
+  writable: write(function* (now) {
+    yield* run(
+      `INSERT INTO meta (key, value) VALUES ('checked_at', @at) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      { at: String(now) },
+    );
+  }),
 });

@@ -1,6 +1,6 @@
 import type { LaneId, SummaryCall, SummaryStore, TenantId } from '@slowwave/engine';
 import { type Access, asStatement, read, snapshot, statement, storeOf, write } from './access.ts';
-import { type MessageRow, messageFrom } from './rows/message.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';

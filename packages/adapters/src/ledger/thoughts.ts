@@ -19,6 +19,7 @@ import type {
 } from '@slowwave/engine';
 import { type Access, asLookup, asRead, asSnapshot, asStatement } from './access.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
   type AnswerRow,
   answerFrom,
@@ -26,7 +27,6 @@ import {
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
-import { type MessageRow, messageFrom } from './rows/message.ts';
 import { all, first, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';

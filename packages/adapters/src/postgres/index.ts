@@ -1,4 +1,3 @@
-export { SCHEMA as SCHEMA_NAME } from './ledger/migrate.ts';
-export { MIGRATIONS } from './ledger/migrations.ts';
+export { MIGRATIONS, SCHEMA as SCHEMA_NAME } from './ledger/migrate.ts';
 export { openPostgresLedger, type PostgresLedgerOptions } from './ledger/open.ts';
 export { openPool, placeOf } from './pool.ts';

@@ -13,8 +13,7 @@ import {
 } from 'bullmq';
 import { newPulse } from '../calls.ts';
 import { QUEUE_OPTIONS, type QueueConnection } from '../connection.ts';
-import { ASLEEP_MS } from '../jobs.ts';
-import { memoryTurnOrder, UNPLACED } from '../order.ts';
+import { ASLEEP_MS, memoryTurnOrder, UNPLACED } from '../jobs.ts';
 import type { State, StoredJob } from './job-lists.ts';
 import { MemoryQueue } from './queue.ts';
 import { type Given, UnusedCalls, unsupported } from './unused-calls.ts';

@@ -1,14 +1,22 @@
-import type { Entity, GraphStore, KeptRelation, Proposed, SaidApart, TenantId } from '@slowwave/engine';
+import type {
+  Around,
+  Entity,
+  GraphItem,
+  GraphStore,
+  KeptRelation,
+  Proposed,
+  SaidApart,
+  TenantId,
+} from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
-import { type Access, type Read, read, snapshot, storeOf, write } from '../access.ts';
-import { inSlices } from '../in-slices.ts';
+import { type Access, read, snapshot, storeOf, write } from '../access.ts';
+import { inSlices, type Refilled, type SliceAfter } from '../in-slices.ts';
 import { pageOf, readCursor } from '../page.ts';
-import type { OwnerColumns } from '../rows/scope.ts';
-import { all, allAs, counted, firstAs, type Script } from '../script.ts';
-import { type AroundLane, heldAt } from './around.ts';
+import type { OwnerColumns } from '../rows/columns.ts';
+import { all, allAs, counted, firstAs, type Script, together } from '../script.ts';
 import { writeGraph } from './changes.ts';
 import { everyOfGraph, noteProjected, refillGraph, unprojectedGraph } from './items.ts';
-import { mergedInto } from './merges.ts';
+import { mergedInto } from './refold.ts';
 import {
   type EntityRow,
   entityFrom,
@@ -24,17 +32,25 @@ import {
 import * as studies from './studies.ts';
 
 /** `around`: what each ledger looks around with. */
-export const graphStore = (access: Access, around: Read<AroundLane, readonly KeptRelation[]>): GraphStore => ({
-  ...studies.studyStore(access),
-  ...scripted(access),
-  around: (lane, asked) => access.read(around, { lane, ...asked }),
-  refill: async () => {
-    const entities = await inSlices((slice) => access.write(refillGraph, { kind: 'entity', ...slice }));
-    return entities + (await inSlices((slice) => access.write(refillGraph, { kind: 'relation', ...slice })));
-  },
-});
+export function graphStore(access: Access, around: (access: Access) => AroundStore): GraphStore {
+  const { refillGraph, ...store } = scripted(access);
+  return {
+    ...studies.studyStore(access),
+    ...around(access),
+    ...store,
+    refill: async () => {
+      const entities = await inSlices((slice) => refillGraph('entity', slice));
+      return entities + (await inSlices((slice) => refillGraph('relation', slice)));
+    },
+  };
+}
 
-const scripted = storeOf<Omit<GraphStore, keyof studies.StudyStore | 'around' | 'refill'>>('graph', {
+interface GraphScripts extends Omit<GraphStore, keyof studies.StudyStore | 'around' | 'refill'> {
+  refillGraph: (kind: GraphItem['kind'], slice: SliceAfter) => Promise<Refilled>;
+}
+
+const scripted = storeOf<GraphScripts>('graph', {
+  refillGraph: write(refillGraph),
   write: write(writeGraph),
   writtenAfter: read((lane, after) => counted(COUNT_WRITTEN, { lane, after })),
   entities: read(entitiesOf),
@@ -137,3 +153,68 @@ const COUNT_WRITTEN = `
 /** As plain text: what is looked for has no signs of its own. */
 const LIKE = `EXISTS (
   SELECT 1 FROM graph_names n WHERE n.entity = e.id AND replace(n.name, @like, '') <> n.name)`;
+
+/** Enough to know which relations come first. */
+interface Weighed {
+  readonly id: string;
+  readonly confirmations: number;
+  readonly said_at: number;
+  readonly said_seq: number;
+}
+
+export type AroundStore = Pick<GraphStore, 'around'>;
+
+/** One statement for each entity and end: for a ledger that is asked without waiting. */
+export const aroundEach = storeOf<AroundStore>('graph.each', {
+  around: snapshot(function* (lane, { entities, at, limit }) {
+    const given = { lane, limit, ...(typeof at === 'number' ? { at } : {}) };
+    const found = yield* together(
+      ...[...new Set(entities)].flatMap((entity) =>
+        ENDS.map((end) => all<Weighed>(weighed(end, '@entity', at), { ...given, entity })),
+      ),
+    );
+    return yield* heaviest(found.flat(), limit);
+  }),
+});
+
+/** One statement for all: for a ledger whose every answer is waited for. */
+export const aroundAtOnce = storeOf<AroundStore>('graph.atOnce', {
+  around: snapshot(function* (lane, { entities, at, limit }) {
+    const given = { lane, limit, entities: [...new Set(entities)], ...(typeof at === 'number' ? { at } : {}) };
+    const found = ENDS.map(
+      (end) => `SELECT w.* FROM unnest(@entities::text[]) AS e (id)
+        CROSS JOIN LATERAL (${weighed(end, 'e.id', at)}) AS w`,
+    ).join(' UNION ALL ');
+    // A relation between two of them is found at both ends.
+    const text = `SELECT * FROM (${found}) AS f ${BY_WEIGHT} LIMIT 2 * @limit::bigint`;
+    return yield* heaviest(yield* all<Weighed>(text, given), limit);
+  }),
+});
+
+/** Whether a relation `r` holds at a moment. */
+function heldAt(at: Around['at']): string | null {
+  if (at === 'ever') return null;
+  return at === null ? 'r.invalid_at IS NULL' : 'r.valid_from <= @at AND (r.invalid_at IS NULL OR r.invalid_at > @at)';
+}
+
+const ENDS = ['source', 'destination'] as const;
+
+/** The first of one entity, by the index of that end. */
+const weighed = (end: (typeof ENDS)[number], entity: string, at: Around['at']): string => `
+  SELECT r.id, r.confirmations, r.said_at, r.said_seq FROM graph_relations r
+  WHERE r.lane = @lane AND r.${end} = ${entity} AND r.counts = 1 AND ${heldAt(at) ?? 'true'}
+  ${BY_WEIGHT} LIMIT @limit`;
+
+const BY_WEIGHT = 'ORDER BY confirmations DESC, said_at DESC, said_seq DESC, id';
+
+function* heaviest(found: readonly Weighed[], limit: number): Script<readonly KeptRelation[]> {
+  const each = new Map(found.map((one) => [one.id, one]));
+  const ids = [...each.values()]
+    .sort(byWeight)
+    .slice(0, limit)
+    .map(({ id }) => id);
+  return yield* shownRelations(ids);
+}
+
+const byWeight = (a: Weighed, b: Weighed): number =>
+  b.confirmations - a.confirmations || b.said_at - a.said_at || b.said_seq - a.said_seq || (a.id < b.id ? -1 : 1);

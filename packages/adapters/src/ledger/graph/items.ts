@@ -1,5 +1,4 @@
 import type { GraphItem, LaneId, ProjectedItem } from '@slowwave/engine';
-import { asWrite } from '../access.ts';
 import type { Refilled, SliceAfter } from '../in-slices.ts';
 import { all, allAs, idsOf, run, type Script, together } from '../script.ts';
 import { notAside } from '../speech.ts';
@@ -47,17 +46,13 @@ export function* noteProjected(of: readonly ProjectedItem[]): Script<void> {
   );
 }
 
-interface Slice extends SliceAfter {
-  readonly kind: Kind;
-}
-
 /** A slice of what counts is unprojected again, under a new revision: what is projected to the lost index meanwhile is projected again. */
-export const refillGraph = asWrite('graph.refill', function* ({ kind, after, limit }: Slice): Script<Refilled> {
+export function* refillGraph(kind: Kind, { after, limit }: SliceAfter): Script<Refilled> {
   const ids = yield* idsOf(everyId(kind), { after, limit });
   const again = `UPDATE ${TABLES[kind]} SET unprojected_at = coalesce(unprojected_at, 0), revision = revision + 1 WHERE id IN :ids`;
   if (ids.length > 0) yield* run(again, { ids });
   return { last: ids.at(-1) ?? null, filled: ids.length };
-});
+}
 
 /** What counts and stands for itself, in the order of ids. */
 export function* everyOfGraph(kind: Kind, after: string | null, limit: number): Script<readonly GraphItem[]> {

@@ -1,6 +1,6 @@
 import type { Entity, FoldedRelation, KeptRelation, Owner, Statement, TenantId } from '@slowwave/engine';
 import type { ColumnsOf } from '../rows/columns.ts';
-import { type OwnerColumns, ownerFrom } from '../rows/scope.ts';
+import { type OwnerColumns, ownerFrom } from '../rows/columns.ts';
 import { all, type Script, type Value } from '../script.ts';
 
 export type EntityRow = ColumnsOf<Omit<Entity, 'owner'>, 'aliases'>;

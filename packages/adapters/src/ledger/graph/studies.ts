@@ -1,7 +1,7 @@
 import type { GraphStore, LaneId, MergeProposal, Millis, Study, StudyState, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
-import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/scope.ts';
+import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
 import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';

@@ -1,26 +1,13 @@
-import type { Batch, BatchSettings, LaneId, NewBatch, TenantId } from '@slowwave/engine';
-import { type ScopeColumns, scopeFrom } from './scope.ts';
+import type { Batch, BatchSettings, LaneId, Message, Millis, NewBatch, NewMessage } from '@slowwave/engine';
+import { saidWhen } from '@slowwave/engine/storing';
+import { type ColumnsOf, type ScopeColumns, scopeFrom } from './columns.ts';
 
-export interface BatchRow extends ScopeColumns {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly settings: string;
-  readonly metadata: string;
-  readonly position: number;
+export interface BatchRow
+  extends ColumnsOf<Omit<Batch, 'scope' | 'priority' | 'stage'>, 'settings' | 'metadata' | 'failure' | 'failures'>,
+    ScopeColumns {
   readonly backfill: 0 | 1;
-  readonly state: Batch['state'];
   readonly reached: Batch['stage'];
-  readonly attempts: number;
-  readonly failure: string | null;
-  readonly failures: string;
-  readonly consolidation_id: string | null;
   readonly formers: string;
-  readonly message_count: number;
-  readonly accepted_at: number;
-  readonly claimed_at: number | null;
-  readonly applied_at: number | null;
-  readonly searchable_at: number | null;
 }
 
 /** How far the thinking is: what is stored of it says that. */
@@ -87,3 +74,60 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   backfill: batch.priority === 'backfill' ? 1 : 0,
   accepted_at: batch.acceptedAt,
 });
+
+export interface MessageRow extends ColumnsOf<Omit<Message, 'saidAt' | 'clock'>, 'content'> {
+  readonly seq: number;
+  readonly said_at: number;
+  /** Both or none: what the speaker's clock showed, and how many minutes it was ahead of UTC. */
+  readonly clock_at: number | null;
+  readonly utc_offset: number | null;
+}
+
+export const messageFrom = (row: MessageRow): Message => ({
+  id: row.id,
+  batchId: row.batch_id,
+  clientId: row.client_id,
+  role: row.role,
+  content: JSON.parse(row.content),
+  name: row.name,
+  saidAt: { at: row.said_at, seq: row.seq },
+  ...clockFrom(row),
+  resent: row.resent === 1,
+});
+
+/** Nothing where none is kept. */
+export const clockFrom = ({
+  clock_at,
+  utc_offset,
+}: Pick<MessageRow, 'clock_at' | 'utc_offset'>): Pick<Message, 'clock'> =>
+  clock_at === null || utc_offset === null ? {} : { clock: { at: clock_at, offset: utc_offset } };
+
+/** A message of a batch that is being accepted. */
+export function newMessageColumns(message: NewMessage, batch: NewBatch, place: Place) {
+  const said = saidWhen(message, { acceptedAt: batch.acceptedAt, seenUntil: place.seenUntil });
+  return {
+    id: message.id,
+    tenant: batch.tenant,
+    lane: place.lane,
+    scope: place.scope,
+    batch_id: batch.id,
+    seq: place.seq,
+    client_id: message.clientId,
+    role: message.role,
+    content: JSON.stringify(message.content),
+    name: message.name,
+    said_at: said.at,
+    clock_at: said.clock?.at ?? null,
+    utc_offset: said.clock?.offset ?? null,
+    resent: place.resent ? 1 : 0,
+  };
+}
+
+interface Place {
+  readonly lane: LaneId;
+  readonly scope: number;
+  readonly seq: number;
+  readonly resent: boolean;
+  /** How far the lane has seen the clock. */
+  readonly seenUntil: Millis;
+}

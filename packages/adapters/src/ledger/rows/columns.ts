@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { Owner, Scope } from '@slowwave/engine';
+
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : '';
@@ -10,3 +13,30 @@ export type ColumnsOf<Value, Json extends keyof Value = never> = {
       ? 0 | 1
       : Value[Field];
 };
+
+export interface ScopeColumns {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+}
+
+export interface OwnerColumns {
+  readonly owner_kind: Owner['kind'];
+  readonly owner_id: string;
+}
+
+export const scopeFrom = (row: ScopeColumns): Scope => ({
+  userId: row.user_id,
+  agentId: row.agent_id,
+  runId: row.run_id,
+  appId: row.app_id,
+});
+
+/** Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. */
+export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
+  createHash('sha256')
+    .update(JSON.stringify([userId, agentId, runId, appId]))
+    .digest('hex');
+
+export const ownerFrom = (row: OwnerColumns): Owner => ({ kind: row.owner_kind, id: row.owner_id });

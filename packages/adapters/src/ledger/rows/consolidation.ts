@@ -1,5 +1,5 @@
 import type { Consolidation, LaneId, StoredAnswer, TenantId } from '@slowwave/engine';
-import { type ScopeColumns, scopeFrom } from './scope.ts';
+import { type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface ConsolidationRow extends ScopeColumns {
   readonly id: string;

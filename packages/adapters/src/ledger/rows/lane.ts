@@ -1,5 +1,5 @@
 import type { Lane, LaneId, Millis, Nudge, Priority, TenantId } from '@slowwave/engine';
-import { type OwnerColumns, ownerFrom } from './scope.ts';
+import { type OwnerColumns, ownerFrom } from './columns.ts';
 
 /** A lane as it is stored. */
 export interface LaneRow extends OwnerColumns {
@@ -48,7 +48,7 @@ export const laneFrom = (row: LaneRow): Lane => ({
   attempts: row.attempts,
 });
 
-/** What tells the turn a lane with work waits for. */
+/** What names the turn a lane with work waits for. */
 export const NUDGE_COLUMNS = 'id, tenant, state, generation, due_at, pending, pending_backfill, nudged_backfill';
 export type NudgeRow = Pick<
   LaneRow,

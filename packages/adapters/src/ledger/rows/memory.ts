@@ -1,32 +1,28 @@
-import type { EventKind, LaneId, Mark, Memory, MemoryVersion, TenantId, Under, VersionDetails } from '@slowwave/engine';
+import type {
+  EventKind,
+  Mark,
+  Memory,
+  MemoryEvent,
+  MemoryVersion,
+  TenantId,
+  Under,
+  VersionDetails,
+} from '@slowwave/engine';
 import { foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
-import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './scope.ts';
+import { type ColumnsOf, type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './columns.ts';
 
-export interface MemoryRow extends ScopeColumns, OwnerColumns {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly confirmations: number;
-  readonly last_confirmed_at: number | null;
-  readonly revision: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
+export interface MemoryRow
+  extends ColumnsOf<Omit<Memory, 'owner' | 'scope' | 'versions' | 'timeline'>>,
+    ScopeColumns,
+    OwnerColumns {}
 
 export interface VersionRow extends VersionColumns {
   readonly memory_id: string;
 }
 
-export interface VersionColumns {
-  readonly number: number;
-  readonly text: string;
+export interface VersionColumns extends ColumnsOf<Omit<MemoryVersion, 'saidAt'>, 'details'> {
   readonly said_at: number;
   readonly said_seq: number;
-  readonly valid_from: number;
-  readonly invalid_at: number | null;
-  readonly superseded_by: number | null;
-  readonly details: string;
-  readonly recorded_at: number;
 }
 
 /** What a timeline needs of each event, as a list of JSON. */
@@ -112,4 +108,68 @@ export const versionColumns = (memoryId: string, version: MemoryVersion): Versio
   superseded_by: version.supersededBy,
   details: JSON.stringify(version.details),
   recorded_at: version.recordedAt,
+});
+
+export interface EventRow
+  extends ColumnsOf<
+    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction'>,
+    'details' | 'sourceIds'
+  > {
+  readonly seq: number;
+  readonly kind: EventKind;
+  readonly previous_hash: string | null;
+  readonly said_at: number;
+  readonly said_seq: number;
+  readonly under: string | null;
+  readonly undo_id: string | null;
+  readonly retracts: string | null;
+}
+
+export const eventFrom = (row: EventRow): MemoryEvent => ({
+  id: row.id,
+  memoryId: row.memory_id,
+  revision: row.revision,
+  kind: row.kind,
+  actor: row.actor,
+  consolidationId: row.consolidation_id,
+  factId: row.fact_id,
+  reason: row.reason,
+  previous: row.previous,
+  ...(row.previous_hash !== null && { previousHash: row.previous_hash }),
+  saidAt: { at: row.said_at, seq: row.said_seq },
+  validFrom: row.valid_from,
+  recordedAt: row.recorded_at,
+  text: row.text,
+  details: row.details === null ? null : JSON.parse(row.details),
+  sourceIds: JSON.parse(row.source_ids),
+  ...(row.under !== null && { under: JSON.parse(row.under) }),
+  ...retractionFrom(row),
+});
+
+const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
+  undo_id === null || retracts === null ? {} : { retraction: { undoId: undo_id, retracts: JSON.parse(retracts) } };
+
+/** Its place among all events is given by the ledger. */
+export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
+  id: event.id,
+  tenant,
+  memory_id: event.memoryId,
+  revision: event.revision,
+  kind: event.kind,
+  actor: event.actor,
+  consolidation_id: event.consolidationId,
+  fact_id: event.factId,
+  reason: event.reason,
+  previous: event.previous,
+  previous_hash: event.previousHash ?? null,
+  said_at: event.saidAt.at,
+  said_seq: event.saidAt.seq,
+  valid_from: event.validFrom,
+  recorded_at: event.recordedAt,
+  text: event.text,
+  details: event.details === null ? null : JSON.stringify(event.details),
+  source_ids: JSON.stringify(event.sourceIds),
+  under: event.under === undefined ? null : JSON.stringify(event.under),
+  undo_id: event.retraction?.undoId ?? null,
+  retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
 });

@@ -1,7 +1,7 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import type { NewLane } from '../../ledger/lanes.ts';
+import { scopeKey } from '../../ledger/rows/columns.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { scopeKey } from '../../ledger/rows/scope.ts';
 import type { Sql } from './sql.ts';
 
 /** Makes the lanes that are missing. Before any lock is taken: two writers make new lanes in the same order. */

@@ -1,9 +1,8 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { newBatchColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { newMessageColumns } from '../../ledger/rows/message.ts';
 import { insert } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';

@@ -1,5 +1,5 @@
 import type { Compaction } from '@slowwave/engine';
-import { ERASING } from '../../ledger/erasing.ts';
+import { ERASING } from '../../ledger/erasures.ts';
 import type { Transactions } from './access.ts';
 import { isLockTimeout, isRefusal } from './errors.ts';
 import type { Sql } from './sql.ts';

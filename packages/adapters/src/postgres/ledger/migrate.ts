@@ -1,7 +1,7 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
+import { POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
-import { MIGRATIONS } from './migrations.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
 export const SCHEMA = 'slowwave';
@@ -91,3 +91,21 @@ async function checkServer(client: PoolClient, log: Log): Promise<void> {
 
 const unusable = (message: string): EngineError =>
   new EngineError(message, { code: 'ledger_unavailable', retryable: false });
+
+/** What PostgreSQL alone does in its own way. */
+const OWN = `
+CREATE INDEX batches_pending ON batches (lane, position) WHERE state = 'pending';
+
+CREATE FUNCTION refuse_change_of_trail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'entries of the trail are not changed';
+END $$;
+CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail FOR EACH ROW
+WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
+  OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
+    IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
+EXECUTE FUNCTION refuse_change_of_trail();
+`;
+
+/** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */
+export const MIGRATIONS: readonly string[] = [POSTGRES_SCHEMA_100 + OWN];

@@ -3,9 +3,9 @@ import { ownerBitsOf } from '@slowwave/engine/storing';
 import type { Pool } from 'pg';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
-import { aroundAtOnce } from '../../ledger/graph/around.ts';
+import { aroundAtOnce } from '../../ledger/graph/graph-store.ts';
 import { type OwnedBy, ownerOfBatch } from '../../ledger/lanes.ts';
-import { proveWritable, storesOf } from '../../ledger/stores.ts';
+import { proving, storesOf } from '../../ledger/stores.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
 import { appendGroup } from './append.ts';
@@ -13,7 +13,7 @@ import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
-import { COLUMN_TYPES } from './types.ts';
+import { COLUMN_TYPES } from './text.ts';
 
 export interface PostgresLedgerOptions {
   /** postgres://user:password@host:5432/database. The tables live in a schema of their own, made if missing. */
@@ -93,7 +93,7 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
       filtering: FILTERING,
       newLaneId,
     }),
-    check: () => access.write(proveWritable, { now: tools.now() }),
+    check: () => proving(access).writable(tools.now()),
     committed: async () => committed,
     close: () => {
       closed ??= close();

@@ -1,3 +1,6 @@
+import { EngineError } from '@slowwave/engine';
+import { type CustomTypesConfig, types } from 'pg';
+
 /**
  * PostgreSQL stores neither U+0000 nor half of a surrogate pair, which users and models do send. They are kept as an
  * escape: U+001A and four hex digits; so is U+001A itself, so that every text comes back as it was and different
@@ -31,3 +34,26 @@ export const decodeJson = (stored: string): string =>
   stored.includes('\\u001a')
     ? stored.replace(ESCAPED_IN_JSON, (found, code?: string) => (code === undefined ? found : `\\u${code}`))
     : stored;
+
+/** What the server calls the types of our columns. */
+const { BOOL, INT8, JSONB, TEXT } = types.builtins;
+
+/** Values become what the rows of all SQL ledgers hold: numbers, texts, flags of 0 and 1, JSON as text. */
+export const COLUMN_TYPES: CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    if (oid === INT8) return safeInteger;
+    if (oid === BOOL) return (value: string) => (value === 't' ? 1 : 0);
+    if (oid === TEXT) return decodeText;
+    if (oid === JSONB) return decodeJson;
+    return types.getTypeParser(oid, format);
+  },
+};
+
+function safeInteger(value: string): number {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  throw new EngineError(`expected a number that is exact in JavaScript in the ledger, got ${value}`, {
+    code: 'internal',
+    retryable: false,
+  });
+}

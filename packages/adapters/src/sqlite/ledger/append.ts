@@ -1,10 +1,9 @@
 import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { newBatchColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
+import { scopeKey } from '../../ledger/rows/columns.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { newMessageColumns } from '../../ledger/rows/message.ts';
-import { scopeKey } from '../../ledger/rows/scope.ts';
 import { insert } from '../../ledger/script.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';

@@ -2,7 +2,7 @@ import { EngineError } from '@slowwave/engine/storing';
 import type { ThreadCall, ThreadHost } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import { beginToWrite, type Sql } from './sql.ts';
-import type { Committed } from './writer-protocol.ts';
+import type { Committed } from './writer.ts';
 
 /** So many calls share a commit at most, … */
 const GROUP_CALLS_MAX = 256;

@@ -1,6 +1,6 @@
 import { EngineError } from '@slowwave/engine/storing';
+import { SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
-import { MIGRATIONS } from './migrations.ts';
 import type { Sql } from './sql.ts';
 
 /** Brings the file to the newest schema. Safe when several processes open it at once: one migrates, the others wait. */
@@ -42,3 +42,19 @@ const schemaOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: t
 
 const unusable = (message: string): EngineError =>
   new EngineError(message, { code: 'ledger_unavailable', retryable: false });
+
+/** What SQLite alone does in its own way: counting what waits in a lane reads nothing but the index. */
+const OWN = `
+CREATE INDEX batches_pending ON batches (lane, position, tokens, accepted_at, backfill) WHERE state = 'pending';
+
+CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail
+WHEN NEW.subject_kind IS NOT 'erasure'
+  OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
+    IS NOT (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code)
+BEGIN
+  SELECT RAISE(ABORT, 'entries of the trail are not changed');
+END;
+`;
+
+/** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */
+export const MIGRATIONS: readonly string[] = [SQLITE_SCHEMA_100 + OWN];

@@ -5,9 +5,9 @@ import { ownerBitsOf } from '@slowwave/engine/storing';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import type { Access } from '../../ledger/access.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
-import { aroundEach } from '../../ledger/graph/around.ts';
+import { aroundEach } from '../../ledger/graph/graph-store.ts';
 import { type OwnedBy, ownerOfBatch } from '../../ledger/lanes.ts';
-import { proveReadable, proveWritable, storesOf } from '../../ledger/stores.ts';
+import { proving, storesOf } from '../../ledger/stores.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../file.ts';
 import { accessOf, type Connections, openReader, type Reader, startReader } from './access.ts';
@@ -15,7 +15,7 @@ import type { Append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { connectToRead, type Sql } from './sql.ts';
-import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer-protocol.ts';
+import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer.ts';
 
 export interface SqliteLedgerOptions {
   /** The file; it and its folder are made if missing. Not on a network file system: those break SQLite's locks. */
@@ -106,6 +106,7 @@ interface Checking {
 
 async function check(access: Access, { requireFile, writable, now }: Checking): Promise<void> {
   requireFile();
-  await access.read(proveReadable, null);
-  if (writable) await access.write(proveWritable, { now });
+  const { readable, writable: isWritable } = proving(access);
+  await readable();
+  if (writable) await isWritable(now);
 }

@@ -2,8 +2,8 @@ import { hostThread } from '../../system/thread-host.ts';
 import { asLedgerError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { connectToWrite } from './sql.ts';
+import type { WriterInit } from './writer.ts';
 import { writerOf } from './writer.ts';
-import type { WriterInit } from './writer-protocol.ts';
 
 /** The one thread of a process that writes to its ledger. */
 hostThread<WriterInit>(({ path, newLedgerId }) => {

@@ -6,7 +6,6 @@ import { append } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { BUSY_TIMEOUT_MS, runScript, type Sql } from './sql.ts';
-import { APPEND, COMMITTED, COMPACT } from './writer-protocol.ts';
 
 /** Answers what the writer is asked, on its connection. */
 export function writerOf(sql: Sql, path: string): ThreadHost {
@@ -34,3 +33,26 @@ function compact(sql: Sql, call: ThreadCall): void {
     call.fail(asLedgerError(error));
   }
 }
+
+/** What the writer thread is started with. */
+export interface WriterInit {
+  readonly path: string;
+  /** The id of the ledger, if the file is new. */
+  readonly newLedgerId: string;
+}
+
+/** The call that asks how much was committed; answered at once, it touches no row. */
+export const COMMITTED = 'committed';
+
+export interface Committed {
+  /** Transactions that were committed. */
+  readonly commits: number;
+  /** Calls that were answered by them. */
+  readonly calls: number;
+}
+
+/** The call that rewrites the file; it runs between two transactions, and answers with a Compaction. */
+export const COMPACT = 'compact';
+
+/** The call that stores a batch. */
+export const APPEND = 'append';

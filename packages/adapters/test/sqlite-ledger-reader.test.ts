@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, EngineError, InvalidCursorError } from '@slowwave/engine';
 import { newBatch, user } from '@slowwave/engine-testing';
 import { afterEach, expect, test } from 'vitest';
-import { openReader, type Reader } from '../src/sqlite/ledger/access.ts';
+import { openReader, type Reader } from '../src/sqlite/ledger/open.ts';
 import { startThread, systemTools, type Thread } from '../src/system/index.ts';
 import { ledgerFile } from './sqlite-ledger-fixture.ts';
 

@@ -28,10 +28,12 @@ export {
   translate,
 } from './errors.ts';
 export { allowPages } from './headers.ts';
+export { countMore } from './rate-limit.ts';
 export {
   checkImages,
   checkTimes,
   given,
+  group,
   IdParams,
   type ImagesTaken,
   idempotencyOf,
@@ -41,10 +43,9 @@ export {
   momentOf,
   type Polled,
   pageOf,
+  routesWith,
   waitSignal,
-} from './inputs.ts';
-export { countMore } from './rate-limit.ts';
-export { group, routesWith } from './route.ts';
+} from './route.ts';
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
 export type { App, HttpLog, Routes, ShellOptions } from './types.ts';

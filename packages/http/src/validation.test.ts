@@ -1,7 +1,7 @@
 import { WaitQuery } from '@slowwave/contracts';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { KeyHeader } from './inputs.ts';
+import { KeyHeader } from './route.ts';
 import { mistakes, validator } from './validation.ts';
 
 const checks = (schema: z.ZodType, httpPart: string) =>

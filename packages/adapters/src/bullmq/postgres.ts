@@ -3,8 +3,7 @@ import type { Log, TurnState } from '@slowwave/engine';
 import { createPostgresBackend, type PgPool, Queue, runMigrations, Worker } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
 import { openPool, placeOf } from '../postgres/index.ts';
-import { newPulse, unavailable } from './calls.ts';
-import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { newPulse, QUEUE_OPTIONS, type QueueConnection, unavailable } from './connection.ts';
 import {
   ASLEEP_MS,
   BEFORE_FIRST,

@@ -1,8 +1,7 @@
 import { EngineError } from '@slowwave/engine';
 import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
-import { newPulse, type Pulse, unavailable } from './calls.ts';
-import { QUEUE_OPTIONS, type QueueConnection } from './connection.ts';
+import { newPulse, type Pulse, QUEUE_OPTIONS, type QueueConnection, unavailable } from './connection.ts';
 import { redisJobStates, redisJobsOfLane, redisTurnOrder, redisWaiting } from './redis-scripts.ts';
 
 /** The braces keep all keys of the queues on one node of a Redis Cluster, which the library's scripts need. */

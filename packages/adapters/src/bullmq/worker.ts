@@ -12,8 +12,14 @@ import type {
 } from '@slowwave/engine';
 import type { Job, Queue, Worker } from 'bullmq';
 import { addTurns, tenantIn } from './add.ts';
-import { callQueue, logErrorsQuietly } from './calls.ts';
-import { closeQueue, inTime, type QueueConnection, type SharedWorkerOptions } from './connection.ts';
+import {
+  callQueue,
+  closeQueue,
+  inTime,
+  logErrorsQuietly,
+  type QueueConnection,
+  type SharedWorkerOptions,
+} from './connection.ts';
 import { placeWaiting } from './jobs.ts';
 import { findPlace, type Taken, type Work, workErasure, workRefresh, workStudy, workTurn } from './take.ts';
 

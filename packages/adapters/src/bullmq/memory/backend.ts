@@ -11,8 +11,7 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
-import { newPulse } from '../calls.ts';
-import { QUEUE_OPTIONS, type QueueConnection } from '../connection.ts';
+import { newPulse, QUEUE_OPTIONS, type QueueConnection } from '../connection.ts';
 import { ASLEEP_MS, memoryTurnOrder, UNPLACED } from '../jobs.ts';
 import type { State, StoredJob } from './job-lists.ts';
 import { MemoryQueue } from './queue.ts';

@@ -1,8 +1,8 @@
 import { scriptNamed } from '../../ledger/access.ts';
 import '../../ledger/stores.ts';
 import { hostThread } from '../../system/thread-host.ts';
-import type { ReaderInit } from './access.ts';
 import { asLedgerError } from './errors.ts';
+import type { ReaderInit } from './open.ts';
 import { connectToRead, snapshotsOf } from './sql.ts';
 
 /** Reads the ledger beside the thread that answers requests. */

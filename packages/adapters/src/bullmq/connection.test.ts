@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { recordingLog } from '@slowwave/engine-testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { logErrorsQuietly, newPulse } from './calls.ts';
+import { logErrorsQuietly, newPulse } from './connection.ts';
 
 afterEach(() => {
   vi.useRealTimers();

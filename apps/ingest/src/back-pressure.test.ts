@@ -30,11 +30,13 @@ test('while too many batches wait new ones are told to come again; once they are
 });
 
 test('a resent batch is not counted twice', async () => {
-  const { post } = await ingestBench(undefined, { maxPending: { perTenant: 2, total: 100, lateMs: HOUR_MS } });
+  const { post } = await ingestBench(undefined, { maxPending: { perTenant: 3, total: 100, lateMs: HOUR_MS } });
   await post(hello());
   await turn();
   const key = { 'idempotency-key': 'one' };
   expect((await post(hello('bob'), key)).statusCode).toBe(202);
+  expect((await post(hello('bob'), key)).statusCode).toBe(200);
+  expect((await post(hello('bob'))).statusCode).toBe(202);
   expect((await post(hello('bob'))).statusCode).toBe(429);
 });
 

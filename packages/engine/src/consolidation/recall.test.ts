@@ -71,6 +71,24 @@ test('what a memory says since it was changed finds it, before the index knows',
   expect(await bench.live()).toEqual(['pet: one grey cat named Tom']);
 });
 
+test('what the index brings of another owner is neither decided on nor changed', async () => {
+  const chat = fakeChat(keyed);
+  const bench = await engineBench({ chat });
+  const { deps } = bench;
+  await bench.post(['home: a flat in Oslo'], { userId: 'bob' });
+  await bench.run();
+  const [bobs] = await bench.memories('bob');
+  const owner = { kind: 'user', id: 'bob' } as const;
+  const search: SearchIndex['search'] = (queries) =>
+    deps.index.search(queries.map((query) => ({ ...query, owner, lane: bobs?.lane ?? query.lane })));
+  await bench.post(['home: a flat in Bergen'], { userId: 'ann' });
+  const [due] = await deps.ledger.lanes.withWork(null, 1);
+  if (due !== undefined) await takeTurn({ ...deps, index: { ...deps.index, search } })(due, NEVER);
+  expect(chat.calls.filter(({ name }) => name === 'decide_operations')).toEqual([]);
+  expect(await bench.live('bob')).toEqual(['home: a flat in Oslo']);
+  expect(await bench.live('ann')).toEqual(['home: a flat in Bergen']);
+});
+
 /** Ann said where she lived, and somebody deleted it an hour later. */
 async function deleted() {
   const bench = await engineBench({ chat: fakeChat(keyed) });

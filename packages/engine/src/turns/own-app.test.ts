@@ -13,6 +13,7 @@ import { preview } from '../consolidation/consolidate.ts';
 import { newest } from '../memories/evolve.ts';
 import { inApp as knownInApp } from '../memories/in-app.ts';
 import { memoryWriter } from '../memories/write.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -61,6 +62,22 @@ describe('a batch posted with a key for one app', () => {
     await bench.post([{ content: 'sister: Eve', at: said }], own('shopping'));
     await bench.run();
     expect(await bench.live()).toEqual(['pet: a cat', 'sister: Eve']);
+  });
+
+  it('does not join what waits for a person in another app', async () => {
+    const { bench } = await twoApps();
+    const { ledger } = bench.deps;
+    await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, review: ['ADD'] });
+    await bench.post(['allergy: nuts'], inApp('health'));
+    await bench.run();
+    await bench.post(['allergy: nuts'], own('shopping'));
+    await bench.run();
+    const { results } = await ledger.reviews.list(DEFAULT_TENANT, { state: 'pending' }, { limit: 9, cursor: null });
+    expect(results.map(({ scope, operation }) => [scope.appId, operation.after])).toEqual([
+      ['shopping', 'allergy: nuts'],
+      ['health', 'allergy: nuts'],
+    ]);
+    expect(new Set(results.map(({ operation }) => operation.memoryId)).size).toBe(2);
   });
 
   it('is previewed as it is consolidated', async () => {

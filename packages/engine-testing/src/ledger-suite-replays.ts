@@ -202,6 +202,21 @@ export function describeReplays(bench: () => Bench): void {
       expect((await b.ledger.replays.get(OTHER_TENANT, elsewhere.id))?.filter).toEqual(filter);
     });
 
+    it('stands in no result of a what-if on their batches, and its copies are discarded', async () => {
+      const b = bench();
+      const { batch } = await store(b);
+      const { id } = await created(b, { kind: 'what_if', batchIds: [batch.id] });
+      const { erasures, replays } = b.ledger;
+      await replays.move(id, { from: 'preparing', to: 'done', dueAt: null, result: { said: 'Ann likes tea' } });
+      const erasure = await erasures.request(TENANT, ANN, {
+        id: b.tools.id('ers'),
+        ownerHash: 'h',
+        now: b.tools.now(),
+      });
+      while ((await erasures.slice(erasure.id, 10)).more);
+      expect(await replays.get(TENANT, id)).toMatchObject({ state: 'discarding', result: null });
+    });
+
     it('leaves a replay of theirs without batches, instead of with those of everybody', async () => {
       const b = bench();
       const [first = '', second = ''] = await park(b, 2);

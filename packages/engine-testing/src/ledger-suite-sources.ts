@@ -42,6 +42,16 @@ export function describeSources(bench: () => Bench): void {
       expect(sources.length).toBe(1);
     });
 
+    it('are none of another lane, though a memory names them', async () => {
+      const b = bench();
+      const { ids, born } = await memoryFrom(b, [0]);
+      const bobs = newMessage(b.tools, { content: 'I am Bob' });
+      await store(b, { scope: scope({ userId: 'bob' }), messages: [bobs] });
+      await write(b, updated(b.tools, born.memory, { text: 'Lives in Rome', sourceIds: [ids[4] ?? '', bobs.id] }));
+      const sources = await b.ledger.memories.sources(TENANT, born.memory.id, { before: 0, after: 0 });
+      expect(sources.map(({ message }) => message.id)).toEqual([ids[0], ids[4]]);
+    });
+
     it('are none for an explicit write or a memory that is not there', async () => {
       const b = bench();
       const { born } = await memoryFrom(b, []);

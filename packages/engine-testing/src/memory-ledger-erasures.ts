@@ -120,7 +120,18 @@ function takeBatches(state: State, lane: LaneId, limit: number): number {
   for (const id of gone) state.batches.delete(id);
   for (const [id, { message }] of state.messages) if (gone.has(message.batchId)) state.messages.delete(id);
   for (const [key, { batchId }] of state.keys) if (gone.has(batchId)) state.keys.delete(key);
+  forgetInReplays(state, gone);
   return gone.size;
+}
+
+/** What was found out with the batches goes, and so do the copies of a what-if. */
+function forgetInReplays(state: State, gone: ReadonlySet<string>): void {
+  for (const row of state.replays.values()) {
+    if (![...row.batchIds].some((id) => gone.has(id))) continue;
+    change(row, { result: null });
+    if (row.kind === 'what_if' && row.state !== 'discarded') change(row, { state: 'discarding', dueAt: 0 });
+    for (const id of gone) row.batchIds.delete(id);
+  }
 }
 
 function takeVectors(state: State, lane: LaneId, limit: number): number {

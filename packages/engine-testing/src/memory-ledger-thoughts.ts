@@ -59,7 +59,7 @@ export function memoryThoughts(state: State): ThoughtStore {
     },
     vectors: async (lane, fingerprint, textHashes) => vectorsOf(state, { lane, fingerprint }, textHashes),
     storeVectors: async (lane, fingerprint, vectors) => {
-      if (!state.lanes.has(lane)) return; // erased in the meantime
+      if (state.lanes.get(lane)?.erasure !== null) return; // erased in the meantime, or about to be
       for (const [textHash, vector] of vectors) {
         state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector?.slice() ?? null);
       }

@@ -218,3 +218,11 @@ describe('memories of one consolidation', () => {
     expect(found).toEqual(texts.toReversed());
   });
 });
+
+it.each(['add_only', 'verbatim'] as const)('in the mode %s a fact is added without a decision', async (mode) => {
+  const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+  const batch = await bench.post(['I live in Oslo'], { settings: { mode } });
+  await bench.run();
+  const { operations } = await bench.plan(batch);
+  expect(operations).toMatchObject([{ event: 'ADD', reason: 'added without a decision' }]);
+});

@@ -81,7 +81,7 @@ describe('the index wiped', () => {
   const ask = async (base: string): Promise<Found[][]> =>
     Promise.all(
       QUERIES.map(async (query) => {
-        const { body } = await post(`${base}/v1/search`, { user_id: 'ana', query, include: ['scores'] });
+        const { body } = await post(`${base}/v1/search`, { user_id: 'ana', query, include: ['scores'], cut: 'none' });
         expect(body.degraded).toBeUndefined();
         return body.results.map(({ id, memory, version, score, scores }: Found) => ({
           id,

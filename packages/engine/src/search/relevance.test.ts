@@ -71,6 +71,37 @@ describe('what is relevant', () => {
     expect(shown('hello', { life })).toEqual([]);
   });
 
+  test.each([
+    ['Which city was Ann in?', 'Ann was in Rome'],
+    ['What happens on Friday?', 'The deploy key rotates every Friday'],
+    ['Which editor do I use?', 'User uses vim and hates tabs'],
+    ['Which month was the boiler fixed?', 'Bob repaired the boiler in March'],
+    ['Which version of PostgreSQL does Falcon run?', 'Project Falcon uses PostgreSQL 15'],
+  ])('%j finds %j by a word, where little else is known', (question, memory) => {
+    expect(shown(question, { life: [memory] })).toEqual([memory]);
+    expect(shown(question, { life: [memory, "User can't stand olives", 'User is allergic to peanuts'] })).toEqual([
+      memory,
+    ]);
+  });
+
+  test.each(['What is the wifi password?', 'Does the user own a car?', "What is Ann's brother's car?", 'hello'])(
+    '%j finds nothing among few, whose words it does not have or who are others',
+    (question) => {
+      expect(shown(question, { life: ['User plays the cello', 'Ann was in Rome'] })).toEqual([]);
+    },
+  );
+
+  test('words that only ask are not looked for', () => {
+    expect(shown('What do you know about Tom?')).toEqual(["User's brother Tom lives in Porto"]);
+    expect(shown('Tell me what happened in 2019')).toEqual(['User quit smoking in 2019']);
+    expect(shown('Do you remember where I work?')).toEqual(['User works as a nurse at Harbour Clinic']);
+  });
+
+  test('who asks for nothing in particular is shown everything', () => {
+    expect(shown('What do you know about me?')).toHaveLength(LIFE.length);
+    expect(shown('Tell me everything')).toHaveLength(LIFE.length);
+  });
+
   test('what says the same is shown twice at most, and two that differ in a word are not the same', () => {
     const same = [
       'User has a beagle called Biscuit',

@@ -1,6 +1,6 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { topicsOf } from '../text/topics.ts';
-import { overlap, termSet } from '../text/terms.ts';
+import { overlap, terms, termSet } from '../text/terms.ts';
 import { highest, type VectorKind } from './hits.ts';
 import { aboutOthers } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
@@ -97,15 +97,50 @@ const ANY_LEAST = 0.4;
 const HIT_LEAST: Readonly<Record<Calibration, number>> = { hashed: 0.25, learnt: 0.15, words: 0.25 };
 
 /** The hits that answer the question, in their order; near-duplicates at most twice. None, where nothing does. */
-export function relevant(question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
-  if (ranked.length === 0 || question.mode === 'vector') return ranked;
+export function relevant(asked: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
+  if (ranked.length === 0 || asked.mode === 'vector') return ranked;
+  const question = withoutAsking(asked);
+  if (question === null) return withoutRepeats(ranked);
+  const sure = answering(question, ranked);
+  return withoutRepeats(sure.length > 0 ? sure : likeliestOfFew(question, ranked));
+}
+
+/** Words that ask, and name nothing that is asked for: what do you know about …, tell me …, what happened in …. */
+const ASKING =
+  /\b(?:know|known|tell|told|remember|recall|happen|happens|happened|happening|anything|everything|something)\b/giu;
+
+/** The question by what it asks for; null where it asks for all there is. */
+function withoutAsking(question: RankQuestion): RankQuestion | null {
+  const text = question.text.replace(ASKING, ' ');
+  if (text === question.text) return question;
+  const left = terms(text);
+  return left.length === 0 ? null : { ...question, text, terms: left };
+}
+
+function answering(question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
   const hits = ranked.map(({ hit }) => hit);
   const { calibration, traits, chances } = judged(question, hits);
   const best = Math.max(...chances);
   if (calibration !== 'learnt' && !traits.hits.some(isSupported)) return [];
   const answered = sureOf(traits, { chances, calibration }) >= ANY_LEAST;
   const answers = (i: number): boolean => answered && (chances[i] ?? 0) >= HIT_LEAST[calibration] * best;
-  return withoutRepeats(ranked.filter((_, i) => answers(i) || says(traits.hits[i])));
+  return ranked.filter((_, i) => answers(i) || says(traits.hits[i]));
+}
+
+/** Of so few memories nobody knows which words are rare, or what goes unsaid. */
+const FEW = 10;
+/** What every memory of a user may begin with. */
+const USER = 'user';
+
+/** Where few are known at all, those with the most words of the question, unless they are about somebody else. */
+function likeliestOfFew(question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
+  const isAll = ranked.every(({ hit }) => hit.vectorScore !== null);
+  if (!isAll || ranked.length >= FEW) return [];
+  const asked = new Set(question.terms.filter((term) => term !== USER));
+  const shared = ranked.map(({ hit }) => [...termSet(hit.point.text)].filter((term) => asked.has(term)).length);
+  const most = Math.max(...shared);
+  const isOther = aboutOthers(question.text);
+  return most === 0 ? [] : ranked.filter(({ hit }, i) => shared[i] === most && !isOther(hit.point.text));
 }
 
 /** How likely each hit answers the question, 0…1, and what that follows from. */

@@ -168,7 +168,7 @@ describe('two processes that project one consolidation', () => {
         ...{ changes, tombstones: [], reviews: [], graph: false, timings: {}, now: Date.now(), policy: POLICY },
         batches: new Map([[batch.id, 'consolidated']]),
       });
-      const [first, second] = (await one.outbox.ofConsolidation(turn.consolidationId)).entries;
+      const [first, second] = (await one.outbox.ofConsolidation(turn, null)).entries;
       if (first === undefined || second === undefined) throw new Error('expected two entries');
       const [spoken] = await one.speech.unprojectedOf([turn.consolidationId]);
       if (spoken === undefined) throw new Error('expected a batch whose messages are to be told');

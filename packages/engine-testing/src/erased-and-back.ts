@@ -135,8 +135,6 @@ async function turnWith({ bench, lane }: Life, { nth, when, act }: Interruption)
   let calls = 0;
   let met: string | null = null;
   const deps = watchedDeps(bench.deps, async (name, carryOut) => {
-    // Asked without waiting, after the turn.
-    if (name === 'summaries.due') return carryOut();
     calls += 1;
     if (calls !== nth) return carryOut();
     met = name;

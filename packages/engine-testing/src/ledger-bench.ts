@@ -14,6 +14,7 @@ import {
   type Nudge,
   type Owner,
   type SpokenBatch,
+  type SummaryRefresh,
   type TenantId,
   type Turn,
   type TurnName,
@@ -194,6 +195,10 @@ export async function project(bench: Bench): Promise<void> {
     entries.map((entry) => entry.seq),
   );
 }
+
+/** The refresh that the turn has left to do. */
+export const summaryDue = async ({ ledger }: Bench, turn: Turn, every: number): Promise<SummaryRefresh | null> =>
+  (await ledger.outbox.ofConsolidation(turn, every)).summary;
 
 /** The index took these memories. */
 export const clear = (bench: Bench, seqs: readonly number[]) =>

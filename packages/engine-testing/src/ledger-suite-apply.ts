@@ -32,7 +32,7 @@ export function describeApply(bench: () => Bench): void {
         expect(await b.ledger.memories.get(TENANT, memory.id)).toEqual(memory);
         expect((await b.ledger.memories.history(TENANT, memory.id, ALL)).results).toEqual(events);
       }
-      const { entries } = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      const { entries } = await b.ledger.outbox.ofConsolidation(turn, null);
       expect(entries.map((entry) => entry.memoryId)).toEqual(changes.map(({ memory }) => memory.id));
       expect(await batchOf(b, batch.id)).toMatchObject({
         state: 'consolidating',

@@ -31,34 +31,37 @@ export function describeOutbox(bench: () => Bench): void {
       expect(entries[0]).toMatchObject({ memoryId: born.memory.id, tenant: TENANT, lane: turn.lane });
       expect((await b.ledger.outbox.pending(1)).map((entry) => entry.seq)).toEqual([entries[0]?.seq]);
       expect((await b.ledger.outbox.ofMemories([born.memory.id])).length).toBe(2);
-      expect((await b.ledger.outbox.ofConsolidation(turn.consolidationId)).entries.length).toBe(2);
+      expect((await b.ledger.outbox.ofConsolidation(turn, null)).entries.length).toBe(2);
       expect(await b.ledger.outbox.ofMemories([])).toEqual([]);
       expect(await b.ledger.overview.outbox()).toBe(3);
     });
 
-    it('has of a consolidation what it left, with its memories where they are few', async () => {
+    it('has of a consolidation what it left, with its memories and what they came from where they are few', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);
-      const born = added(b.tools, home(turn.lane));
+      const sourceIds = batch.messages.map(({ id }) => id);
+      const born = added(b.tools, home(turn.lane), { sourceIds });
       await apply(b, turn, { changes: [born] });
       const later = updated(b.tools, born.memory, { text: 'Lives in Rome' });
       await write(b, later);
-      const left = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      const left = await b.ledger.outbox.ofConsolidation(turn, null);
       expect(left.entries.map(({ memoryId }) => memoryId)).toEqual([born.memory.id]);
       expect(left.memories).toEqual([later.memory]);
+      expect(left.said).toEqual(await b.ledger.speech.said(turn.lane, sourceIds));
+      expect(left.said).toMatchObject({ stands: true, said: [{ message: { id: sourceIds[0] } }] });
       await project(b);
       await b.ledger.outbox.reproject(turn.lane);
-      const { batches } = await b.ledger.outbox.ofConsolidation(turn.consolidationId);
+      const { batches } = await b.ledger.outbox.ofConsolidation(turn, null);
       expect(batches.map(({ id }) => id)).toEqual([batch.id]);
       expect(batches).toEqual(await b.ledger.speech.unprojectedOf([turn.consolidationId]));
       await project(b);
-      const nothing = { entries: [], memories: [], batches: [] };
-      expect(await b.ledger.outbox.ofConsolidation(turn.consolidationId)).toEqual(nothing);
+      const nothing = { entries: [], memories: [], said: { stands: true, said: [] }, batches: [], summary: null };
+      expect(await b.ledger.outbox.ofConsolidation(turn, null)).toEqual(nothing);
       await store(b);
       const next = await nextTurn(b);
       await apply(b, next, { changes: Array.from({ length: 65 }, () => added(b.tools, home(next.lane))) });
-      const many = await b.ledger.outbox.ofConsolidation(next.consolidationId);
-      expect([many.entries.length, many.memories]).toEqual([65, null]);
+      const many = await b.ledger.outbox.ofConsolidation(next, null);
+      expect([many.entries.length, many.memories, many.said]).toEqual([65, null, null]);
     });
 
     it('leaves what was just applied to whoever applied it, and nothing else', async () => {
@@ -189,7 +192,7 @@ export function describeOutbox(bench: () => Bench): void {
       const { batch: second } = await store(b);
       const next = await nextTurn(b);
       await apply(b, next, { changes: [updated(b.tools, born.memory)] });
-      const [entry] = (await b.ledger.outbox.ofConsolidation(next.consolidationId)).entries;
+      const [entry] = (await b.ledger.outbox.ofConsolidation(next, null)).entries;
       await clear(b, [entry?.seq ?? 0]);
       expect((await batchOf(b, first.id)).state).toBe('consolidating');
       expect((await batchOf(b, second.id)).state).toBe('consolidated');

@@ -12,6 +12,7 @@ import {
   OTHER_TENANT,
   project,
   store,
+  summaryDue,
   TENANT,
   write,
 } from './ledger-bench.ts';
@@ -104,7 +105,7 @@ export function describePresent(bench: () => Bench): void {
       const summarized = async (runId: string, summary: string): Promise<void> => {
         const { turn } = await claimedBatch(b, { scope: scope({ userId: 'ann', runId }) });
         await apply(b, turn);
-        const due = expectThere(await b.ledger.summaries.due(turn, 1));
+        const due = expectThere(await summaryDue(b, turn, 1));
         const basis = expectThere(await b.ledger.summaries.read(due, { every: 1, limit: 10 }));
         await b.ledger.summaries.store(due, { ...basis, summary });
       };

@@ -10,6 +10,7 @@ import {
   nextTurn,
   OTHER_TENANT,
   store,
+  summaryDue,
   TENANT,
   write,
 } from './ledger-bench.ts';
@@ -21,17 +22,18 @@ export function describeSummaries(bench: () => Bench): void {
   describe('a summary', () => {
     it('is due when enough messages of its scope were consolidated since', async () => {
       const b = bench();
-      expect(await b.ledger.summaries.due(await consolidated(b, ['one', 'two']), EVERY)).toBeNull();
+      expect(await summaryDue(b, await consolidated(b, ['one', 'two']), EVERY)).toBeNull();
       const elsewhere = await consolidated(b, ['other'], 'r1');
       const turn = await consolidated(b, ['three']);
-      const due = expectThere(await b.ledger.summaries.due(turn, EVERY));
+      expect((await b.ledger.outbox.ofConsolidation(turn, null)).summary, 'never asked for').toBeNull();
+      const due = expectThere(await summaryDue(b, turn, EVERY));
       expect(due).toMatchObject({ lane: turn.lane, upTo: 4 });
       expect(due.scope).not.toContain('ann');
-      expect(await b.ledger.summaries.due(elsewhere, EVERY)).toBeNull();
+      expect(await summaryDue(b, elsewhere, EVERY)).toBeNull();
       await refresh(b, due, 'so far');
-      expect(await b.ledger.summaries.due(turn, EVERY)).toBeNull();
-      expect(await b.ledger.summaries.due(await consolidated(b, ['four', 'five']), EVERY)).toBeNull();
-      expect(await b.ledger.summaries.due(await consolidated(b, ['six']), EVERY)).toMatchObject({ upTo: 7 });
+      expect(await summaryDue(b, turn, EVERY)).toBeNull();
+      expect(await summaryDue(b, await consolidated(b, ['four', 'five']), EVERY)).toBeNull();
+      expect(await summaryDue(b, await consolidated(b, ['six']), EVERY)).toMatchObject({ upTo: 7 });
     });
 
     it('is not due for what waits, is parked, or was sent again', async () => {
@@ -41,7 +43,7 @@ export function describeSummaries(bench: () => Bench): void {
       await fail(b, await nextTurn(b), { retryable: false });
       await consolidated(b, ['two']);
       await store(b, { messages: [newMessage(b.tools, { content: 'waits' })] });
-      expect(await b.ledger.summaries.due(turn, EVERY)).toBeNull();
+      expect(await summaryDue(b, turn, EVERY)).toBeNull();
     });
 
     it('is made from the one before and what was said since, oldest first', async () => {
@@ -52,7 +54,7 @@ export function describeSummaries(bench: () => Bench): void {
       expect(textsOf(first)).toEqual(['one', 'two', 'three']);
       await refresh(b, due, 'so far');
       const turn = await consolidated(b, ['four', 'two', 'five', 'six']);
-      const again = expectThere(await b.ledger.summaries.due(turn, EVERY));
+      const again = expectThere(await summaryDue(b, turn, EVERY));
       const later = await b.reopened();
       const second = expectThere(await later.summaries.read(again, HOW));
       expect(second).toMatchObject({ summary: 'so far', upTo: 7 });
@@ -184,7 +186,7 @@ async function consolidated(b: Bench, texts: readonly string[], runId: string | 
 }
 
 const dueAfter = async (b: Bench, texts: readonly string[]): Promise<SummaryRefresh> =>
-  expectThere(await b.ledger.summaries.due(await consolidated(b, texts), EVERY));
+  expectThere(await summaryDue(b, await consolidated(b, texts), EVERY));
 
 async function refresh(b: Bench, due: SummaryRefresh, summary: string): Promise<void> {
   const basis = expectThere(await b.ledger.summaries.read(due, HOW));

@@ -1,24 +1,27 @@
 import {
   batchNotice,
   type LaneId,
-  type LeftToProject,
+  type LeftToDo,
   type Memory,
   type Millis,
   type OutboxEntry,
   type OutboxStore,
   type Projected,
+  type Turn,
 } from '@slowwave/engine';
-import { LEFT_MAX } from '@slowwave/engine/storing';
+import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
 import {
   isWithin,
   LOST,
   NOTHING_LEFT,
   projectedSpeech,
   reviseSpeech,
+  saidInLane,
   spokenOf,
   unprojectedIn,
 } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type OutboxRow, rowOf, type State } from './memory-ledger-state.ts';
+import { dueSummary } from './memory-ledger-summaries.ts';
 import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -44,7 +47,7 @@ export function memoryOutbox(state: State): OutboxStore {
         .slice(0, limit),
     countAside: async () => state.aside.size,
     ofMemories: async (memoryIds) => entriesWhere(state, (row) => memoryIds.includes(row.memoryId)),
-    ofConsolidation: async (id) => leftOf(state, id),
+    ofConsolidation: async (turn, summaryEvery) => leftOf(state, turn, summaryEvery),
     clear: async (projected, now) => clear(state, projected, now),
     refill: async () => refill(state),
     reproject: async (lane) => reproject(state, lane),
@@ -57,17 +60,21 @@ function entriesWhere(state: State, isWanted: (row: OutboxRow) => boolean): Outb
   return rows.map(({ seq, memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
 }
 
-function leftOf(state: State, id: string): LeftToProject {
+function leftOf(state: State, turn: Turn, summaryEvery: number | null): LeftToDo {
+  const { consolidationId: id, lane } = turn;
   const entries = entriesWhere(state, (row) => row.consolidationId === id);
-  const memories = entries.flatMap(({ memoryId, lane }) => {
+  const memories = entries.flatMap(({ memoryId, lane: of }) => {
     const memory = state.memories.get(memoryId);
-    return memory === undefined || !isStanding(state, lane) ? [] : [memory];
+    return memory === undefined || !isStanding(state, of) ? [] : [memory];
   });
   const batches = unprojectedIn(state).filter(({ consolidationId }) => consolidationId === id);
+  const isMore = entries.length > LEFT_MAX;
   return {
     entries,
-    memories: entries.length > LEFT_MAX ? null : memories,
+    memories: isMore ? null : memories,
+    said: isMore ? null : saidInLane(state, lane, sourcesOf(memories)),
     batches: batches.map((row) => spokenOf(state, row)),
+    summary: summaryEvery === null ? null : dueSummary(state, turn, summaryEvery),
   };
 }
 

@@ -1,9 +1,11 @@
 import {
   type JustApplied,
+  type LaneId,
   type Message,
   type Millis,
   ownerOf,
   type ProjectedBatch,
+  type SaidInLane,
   type SaidMessage,
   type SpeechStore,
   type SpokenBatch,
@@ -15,13 +17,7 @@ export function memorySpeech(state: State): SpeechStore {
   const spoken = (rows: readonly BatchRow[]) => rows.map((row) => spokenOf(state, row));
   const known = () => [...state.batches.values()].filter(({ speechRevision }) => speechRevision > 0).sort(byId);
   return {
-    said: async (lane, ids) => ({
-      stands: isStanding(state, lane),
-      said: [...new Set(ids)].flatMap((id) => {
-        const row = state.messages.get(id);
-        return row?.lane === lane ? [saidOf(state, row)] : [];
-      }),
-    }),
+    said: async (lane, ids) => saidInLane(state, lane, ids),
     unprojected: async (limit, left = NOTHING_LEFT) =>
       spoken(
         unprojectedIn(state)
@@ -50,6 +46,14 @@ export function memorySpeech(state: State): SpeechStore {
       [...state.batches.values()].reduce((sum, row) => sum + (row.tenant === tenant ? row.points : 0), 0),
   };
 }
+
+export const saidInLane = (state: State, lane: LaneId, ids: readonly string[]): SaidInLane => ({
+  stands: isStanding(state, lane),
+  said: [...new Set(ids)].flatMap((id) => {
+    const row = state.messages.get(id);
+    return row?.lane === lane ? [saidOf(state, row)] : [];
+  }),
+});
 
 /** Nothing is left to others. */
 export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };

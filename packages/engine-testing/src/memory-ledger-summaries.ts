@@ -9,23 +9,25 @@ import {
   type SummaryCall,
   type SummaryRefresh,
   type SummaryStore,
+  type Turn,
 } from '@slowwave/engine';
 import { termsIn } from './memory-ledger-settings.ts';
 import { rowOf, type State, type SummaryRow, scopeKey } from './memory-ledger-state.ts';
 
 export function memorySummaries(state: State): SummaryStore {
   return {
-    due: async (turn, every) => {
-      const row = summaryOf(state, turn.lane, turn.scope);
-      const since = saidSince(state, row);
-      const upTo = since.at(-1)?.saidAt.seq;
-      return since.length < every || upTo === undefined ? null : { lane: row.lane, scope: row.id, upTo };
-    },
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
     countCall: async (_tenant, account, call) => countCall(state, account, call),
     forget: async (lane) => forgetSummaries(state, lane),
   };
+}
+
+export function dueSummary(state: State, turn: Turn, every: number): SummaryRefresh | null {
+  const row = summaryOf(state, turn.lane, turn.scope);
+  const since = saidSince(state, row);
+  const upTo = since.at(-1)?.saidAt.seq;
+  return since.length < every || upTo === undefined ? null : { lane: row.lane, scope: row.id, upTo };
 }
 
 /** Of an owner who was erased meanwhile nothing is counted any more. */

@@ -19,7 +19,7 @@ export {
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
-export { foundVersions, historyFrom, UNDONE_NOTE } from './memories/former.ts';
+export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';

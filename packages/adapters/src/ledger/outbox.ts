@@ -1,27 +1,39 @@
 import type {
   JustApplied,
   LaneId,
-  LeftToProject,
+  LeftToDo,
   OutboxEntry,
   OutboxStore,
   Projected,
   SetAside,
   TenantId,
+  Turn,
 } from '@slowwave/engine';
-import { LEFT_MAX } from '@slowwave/engine/storing';
+import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
 import { type Access, asLookup, asRead, asSnapshot, asWrite } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
 import { all, first, insert, run, type Script, together } from './script.ts';
-import { LOST, NOTE_TOLD, NOTHING_LEFT, notAside, spokenOf, spokenRows, TOLD, UNPROJECTED } from './speech.ts';
+import {
+  LOST,
+  NOTE_TOLD,
+  NOTHING_LEFT,
+  notAside,
+  saidInLane,
+  spokenOf,
+  spokenRows,
+  TOLD,
+  UNPROJECTED,
+} from './speech.ts';
+import { dueSummary } from './summaries.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
 export const outboxStore = ({ read, write }: Access): OutboxStore => ({
   pending: (limit, left = NOTHING_LEFT) => read(pendingEntries, { limit, ...left }),
   ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
   ofMemories: (ids) => read(entriesOfMemories, { ids }),
-  ofConsolidation: (id) => read(leftOfConsolidation, { id }),
+  ofConsolidation: (turn, summaryEvery) => read(leftOfConsolidation, { turn, summaryEvery }),
   clear: (projected, now) => write(clear, { projected, now }),
   setAside: (lanes) => write(setAside, lanes),
   takeUp: (lanes) => write(takeUp, lanes),
@@ -65,22 +77,30 @@ const entriesOfMemories = asRead('outbox.ofMemories', ({ ids }: { ids: readonly 
   entries('memory_id IN :ids ORDER BY seq', { ids }),
 );
 
-const leftOfConsolidation = asSnapshot(
-  'outbox.ofConsolidation',
-  function* ({ id }: { id: string }): Script<LeftToProject> {
-    const [found, rows] = yield* together(
-      entries('consolidation_id = @id ORDER BY seq', { id }),
-      spokenRows(`b.consolidation_id = @id AND ${UNPROJECTED} ORDER BY b.id`, { id }),
-    );
-    const [memories, batches] = yield* together(memoriesIn(found, id), spokenOf(rows));
-    return { entries: found, memories, batches };
-  },
-);
+interface Leaving {
+  readonly turn: Turn;
+  readonly summaryEvery: number | null;
+}
 
-function* memoriesIn(found: readonly OutboxEntry[], id: string): Script<LeftToProject['memories']> {
-  if (found.length > LEFT_MAX) return null;
+const leftOfConsolidation = asSnapshot('outbox.ofConsolidation', function* (of: Leaving): Script<LeftToDo> {
+  const { turn, summaryEvery } = of;
+  const id = turn.consolidationId;
+  const [found, rows, summary] = yield* together(
+    entries('consolidation_id = @id ORDER BY seq', { id }),
+    spokenRows(`b.consolidation_id = @id AND ${UNPROJECTED} ORDER BY b.id`, { id }),
+    dueSummary(turn, summaryEvery),
+  );
+  const [remembered, batches] = yield* together(rememberedIn(found, turn), spokenOf(rows));
+  return { entries: found, ...remembered, batches, summary };
+});
+
+type Remembered = Pick<LeftToDo, 'memories' | 'said'>;
+
+function* rememberedIn(found: readonly OutboxEntry[], { consolidationId: id, lane }: Turn): Script<Remembered> {
+  if (found.length > LEFT_MAX) return { memories: null, said: null };
   const named = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
-  return yield* loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${named})`, { id });
+  const memories = yield* loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${named})`, { id });
+  return { memories, said: yield* saidInLane({ lane, ids: sourcesOf(memories) }) };
 }
 
 interface Clear {

@@ -17,7 +17,7 @@ import { all, first, type Given, run, type Script } from './script.ts';
  * projected again.
  */
 export const speechStore = ({ read }: Access): SpeechStore => ({
-  said: (lane, ids) => read(saidInLane, { lane, ids }),
+  said: (lane, ids) => read(findSaid, { lane, ids }),
   unprojected: (limit, left = NOTHING_LEFT) => read(unprojected, { limit, ...left }),
   unprojectedIn: (lane, limit) => read(unprojectedInLane, { lane, limit }),
   unprojectedOf: (ids) => read(unprojectedOf, { ids }),
@@ -36,10 +36,12 @@ interface OfLane {
 
 type Said = readonly SaidMessage[];
 
-const saidInLane = asRead('speech.said', function* (of: OfLane): Script<SaidInLane> {
+const findSaid = asRead('speech.said', saidInLane);
+
+export function* saidInLane(of: OfLane): Script<SaidInLane> {
   const rows = yield* all<FoundRow>(SELECT_IN_LANE, { ...of });
   return { stands: rows[0]?.stands === 1, said: saidFrom(rows.filter((row) => row.id !== null)) };
-});
+}
 
 /** Messages `m` with the one before each, in the order of their lane. */
 function* saidWhere(condition: string, given: Given): Script<Said> {

@@ -1,5 +1,5 @@
-import type { LaneId, SummaryCall, SummaryStore, TenantId } from '@slowwave/engine';
-import { type Access, asStatement, read, snapshot, statement, storeOf, write } from './access.ts';
+import type { LaneId, SummaryCall, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
+import { type Access, asStatement, snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
@@ -7,12 +7,6 @@ import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
 
 const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
-  /** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
-  due: read(function* (turn, every) {
-    const scope = yield* first<DueRow>(SELECT_DUE, { id: turn.consolidationId, lane: turn.lane, passed: every - 1 });
-    if (scope === null || scope.enough === null || scope.newest === null) return null;
-    return { lane: turn.lane, scope: String(scope.id), upTo: scope.newest };
-  }),
   /** What a refresh starts from; null when none is due any more. */
   read: snapshot(function* (refresh, { every, limit }) {
     const of = { id: Number(refresh.scope), lane: refresh.lane };
@@ -52,6 +46,16 @@ export const summaryStore = (access: Access): SummaryStore => ({
   countCall: (tenant, account, call) =>
     access.write(countCall, { by: { tenant, lane: 'lane' in account ? account.lane : NO_LANE }, call }),
 });
+
+type Due = Script<SummaryRefresh | null>;
+
+/** The refresh of the turn's scope; null when fewer than `every` messages were said since. */
+export function* dueSummary({ consolidationId: id, lane }: Turn, every: number | null): Due {
+  if (every === null) return null;
+  const scope = yield* first<DueRow>(SELECT_DUE, { id, lane, passed: every - 1 });
+  if (scope === null || scope.enough === null || scope.newest === null) return null;
+  return { lane, scope: String(scope.id), upTo: scope.newest };
+}
 
 /** A scope with its rolling summary. */
 interface SummaryRow extends TermsColumns {

@@ -11,11 +11,11 @@ import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { SummaryCall } from '../ports/ledger/summaries.ts';
 import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
-import type { Nudge } from '../ports/schedule.ts';
+import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
-import { isWithheld, type LaneId, type Memory, type MemoryEvent, ownerOf } from '../words.ts';
+import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, ownerOf } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
@@ -32,7 +32,12 @@ interface Consolidated {
   readonly next: Nudge | null;
   /** The graph has a study of it to make. */
   readonly studied: boolean;
+  /** The summary of its conversation lags behind. */
+  readonly summary: SummaryRefresh | null;
 }
+
+/** In messages. A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
+export const SUMMARY_EVERY = 20;
 
 /**
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
@@ -49,8 +54,8 @@ export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancell
     const applied = await watch.time('apply', () => apply(deps, planned));
     if (applied.kind === 'applied') {
       deps.meter.facts(planned.plan.outcomes);
-      await projectNow(deps, { planned, watch }, cancel);
-      return { next: applied.next, studied: planned.plan.graph === true };
+      const summary = await projectNow(deps, { planned, watch }, cancel);
+      return { next: applied.next, studied: planned.plan.graph === true, summary };
     }
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
@@ -96,19 +101,26 @@ async function guardedOf(
   return guarded;
 }
 
-/** An index that is down delays what is searchable and nothing else: the outbox is caught up later. */
+/**
+ * An index that is down delays what is searchable and nothing else: the outbox is caught up later. Answers with the summary that is
+ * due. Turns that read none ask for none: messages stored word for word reach no model at all.
+ */
 async function projectNow(
   deps: EngineDeps,
   { planned, watch }: { planned: Planned; watch: Stopwatch },
   cancel: Cancellation,
-): Promise<void> {
-  const { consolidationId, lane } = planned.turn;
+): Promise<SummaryRefresh | null> {
+  const { turn } = planned;
+  let summary: SummaryRefresh | null = null;
   try {
-    const left = await deps.ledger.outbox.ofConsolidation(consolidationId);
+    const left = await deps.ledger.outbox.ofConsolidation(turn, hasFacts(turn.settings) ? SUMMARY_EVERY : null);
+    ({ summary } = left);
     await watch.time('project', () => project(deps, { ...left, made: planned.vectors }, cancel));
   } catch (error) {
-    deps.log.warn({ consolidation: consolidationId, lane, error: String(error) }, 'applied, but not searchable yet');
+    const fields = { consolidation: turn.consolidationId, lane: turn.lane, error: String(error) };
+    deps.log.warn(fields, 'applied, but not searchable yet');
   }
+  return summary;
 }
 
 /** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */

@@ -206,6 +206,11 @@ export function dependentsOf(units: ReadonlySet<string>, { memory, events }: Lif
 export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
   versions.filter((version) => !isRemoved(version));
 
+/** The messages that those of some memories came from, each once. */
+export const sourcesOf = (memories: readonly Memory[]): readonly string[] => [
+  ...new Set(memories.flatMap(foundVersions).flatMap(({ details }) => details.sourceIds)),
+];
+
 /** Memories with their events. In this order: an event that comes in between is seen, and its memory then conflicts. */
 export async function livesOf(ledger: Ledger, tenant: TenantId, ids: readonly string[]): Promise<readonly Life[]> {
   const memories = await ledger.memories.many(tenant, ids);

@@ -1,12 +1,12 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
-import { foundVersions, isRemoved } from '../memories/former.ts';
+import { foundVersions, isRemoved, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
 import { isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
-import type { ProjectedBatch, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
+import type { ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { saysAt } from '../search/hits.ts';
@@ -35,6 +35,8 @@ export interface LaneContents {
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
+  /** What the memories came from, where it was read with them. */
+  readonly said?: SaidInLane | null | undefined;
 }
 
 export interface Made {
@@ -58,7 +60,7 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const making = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
   for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, making)));
-  const { stands, said } = await heard(deps, lane, memories);
+  const { stands, said } = contents.said == null ? await heard(deps, lane, memories) : heardIn(contents.said);
   const remembered = async (by: SaidById) => {
     const points: IndexPoint[] = [];
     for (const memory of memories) {
@@ -167,10 +169,13 @@ export async function heard(
   lane: LaneId,
   memories: readonly Memory[],
 ): Promise<Heard> {
-  const ids = [...new Set(memories.flatMap(sourcesOf))];
-  const { stands, said } = await ledger.speech.said(lane, ids);
-  return { stands, said: new Map(said.map((one) => [one.message.id, one])) };
+  return heardIn(await ledger.speech.said(lane, sourcesOf(memories)));
 }
+
+const heardIn = ({ stands, said }: SaidInLane): Heard => ({
+  stands,
+  said: new Map(said.map((one) => [one.message.id, one])),
+});
 
 /** What points are made with beside their memory. */
 interface Making {
@@ -298,9 +303,6 @@ const versionPart = (version: MemoryVersion) => ({
   immutable: version.details.immutable,
   sourceIds: version.details.sourceIds,
 });
-
-/** The messages its versions came from. */
-const sourcesOf = (memory: Memory): string[] => foundVersions(memory).flatMap(({ details }) => details.sourceIds);
 
 /** Everything of a memory that an index needs a vector for. */
 export const textsOf = (memory: Memory): string[] => foundVersions(memory).map((version) => version.text);

@@ -6,7 +6,7 @@ import { embedderIsAway, isDoubtful } from '../models/ask.ts';
 import { askedBy, embedApart, withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
-import type { OutboxEntry, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
+import type { OutboxEntry, SaidInLane, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation } from '../ports/tools.ts';
@@ -20,6 +20,8 @@ interface Unprojected {
   readonly entries: readonly OutboxEntry[];
   /** Those of the entries, where they were read with them. */
   readonly memories?: readonly Memory[] | null;
+  /** What those came from, where they are of one lane and it was read with them. */
+  readonly said?: SaidInLane | null;
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
@@ -31,8 +33,9 @@ interface Unprojected {
  */
 export async function project(deps: ProjectDeps, unprojected: Unprojected, cancel: Cancellation): Promise<Projected> {
   let byWords = false;
+  const { made, said = null } = unprojected;
   for (const group of byLane(unprojected))
-    byWords = (await projectLane(deps, { ...group, made: unprojected.made }, cancel)) || byWords;
+    byWords = (await projectLane(deps, { ...group, made, said }, cancel)) || byWords;
   return { byWords };
 }
 
@@ -44,10 +47,10 @@ interface Projected {
 /** Answers whether some memory that holds is found by its words alone. */
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<boolean> {
   const { ledger, tools, meter } = deps;
-  const { tenant, lane, entries, batches, made } = group;
+  const { tenant, lane, entries, batches, made, said } = group;
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
   const memories = group.memories ?? (await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some)));
-  const points = await makePoints(deps, { tenant, lane, memories, batches, made }, cancel);
+  const points = await makePoints(deps, { tenant, lane, memories, batches, made, said }, cancel);
   const projected = await write(deps, group, points);
   const now = tools.now();
   const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: projected }, now);

@@ -1,3 +1,4 @@
+import { SUMMARY_EVERY } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
@@ -6,26 +7,27 @@ import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { FollowUps, SummaryHandler } from '../ports/schedule.ts';
+import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
-import { hasFacts, type Json, type Message } from '../words.ts';
+import type { Json, Message } from '../words.ts';
 
-/** A refresh costs a model call; the last ten messages are read as they are, so that a summary may lag behind. */
-const REFRESH_EVERY = 20;
 /** More than there is room for in one call; older ones live on in the memories. */
 const MESSAGES_MAX = 200;
 /** Twice the 200 words that are asked for: every later extraction pays for it. */
 const SUMMARY_TOKENS_MAX = 600;
 
-/**
- * Asks for a refresh of the turn's summary when one is due. Whoever calls does not wait, and nothing here fails a turn.
- * Turns that read no summary ask for none: messages stored word for word reach no model at all.
- */
-export async function askForSummary({ ledger, log }: EngineDeps, followUps: FollowUps, turn: Turn): Promise<void> {
-  if (!hasFacts(turn.settings)) return;
+interface Due {
+  readonly turn: Turn;
+  readonly refresh: SummaryRefresh;
+}
+
+/** Asks for a refresh that is due. Whoever calls does not wait, and nothing here fails a turn. */
+export async function askForSummary(
+  { followUps, log }: Pick<EngineDeps, 'log'> & { readonly followUps: FollowUps },
+  { turn, refresh }: Due,
+): Promise<void> {
   try {
-    const refresh = await ledger.summaries.due(turn, REFRESH_EVERY);
-    if (refresh !== null) await followUps.summarize(refresh);
+    await followUps.summarize(refresh);
   } catch (error) {
     const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: String(error) };
     log.warn(fields, 'could not queue a summary refresh; the next consolidation will do it');
@@ -42,7 +44,7 @@ export const refreshSummary =
   (deps: SummaryDeps): SummaryHandler =>
   async (refresh, cancel) => {
     const { summaries } = deps.ledger;
-    const basis = await summaries.read(refresh, { every: REFRESH_EVERY, limit: MESSAGES_MAX });
+    const basis = await summaries.read(refresh, { every: SUMMARY_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
     const { tenant, upTo, revision } = basis;
     await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis });

@@ -53,11 +53,11 @@ async function runTurn(
   let deps = given;
   try {
     deps = await depsOf(given, turn);
-    const { next, studied } = await consolidate(deps, turn, cancel);
+    const { next, studied, summary } = await consolidate(deps, turn, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
     // Nobody waits for what comes later.
-    void askForSummary(deps, deps.followUps, turn);
+    if (summary !== null) void askForSummary(deps, { turn, refresh: summary });
     if (studied) void askForStudy(deps, deps.followUps, turn);
     return { kind: 'done', next };
   } catch (error) {

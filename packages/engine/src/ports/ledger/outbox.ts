@@ -1,4 +1,6 @@
 import type { Failure, JsonObject, LaneId, Memory, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { SummaryRefresh } from '../schedule.ts';
+import type { Turn } from './lanes.ts';
 
 /** One memory to be projected. `seq` grows with every change. */
 export interface OutboxEntry {
@@ -11,12 +13,16 @@ export interface OutboxEntry {
 /** More memories are read in several goes: what one brings comes to a thread in one piece. */
 export const LEFT_MAX = 64;
 
-/** What is to be projected of one consolidation. */
-export interface LeftToProject {
+/** What one consolidation leaves to do. */
+export interface LeftToDo {
   readonly entries: readonly OutboxEntry[];
   /** Those of the entries, as they are now, without those of an owner who is being erased; null: more than LEFT_MAX. */
   readonly memories: readonly Memory[] | null;
+  /** What those memories came from, and whether their lane stands; null: they are more. */
+  readonly said: SaidInLane | null;
   readonly batches: readonly SpokenBatch[];
+  /** The refresh of the turn's scope, where enough messages were consolidated that its summary does not cover. */
+  readonly summary: SummaryRefresh | null;
 }
 
 /** What was applied between two moments, which is left to whoever applied it: they are about to project it themselves. */
@@ -55,8 +61,8 @@ export interface OutboxStore {
   aside(until: Millis, limit: number): Promise<readonly SetAside[]>;
   countAside(): Promise<number>;
   ofMemories(memoryIds: readonly string[]): Promise<readonly OutboxEntry[]>;
-  /** What a consolidation left to project when it was applied, all of one moment. */
-  ofConsolidation(consolidationId: string): Promise<LeftToProject>;
+  /** What a consolidation left to do when it was applied, all of one moment. A summary is due after so many messages; null: never. */
+  ofConsolidation(turn: Turn, summaryEvery: number | null): Promise<LeftToDo>;
   /**
    * All this was projected. Batches whose consolidation has nothing left to project become what apply said, with
    * searchableAt. Answers with when each of them was accepted.

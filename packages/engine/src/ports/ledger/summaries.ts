@@ -1,6 +1,5 @@
 import type { Content, LaneId, Message, Millis, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
-import type { Turn } from './lanes.ts';
 import type { Terms } from './ledger.ts';
 import type { ModelCall } from './thoughts.ts';
 
@@ -40,8 +39,6 @@ export interface SummaryCall extends ModelCall {
  * when its window was pinned, so that a retry asks its model the same question.
  */
 export interface SummaryStore {
-  /** The refresh of the turn's scope, when `every` messages were consolidated that its summary does not cover. */
-  due(turn: Turn, every: number): Promise<SummaryRefresh | null>;
   /** null: none is due any more. */
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
   /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. */

@@ -42,9 +42,10 @@ export function ranked(
   const at = as_of === undefined ? deps.tools.now() : Date.parse(as_of);
   const question = { text, terms: wordsOf(text), mode, at, vectors: deps.vectors };
   const inOrder = (hits: readonly IndexHit[]): RankedHit[] => (hits.length === 0 ? [] : rank(question, hits));
-  const memories = boostRelated(inOrder(found.memories), relations).filter(({ score }) => score >= threshold);
+  const memories = boostRelated(inOrder(found.memories), relations);
+  const answers = isCut(body) ? relevant(question, memories) : memories;
   return {
-    memories: isCut(body) ? relevant(question, memories) : memories,
+    memories: answers.filter(({ score }) => score >= threshold),
     messages: inOrder(found.messages),
   };
 }

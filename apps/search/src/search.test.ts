@@ -72,6 +72,16 @@ test('a threshold leaves out what scores less', async () => {
   expect(results.map(({ memory }: { memory: string }) => memory)).toEqual(['Ann lives in Berlin']);
 });
 
+test('a threshold beside the cut does not make few of many: what does not answer stays out', async () => {
+  const { search, remember } = await searchBench();
+  for (const city of 'Oslo Rome Bergen Paris Turin Lisbon Porto Berlin Vienna Prague Ghent'.split(' '))
+    await remember(`Ann flew to ${city}`);
+  const asked = { query: 'Which insurance did Ann buy in Oslo?', user_id: 'ann' };
+  const [best] = (await search({ ...asked, cut: 'none' })).json().results;
+  expect((await search(asked)).json().results).toEqual([]);
+  expect((await search({ ...asked, cut: 'auto', threshold: best.score })).json().results).toEqual([]);
+});
+
 test('nobody finds the memories of another owner', async () => {
   const { search, remember } = await searchBench();
   await remember('Ann lives in Berlin', { user_id: 'ann', agent_id: 'helper' });

@@ -213,6 +213,9 @@ describe('slowwave beside a server', () => {
     const again = await run('replay', '--undone', batch, '--json');
     expect(again.code).toBe(0);
     expect(again.json()).toMatchObject({ state: 'done', matched: 1, consolidated: 1 });
+    for (const other of [batch, 'bat_unknown'])
+      expect(await run('replay', '--undone', other)).toMatchObject({ code: 4, out: expect.stringContaining('0 of 1') });
+    expect(await run('replay', batch, '--dry-run')).toMatchObject({ code: 4, out: expect.stringContaining('parked') });
     const redo = await run('redo', undone.json().undo.id);
     expect(redo).toMatchObject({ code: 1, err: expect.stringContaining(`batches of it were replayed: ${batch}`) });
     expect((await run('doctor')).code).toBe(0);

@@ -1,6 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayView } from '@slowwave/contracts';
-import { type Call, type Command, isOffline, momentOf, oneOf, present, SINCE, UNTIL, USER } from '../command.ts';
+import {
+  type Call,
+  type Command,
+  isOffline,
+  momentOf,
+  type Outcome,
+  oneOf,
+  present,
+  SINCE,
+  UNTIL,
+  USER,
+} from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
 
@@ -26,7 +37,7 @@ export const replayCommand: Command = {
     const filter = { ...filterOf(call), ...present({ state: replayed, error_code: given.text('error-code') }) };
     const dry_run = given.flag('dry-run');
     const begun = await ask<ReplayView>('POST', '/v1/replays', { filter, dry_run });
-    if (dry_run || begun.matched === 0) return { value: begun, text: `${begun.matched} ${replayed} batches match.` };
+    if (dry_run || begun.matched === 0) return matching(call, begun, replayed);
     if (given.flag('no-wait') || isOffline(call))
       return { value: begun, text: `Replay ${begun.id} of ${begun.matched} batches has begun.` };
     const done = await followReplay(call, 'replay', begun);
@@ -38,6 +49,18 @@ export const replayCommand: Command = {
     };
   },
 };
+
+/** Batches that are named and do not match are of another state, or of nobody. */
+function matching({ given }: Call, begun: ReplayView, replayed: string): Outcome {
+  const named = given.words.length;
+  if (named === 0 || begun.matched === named)
+    return { value: begun, text: `${begun.matched} ${replayed} batches match.` };
+  return {
+    value: begun,
+    text: `${begun.matched} of ${named} batches are ${replayed}; slowwave show <batch id> shows the state of one.`,
+    exit: begun.matched === 0 ? EXIT.notFound : EXIT.done,
+  };
+}
 
 export const whatIfCommand: Command = {
   name: 'what-if',

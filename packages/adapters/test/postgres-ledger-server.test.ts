@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError, type Ledger } from '@slowwave/engine';
-import { expectConserved, newBatch, recordingLog } from '@slowwave/engine-testing';
+import { added, expectConserved, home, newBatch, recordingLog, retracted, scope } from '@slowwave/engine-testing';
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
@@ -43,6 +43,26 @@ async function migrateAll(url: string, more: readonly string[]): Promise<void> {
   await pool.end();
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
+
+/** More than a statement could have parameters for, were there some for each. */
+const MANY = 6_000;
+
+it('takes back what was said of very many memories at once', async () => {
+  const ledger = await openAt(await shared.newDatabase());
+  const write = (changes: Parameters<Ledger['memories']['write']>[1]['changes']) =>
+    ledger.memories.write(DEFAULT_TENANT, { changes, tombstones: [], now: 1 });
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, 1);
+  const at = home(lane, { scope: scope({ userId: 'ann', agentId: 'bot', runId: 'r1', appId: 'web' }) });
+  const born = Array.from({ length: MANY }, (_, i) => added(systemTools, at, { text: `Fact ${i}` }));
+  expect(await write(born)).toEqual({ kind: 'written' });
+  const [first = ''] = born.map(({ memory }) => memory.id);
+  expect(await ledger.saidIds.of(DEFAULT_TENANT, first)).toHaveLength(3);
+  const undone = born.map(({ memory }) => retracted(systemTools, memory, { retracts: [1] }));
+  expect(await write(undone)).toEqual({ kind: 'written' });
+  expect((await ledger.memories.get(DEFAULT_TENANT, first))?.versions).toEqual([]);
+  expect(await ledger.saidIds.of(DEFAULT_TENANT, first)).toEqual([]);
+  await ledger.close();
+});
 
 describe('the schema', () => {
   it('is made once, by several processes that start at the same moment', async () => {

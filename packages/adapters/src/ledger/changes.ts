@@ -73,9 +73,9 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   yield* inOne(
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
     insert('versions', changes.flatMap(writtenVersions), REPLACE_VERSION),
-    ...changes.flatMap(takeVersions),
+    ...takeVersions(changes),
     insert('memory_ids', changes.flatMap(writtenIds), REPLACE_ID),
-    ...changes.flatMap(takeIds),
+    ...takeIds(changes),
     insert(
       'events',
       events.map((event) => eventColumns(event, tenant)),
@@ -122,13 +122,19 @@ function writtenVersions(change: MemoryChange): readonly VersionRow[] {
   );
 }
 
-function takeVersions(change: MemoryChange): readonly Script<unknown>[] {
-  const { id, versions } = change.memory;
-  const kept = new Set(versions.map(({ number }) => number));
-  const taken = versionsBefore(change).flatMap(({ number }) => (kept.has(number) ? [] : [number]));
-  if (taken.length === 0) return [];
-  return [run('DELETE FROM versions WHERE memory_id = @id AND number IN :taken::bigint', { id, taken })];
+/** In one statement, however many memories lose some: each part of a statement costs its parsing, and has parameters of its own. */
+function takeVersions(changes: readonly MemoryChange[]): readonly Script<unknown>[] {
+  const rows = changes.flatMap((change) => {
+    const { id, versions } = change.memory;
+    const kept = new Set(versions.map(({ number }) => number));
+    return versionsBefore(change).flatMap(({ number }) => (kept.has(number) ? [] : [{ id, number }]));
+  });
+  return rows.length === 0 ? [] : [run(TAKE_VERSIONS, { rows })];
 }
+
+const TAKE_VERSIONS = `
+  DELETE FROM versions
+  WHERE (memory_id, number) IN (SELECT value ->> 'id', (value ->> 'number')::bigint FROM :rows AS r)`;
 
 /** The versions that are stored: they follow from what was said until the revision that the change expects. */
 const versionsBefore = ({ memory, expectedRevision }: MemoryChange): readonly MemoryVersion[] =>
@@ -198,8 +204,12 @@ function* scopeIds(of: readonly LaneScope[]): Script<Map<string, number>> {
 const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;
 
 const scopeColumns = ({ lane, scope }: LaneScope) => ({
-  ...{ lane, key: scopeKey(scope) },
-  ...{ user_id: scope.userId, agent_id: scope.agentId, run_id: scope.runId, app_id: scope.appId },
+  lane,
+  key: scopeKey(scope),
+  user_id: scope.userId,
+  agent_id: scope.agentId,
+  run_id: scope.runId,
+  app_id: scope.appId,
 });
 
 const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET

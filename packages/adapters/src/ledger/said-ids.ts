@@ -41,17 +41,18 @@ export function writtenIds(change: MemoryChange): readonly IdRow[] {
 }
 
 /** Under which nothing counts any more. */
-export function takeIds(change: MemoryChange): readonly Script<unknown>[] {
-  const kept = new Set(saidIds(change.memory).map(nameOf));
-  const taken = idsBefore(change).filter((row) => !kept.has(nameOf(row)));
-  return [...Map.groupBy(taken, ({ kind }) => kind)].map(([kind, rows]) =>
-    run('DELETE FROM memory_ids WHERE memory_id = @memoryId AND kind = @kind AND id IN :ids', {
-      memoryId: change.memory.id,
-      kind,
-      ids: rows.map(({ id }) => id),
-    }),
-  );
+export function takeIds(changes: readonly MemoryChange[]): readonly Script<unknown>[] {
+  const rows = changes.flatMap((change) => {
+    const kept = new Set(saidIds(change.memory).map(nameOf));
+    const taken = idsBefore(change).filter((row) => !kept.has(nameOf(row)));
+    return taken.map(({ memory_id, kind, id }) => ({ memory_id, kind, id }));
+  });
+  return rows.length === 0 ? [] : [run(TAKE_IDS, { rows })];
 }
+
+const TAKE_IDS = `
+  DELETE FROM memory_ids
+  WHERE (memory_id, kind, id) IN (SELECT value ->> 'memory_id', value ->> 'kind', value ->> 'id' FROM :rows AS r)`;
 
 const nameOf = ({ kind, id }: Pick<SaidId, 'kind' | 'id'>): string => `${kind} ${id}`;
 

@@ -17,11 +17,16 @@ const keys: KeyCheck = {
   }),
 };
 
+interface Said {
+  readonly runId?: string;
+  readonly expiresAt?: number | null;
+}
+
 /** Ann told two apps where she lives, and one of them that she moved. A third one knows about her diet. */
 async function bench() {
   const { app, engine } = await searchBench({ keys });
-  const said = async (text: string, appId: string, ids: object = {}) => {
-    await engine.post([text], { scope: { appId, ...ids } });
+  const said = async (text: string, appId: string, { expiresAt = null, ...ids }: Said = {}) => {
+    await engine.post([text], { scope: { appId, ...ids }, settings: { expiresAt } });
     await engine.run();
     engine.tools.advance(60_000);
   };
@@ -113,4 +118,12 @@ test('an app is found its memory also where more apps than the index has room fo
   expect(await as('shop').found()).toEqual(['Ann lives in Oslo']);
   expect(await as('health').found()).toEqual(['Ann lives in Bergen']);
   expect(await as('all').found({ app_id: 'shop' })).toEqual(['Ann lives in Bergen']);
+});
+
+test('what another app was told until yesterday has not ended for an app that was told no end', async () => {
+  const { as, engine, said } = await bench();
+  await said('Ann lives in Rome', 'health', { expiresAt: engine.tools.now() + 30_000 });
+  expect(await as('health').listed()).toEqual([]);
+  expect(await as('shop').found()).toEqual(['Ann lives in Oslo']);
+  expect(await as('shop').listed()).toEqual(['Ann lives in Oslo']);
 });

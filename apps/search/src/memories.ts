@@ -147,7 +147,10 @@ interface InApp {
   readonly app: string;
 }
 
-/** A list as one app knows its memories: a filter is asked of that, and so are the other ids. */
+/** No memory has ended by then. */
+const BEFORE_ALL: Millis = -Number.MAX_SAFE_INTEGER;
+
+/** A list as one app knows its memories: a filter is asked of that, the other ids are, and whether they have ended. */
 async function listInApp(ledger: Ledger, { tenant, scope, now, page, where, app }: InApp): Promise<Paged<Memory>> {
   const ids = besideOwner(scope);
   const fits = (memory: Memory): boolean =>
@@ -155,7 +158,7 @@ async function listInApp(ledger: Ledger, { tenant, scope, now, page, where, app 
   const results: Memory[] = [];
   for (let cursor = page.cursor; ; ) {
     const limit = page.limit - results.length;
-    const some: Paged<Memory> = await ledger.memories.list(tenant, scope, now, { limit, cursor });
+    const some: Paged<Memory> = await ledger.memories.list(tenant, scope, BEFORE_ALL, { limit, cursor });
     const known = some.results.flatMap((memory) => inApp(memory, app) ?? []);
     results.push(...known.filter((memory) => isLiveAt(memory, now) && fits(memory)));
     cursor = some.nextCursor;

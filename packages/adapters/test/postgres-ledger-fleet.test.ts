@@ -133,7 +133,7 @@ describe('two processes with the same due lanes', () => {
     expect(new Set(applied.map(({ turn }) => turn.lane)).size).toBe(30);
     expect(applied).toHaveLength(30);
     const spoken = await one.speech.unprojected(100);
-    await one.outbox.clear({ seqs: [], batches: spoken.map((batch) => ({ ...batch, points: 1 })) }, 1);
+    await one.outbox.clear({ seqs: [], batches: spoken.map((batch) => ({ ...batch, points: 1 })), from: null }, 1);
     expect((await one.overview.batches(DEFAULT_TENANT)).empty).toBe(30);
     expect((await one.thoughts.list(DEFAULT_TENANT, {}, ALL)).results).toHaveLength(30);
   });
@@ -172,7 +172,7 @@ describe('two processes that project one consolidation', () => {
       if (first === undefined || second === undefined) throw new Error('expected two entries');
       const [spoken] = await one.speech.unprojectedOf([turn.consolidationId]);
       if (spoken === undefined) throw new Error('expected a batch whose messages are to be told');
-      const none = { seqs: [], batches: [] };
+      const none = { seqs: [], batches: [], from: null };
       await Promise.all([
         one.outbox.clear({ ...none, seqs: [first.seq] }, 1),
         other.outbox.clear({ ...none, seqs: [second.seq] }, 1),

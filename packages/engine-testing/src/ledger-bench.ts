@@ -202,10 +202,10 @@ export const summaryDue = async ({ ledger }: Bench, turn: Turn, every: number): 
 
 /** The index took these memories. */
 export const clear = (bench: Bench, seqs: readonly number[]) =>
-  bench.ledger.outbox.clear({ seqs, batches: [] }, bench.tools.now());
+  bench.ledger.outbox.clear({ seqs, batches: [], from: null }, bench.tools.now());
 
 /** The index took the messages of these batches. */
 export async function hear(bench: Bench, unprojected: readonly SpokenBatch[]) {
   const batches = unprojected.map(({ id, revision, messages }) => ({ id, revision, points: messages.length }));
-  return bench.ledger.outbox.clear({ seqs: [], batches }, bench.tools.now());
+  return bench.ledger.outbox.clear({ seqs: [], batches, from: null }, bench.tools.now());
 }

@@ -151,6 +151,22 @@ export function describeSpokenBatches(bench: () => Bench): void {
       ]);
     });
 
+    it('are cleared as projected only if they still say what that was made from, and their lane stands', async () => {
+      const b = bench();
+      const { ids, turn } = await spokenTwice(b);
+      await write(b, added(b.tools, home(turn.lane), { sourceIds: ids.slice(0, 2) }));
+      const seqs = (await b.ledger.outbox.pending(10)).map(({ seq }) => seq);
+      const from = { lane: turn.lane, messageIds: ids.slice(0, 2), saying: 3 };
+      const clearing = (given: typeof from) => b.ledger.outbox.clear({ seqs, batches: [], from: given }, b.tools.now());
+      const [batch] = await b.ledger.speech.every({ after: null, limit: 1, changedSince: null });
+      const how = { limit: 10, now: b.tools.now() };
+      expect(await b.ledger.retention.removeMessages(TENANT, (batch?.acceptedAt ?? 0) + 1, how)).toBe(1);
+      expect(await clearing(from), 'less is left').toBeNull();
+      expect((await b.ledger.outbox.pending(10)).map(({ seq }) => seq)).toEqual(expect.arrayContaining(seqs));
+      expect(await clearing({ ...from, saying: 1 })).toEqual([]);
+      expect((await b.ledger.outbox.pending(10)).map(({ seq }) => seq)).not.toEqual(expect.arrayContaining(seqs));
+    });
+
     it('are all told again when the index was lost, after what is new', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);

@@ -9,7 +9,7 @@ import {
   type Projected,
   type Turn,
 } from '@slowwave/engine';
-import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
+import { countSaying, LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
 import {
   isWithin,
   LOST,
@@ -78,7 +78,9 @@ function leftOf(state: State, turn: Turn, summaryEvery: number | null): LeftToDo
   };
 }
 
-function clear(state: State, { seqs, batches }: Projected, now: Millis): Millis[] {
+function clear(state: State, { seqs, batches, from }: Projected, now: Millis): Millis[] | null {
+  const found = from === null ? null : saidInLane(state, from.lane, from.messageIds);
+  if (from !== null && found !== null && (!found.stands || countSaying(found.said) < from.saying)) return null;
   const touched = new Set(projectedSpeech(state, batches));
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;

@@ -21,7 +21,7 @@ export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, p
 export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
-export { saidWhen } from './messages/messages.ts';
+export { countSaying, saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';

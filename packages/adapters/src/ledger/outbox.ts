@@ -16,6 +16,7 @@ import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
 import { all, first, insert, run, type Script, together } from './script.ts';
 import {
+  isAsMade,
   LOST,
   NOTE_TOLD,
   NOTHING_LEFT,
@@ -112,9 +113,13 @@ interface Clear {
  * All this was projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
  * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
-const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[]> {
-  const { seqs, batches } = projected;
-  const ended = yield* all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) });
+const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[] | null> {
+  const { seqs, batches, from } = projected;
+  const [ended, isSo] = yield* together(
+    all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) }),
+    isAsMade(from),
+  );
+  if (!isSo) return null;
   const [, finished] = yield* together(
     run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }),
     finish(ended, { rows: batches, now }),

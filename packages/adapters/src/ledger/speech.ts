@@ -1,6 +1,7 @@
 import type {
   JustApplied,
   LaneId,
+  MadeFrom,
   SaidInLane,
   SaidMessage,
   SpeechStore,
@@ -87,6 +88,25 @@ const SELECT_IN_LANE = `
   ${withSaid('m.id IN :ids AND +m.lane = @lane')}
   SELECT heard.*, EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands
   FROM (SELECT 1 AS one) AS o LEFT JOIN heard ON true`;
+
+/** The same counted, without reading what they say. */
+const SELECT_SAYING = `
+  ${withSaid('m.id IN :messageIds AND +m.lane = @lane')}
+  SELECT EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands,
+    (SELECT count(*) FROM heard WHERE content ->> 'withheld' IS NULL) AS saying`;
+
+interface SayingRow {
+  readonly stands: 0 | 1;
+  readonly saying: number;
+}
+
+/** Whether the lane stands, and its messages say as much as when points were made from them. */
+export function* isAsMade(from: MadeFrom | null): Script<boolean> {
+  if (from === null) return true;
+  const { lane, messageIds } = from;
+  const row = yield* first<SayingRow>(SELECT_SAYING, { lane, messageIds });
+  return row?.stands === 1 && row.saying >= from.saying;
+}
 
 interface Some {
   readonly limit: number;

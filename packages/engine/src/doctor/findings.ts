@@ -119,7 +119,7 @@ function revisionsOf(memories: readonly Memory[], batches: readonly SpokenBatch[
 async function remembered(deps: DoctorDeps, memories: readonly Memory[]): Promise<readonly IndexPoint[]> {
   const points: IndexPoint[] = [];
   for (const [lane, ofLane] of Map.groupBy(memories, (memory) => memory.lane)) {
-    const { said } = await heard(deps, lane, ofLane);
+    const said = await heard(deps, lane, ofLane);
     points.push(...ofLane.flatMap((memory) => pointsOf(memory, { ...NO_VECTORS, said })));
   }
   return points;

@@ -2,6 +2,7 @@ import type { MessageBody, PostBatch } from '@slowwave/contracts';
 import { ownerBitsOf } from '../ids.ts';
 import { maskSecrets, type SecretKind } from '../masking/secrets.ts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
+import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import type { Tools } from '../ports/tools.ts';
 import { isDay, localIsoOf, millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
 import { canonical, cleanText, estimateTokens } from '../text/normalise.ts';
@@ -205,3 +206,9 @@ function hashOf(tools: Tools, body: Posted['body']): string {
   // The default means the same as none.
   return tools.hash(canonical(priority === 'backfill' ? { ...rest, priority } : rest));
 }
+
+/** How many of them, and of those before each of them, still say something. */
+export const countSaying = (said: readonly SaidMessage[]): number =>
+  said
+    .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
+    .filter(({ content }) => !isWithheld(content)).length;

@@ -4,24 +4,16 @@ import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
-import { isWorthReading, spokenOf } from '../messages/messages.ts';
+import { countSaying, isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
-import type { ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
+import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { saysAt } from '../search/hits.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { cut, normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
-import {
-  isWithheld,
-  type LaneId,
-  type Memory,
-  type MemoryVersion,
-  type Message,
-  type Millis,
-  type TenantId,
-} from '../words.ts';
+import type { LaneId, Memory, MemoryVersion, Message, Millis, TenantId } from '../words.ts';
 
 export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
@@ -45,8 +37,9 @@ export interface Made {
   readonly projected: readonly ProjectedBatch[];
   /** Whether the lane was not cut off when they were made. */
   readonly stands: boolean;
-  /** The same by now: whether it stands, and the points that retention has changed meanwhile by removing what they were made of. */
-  anew(): Promise<{ readonly stands: boolean; readonly points: readonly IndexPoint[] }>;
+  readonly from: MadeFrom;
+  /** The same by now, with the points that retention has changed meanwhile by removing what they were made from. */
+  anew(): Promise<Pick<Made, 'points' | 'stands' | 'from'>>;
 }
 
 /** The one way in which points of the index are made from what the ledger holds: all vectors in one call. */
@@ -57,14 +50,17 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const passing = isEmbedded ? batches.flatMap(vectorTextsOf) : [];
   const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
   const none = new Float32Array(deps.embedder.dimensions);
-  const making = { vectorOf: isEmbedded ? vectorOf : () => none };
+  const speaking = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
-  for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, making)));
-  const { stands, said } = contents.said == null ? await heard(deps, lane, memories) : heardIn(contents.said);
-  const remembered = async (by: SaidById) => {
+  for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, speaking)));
+  const messageIds = sourcesOf(memories);
+  const { stands, said } = contents.said ?? (await deps.ledger.speech.said(lane, messageIds));
+  const from = (by: readonly SaidMessage[]): MadeFrom => ({ lane, messageIds, saying: countSaying(by) });
+  const remembered = async (by: readonly SaidMessage[]) => {
+    const making = { vectorOf, said: byId(by) };
     const points: IndexPoint[] = [];
     for (const memory of memories) {
-      points.push(...pointsOf(memory, { vectorOf, said: by }));
+      points.push(...pointsOf(memory, making));
       await deps.tools.breathe();
     }
     return points;
@@ -74,9 +70,10 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
     projected: contents.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
     stands,
+    from: from(said),
     anew: async () => {
-      const now = await heard(deps, lane, memories);
-      return { stands: now.stands, points: saysLess(now.said, said) ? await remembered(now.said) : [] };
+      const now = await deps.ledger.speech.said(lane, messageIds);
+      return { stands: now.stands, points: await remembered(now.said), from: from(now.said) };
     },
   };
 }
@@ -158,24 +155,14 @@ const placeOf = ({ tenant, lane, owner, revision }: SpokenBatch, { id }: Message
   ...{ shelf: 'messages' as const, tenant, lane, owner, memoryId: id, version: VERSION, revision },
 });
 
-interface Heard {
-  readonly stands: boolean;
-  readonly said: SaidById;
-}
-
-/** The messages that memories of one lane came from, each with the one before it, and whether it stands: one question. */
+/** The messages that memories of one lane came from, each with the one before it. */
 export async function heard(
   { ledger }: Pick<EngineDeps, 'ledger'>,
   lane: LaneId,
   memories: readonly Memory[],
-): Promise<Heard> {
-  return heardIn(await ledger.speech.said(lane, sourcesOf(memories)));
+): Promise<SaidById> {
+  return byId((await ledger.speech.said(lane, sourcesOf(memories))).said);
 }
-
-const heardIn = ({ stands, said }: SaidInLane): Heard => ({
-  stands,
-  said: new Map(said.map((one) => [one.message.id, one])),
-});
 
 /** What points are made with beside their memory. */
 interface Making {
@@ -310,6 +297,8 @@ export const textsOf = (memory: Memory): string[] => foundVersions(memory).map((
 /** Messages by their ids, as far as the ledger has them. */
 type SaidById = ReadonlyMap<string, SaidMessage>;
 
+const byId = (said: readonly SaidMessage[]): SaidById => new Map(said.map((one) => [one.message.id, one]));
+
 /** For points that are asked about their texts alone. */
 export const NOTHING_SAID: SaidById = new Map();
 
@@ -338,14 +327,6 @@ export function contextOfMessage(said: SaidMessage): string[] {
   const days = dayTerms([said.message.saidAt.at], [readOf(said.message), ...prior]);
   return [...prior.flatMap(termsOf), ...days, ...terms(said.message.name ?? '')];
 }
-
-/** Whether retention has removed in one what the other still has. */
-const saysLess = (one: SaidById, other: SaidById): boolean => wordsIn(one) < wordsIn(other);
-
-const wordsIn = (said: SaidById): number =>
-  [...said.values()]
-    .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
-    .filter(({ content }) => !isWithheld(content)).length;
 
 const priorOf = ({ message, before }: SaidMessage): Message[] =>
   before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];

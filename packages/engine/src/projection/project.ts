@@ -51,9 +51,9 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
   const memories = group.memories ?? (await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some)));
   const points = await makePoints(deps, { tenant, lane, memories, batches, made, said }, cancel);
-  const projected = await write(deps, group, points);
+  await write(deps, points);
   const now = tools.now();
-  const accepted = await ledger.outbox.clear({ seqs: entries.map((entry) => entry.seq), batches: projected }, now);
+  const accepted = await clear(deps, { group, made: points, now });
   if (spaceIn(tenant) === null) meter.searchable(accepted.map((at) => now - at));
   return points.points.some(({ shelf, live, vector }) => shelf === 'memories' && live && askedBy(vector) === null);
 }
@@ -67,23 +67,38 @@ async function upsertInSlices(index: ProjectDeps['index'], points: Made['points'
   }
 }
 
-/**
- * A lane that was cut off before is not projected: by then its owner's name may stand for somebody new. One that is cut
- * off meanwhile is taken back: whoever erases it may have passed already. So is what retention removes meanwhile.
- */
-async function write({ ledger, index }: ProjectDeps, { lane }: LaneGroup, made: Made): Promise<Made['projected']> {
-  const { points, withdrawals, projected } = made;
-  const [first] = [...points, ...withdrawals];
-  if (first === undefined) return projected;
-  if (!made.stands) return projected.map((batch) => ({ ...batch, points: 0 }));
+/** A lane that was cut off before is not projected: by then its owner's name may stand for somebody new. */
+async function write({ index }: ProjectDeps, { stands, points, withdrawals }: Made): Promise<void> {
+  if (!stands) return;
   if (points.length > 0) await upsertInSlices(index, points);
   if (withdrawals.length > 0) await index.withdraw(withdrawals);
-  const anew = await made.anew();
-  if (anew.points.length > 0) await index.upsert(anew.points);
-  const stands = anew.points.length > 0 ? await ledger.erasures.standing(lane) : anew.stands;
-  const { tenant, owner } = first;
-  if (!stands) await index.forget({ tenant, owner, lane });
-  return projected;
+}
+
+interface Written {
+  readonly group: LaneGroup;
+  readonly made: Made;
+  readonly now: Millis;
+}
+
+/**
+ * A lane that was cut off meanwhile is taken back: whoever erases it may have passed already. So is what retention removed
+ * meanwhile. Nothing is cleared before that.
+ */
+async function clear(deps: ProjectDeps, { group, made, now }: Written): Promise<readonly Millis[]> {
+  const { ledger, index } = deps;
+  const { tenant, lane, entries } = group;
+  const seqs = entries.map(({ seq }) => seq);
+  const batches = made.stands ? made.projected : made.projected.map((batch) => ({ ...batch, points: 0 }));
+  const [first] = made.stands ? [...made.points, ...made.withdrawals] : [];
+  let from = first === undefined ? null : made.from;
+  for (;;) {
+    const accepted = await ledger.outbox.clear({ seqs, batches, from }, now);
+    if (accepted !== null || first === undefined) return accepted ?? [];
+    const anew = await made.anew();
+    if (anew.stands) await upsertInSlices(index, anew.points);
+    else await index.forget({ tenant, owner: first.owner, lane });
+    from = anew.stands ? anew.from : null;
+  }
 }
 
 interface LaneGroup extends Unprojected {
@@ -162,7 +177,9 @@ async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<bo
 /** The outbox keeps it all: the sweep projects it once more, with vectors. */
 function byWordsAlone(deps: ProjectDeps): ProjectDeps {
   const wordless = withoutVectors(deps);
-  return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...deps.ledger.outbox, clear: async () => [] } } };
+  const { outbox } = deps.ledger;
+  const clear: typeof outbox.clear = ({ from }, now) => outbox.clear({ seqs: [], batches: [], from }, now);
+  return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...outbox, clear } } };
 }
 
 const slicesOf = (ids: readonly string[], size: number): (readonly string[])[] =>

@@ -123,7 +123,11 @@ describe('the sweep of what the index missed', () => {
     fails = () => null;
     const { outbox } = bench.deps.ledger;
     await outbox.clear(
-      { seqs: (await outbox.ofLane((await aside())[0]?.lane as never, 9)).map(({ seq }) => seq), batches: [] },
+      {
+        seqs: (await outbox.ofLane((await aside())[0]?.lane as never, 9)).map(({ seq }) => seq),
+        batches: [],
+        from: null,
+      },
       0,
     );
     bench.tools.advance(60_000);

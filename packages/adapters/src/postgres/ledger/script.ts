@@ -19,10 +19,10 @@ export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
   return step.value;
 }
 
-/** The same in a transaction that is about to begin. A select goes along with its BEGIN: were that to fail, nothing would have changed. */
+/** The same in a transaction that is about to begin. Selects go along with its BEGIN: were that to fail, nothing would have changed. */
 export async function runOnceBegun<T>(sql: Sql, script: Script<T>, begun: Promise<unknown>): Promise<T> {
   let step = script.next();
-  if (step.done !== true && step.value.kind === 'all') {
+  if (step.done !== true && isSelect(step.value)) {
     const [found] = await Promise.all([answer(sql, step.value), begun]);
     step = script.next(found);
   }
@@ -30,6 +30,9 @@ export async function runOnceBegun<T>(sql: Sql, script: Script<T>, begun: Promis
   while (step.done !== true) step = script.next(await answer(sql, step.value));
   return step.value;
 }
+
+const isSelect = (step: Step): boolean =>
+  step.kind === 'all' || (step.kind === 'together' && step.steps.every(isSelect));
 
 function answer(sql: Sql, step: Step): Promise<unknown> {
   switch (step.kind) {

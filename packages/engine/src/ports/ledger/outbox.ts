@@ -36,6 +36,16 @@ export interface JustApplied {
 export interface Projected {
   readonly seqs: readonly number[];
   readonly batches: readonly ProjectedBatch[];
+  /** What that was made from; null: whatever became of it. */
+  readonly from: MadeFrom | null;
+}
+
+/** What points of one lane were made from, as it was when it was read. */
+export interface MadeFrom {
+  readonly lane: LaneId;
+  readonly messageIds: readonly string[];
+  /** How many of these messages, and of those before each of them, still said something: retention removes what they say. */
+  readonly saying: number;
 }
 
 /** A lane whose changes could not be projected. It is tried again by itself, so that it holds up no other. */
@@ -65,9 +75,10 @@ export interface OutboxStore {
   ofConsolidation(turn: Turn, summaryEvery: number | null): Promise<LeftToDo>;
   /**
    * All this was projected. Batches whose consolidation has nothing left to project become what apply said, with
-   * searchableAt. Answers with when each of them was accepted.
+   * searchableAt. Answers with when each of them was accepted; null: the lane was cut off since, or less is left of what all
+   * this was made from, and nothing is cleared.
    */
-  clear(projected: Projected, now: Millis): Promise<readonly Millis[]>;
+  clear(projected: Projected, now: Millis): Promise<readonly Millis[] | null>;
   /** All memories and applied batches again, for an index that was lost. Returns how many memories. */
   refill(): Promise<number>;
   /** All of one lane again: memories, applied batches, and what counts in its graph. */

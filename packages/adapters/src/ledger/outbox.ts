@@ -215,7 +215,9 @@ interface Aside {
 const lanesAside = asRead('outbox.aside', function* (of: Aside): Script<readonly SetAside[]> {
   const text = 'SELECT * FROM unprojected_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
   return (yield* all<AsideRow>(text, { ...of })).map(({ lane, failures, not_before, code, message, at }) => ({
-    ...{ lane, failures, notBefore: not_before },
+    lane,
+    failures,
+    notBefore: not_before,
     failure: { code, message, at },
   }));
 });

@@ -101,8 +101,12 @@ function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<
 }
 
 const whatIsSaid = (row: ReturnType<typeof eventColumns>) => ({
-  ...{ id: row.id, reason: row.reason, text: row.text, details: row.details },
-  ...{ previous: row.previous, previous_hash: row.previous_hash },
+  id: row.id,
+  reason: row.reason,
+  text: row.text,
+  details: row.details,
+  previous: row.previous,
+  previous_hash: row.previous_hash,
 });
 
 function* forgetVectors(removals: readonly HistoryRemoval[]): Script<void> {

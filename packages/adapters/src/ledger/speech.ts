@@ -194,7 +194,11 @@ const SELECT_SPOKEN = `
   WHERE b.speech_revision > 0`;
 
 const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
-  ...{ id: row.id, tenant: row.tenant, lane: row.lane, owner: ownerFrom(row), scope: scopeFrom(row) },
+  id: row.id,
+  tenant: row.tenant,
+  lane: row.lane,
+  owner: ownerFrom(row),
+  scope: scopeFrom(row),
   revision: row.speech_revision,
   projected: row.projected_revision >= row.speech_revision,
   counts: row.outcome !== null && row.state !== 'undone' && row.stripped_at === null,

@@ -54,7 +54,14 @@ export function counting(
   ].filter(({ value }) => value !== 0);
   return [
     run(insertUsage(condition), {
-      ...{ tenant, lane, consolidationId, step, model, failed, ...usage, at },
+      tenant,
+      lane,
+      consolidationId,
+      step,
+      model,
+      failed,
+      ...usage,
+      at,
       ...unless?.given,
     }),
     run(addToDay(condition), { ...{ tenant: payer, day: dayOf(at), model, failed, ...usage }, ...unless?.given }),

@@ -26,7 +26,16 @@ export const webhookStore = storeOf<WebhookStore>('webhooks', {
     if (row === null) return null;
     const { name, url, events, userId, appId, active, secret, previous } = { ...webhookFrom(row), ...changes };
     return yield* firstAs(webhookFrom, CHANGE_WEBHOOK, {
-      ...{ id, tenant, name, url, events: events.join(' '), userId, appId, active: active ? 1 : 0, secret, now },
+      id,
+      tenant,
+      name,
+      url,
+      events: events.join(' '),
+      userId,
+      appId,
+      active: active ? 1 : 0,
+      secret,
+      now,
       previousSecret: previous?.secret ?? null,
       previousUntil: previous?.until ?? null,
       fresh: changes.active === true ? 1 : 0,
@@ -165,8 +174,17 @@ export function* noteDeliveries(webhooks: readonly Webhook[], notices: readonly 
 }
 
 const newDelivery = ({ id: webhook, tenant }: Webhook, { eventId, lane, subject, type, body, at }: Notice) => ({
-  ...{ id: deliveryIdOf(webhook, eventId), webhook, tenant, lane, subject, event_id: eventId, type, body },
-  ...{ state: 'waiting', due_at: at, created_at: at },
+  id: deliveryIdOf(webhook, eventId),
+  webhook,
+  tenant,
+  lane,
+  subject,
+  event_id: eventId,
+  type,
+  body,
+  state: 'waiting',
+  due_at: at,
+  created_at: at,
 });
 
 /** A delivery as it is stored. */

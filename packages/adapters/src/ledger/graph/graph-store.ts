@@ -65,7 +65,9 @@ const scripted = storeOf<GraphScripts>('graph', {
     ];
     const text = `${SELECT_ENTITIES} WHERE ${conditions.join(' AND ')} ORDER BY e.name_key, e.id LIMIT @limit`;
     const rows = yield* all<OwnedEntity & { readonly name_key: string }>(text, {
-      ...{ ...ownerParams(tenant, owner), limit: page.limit + 1, like },
+      ...ownerParams(tenant, owner),
+      limit: page.limit + 1,
+      like,
       ...(after !== null && { afterName: after[0] ?? '', afterId: after[1] ?? '' }),
     });
     const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.name_key, row.id]);
@@ -86,7 +88,8 @@ const scripted = storeOf<GraphScripts>('graph', {
     ];
     const text = `SELECT r.id, r.valid_from FROM graph_relations r WHERE ${conditions.join(' AND ')} ORDER BY r.valid_from, r.id LIMIT @limit`;
     const rows = yield* all<Pick<RelationRow, 'id' | 'valid_from'>>(text, {
-      ...{ ...ownerParams(tenant, owner), limit: page.limit + 1 },
+      ...ownerParams(tenant, owner),
+      limit: page.limit + 1,
       ...(typeof at === 'number' && { at }),
       ...(relationship !== undefined && { relationship }),
       ...(after !== null && { afterTime: after[0] ?? 0, afterId: after[1] ?? '' }),

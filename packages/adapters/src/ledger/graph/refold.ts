@@ -57,7 +57,9 @@ function* refoldEntities(
   const followings = yield* followingsOf(lane, before);
   const changed = changedEntities(before, followings);
   const rows = changed.map((entity) => ({
-    ...{ id: entity.id, aliases: JSON.stringify(entity.aliases), counts: entity.counts ? 1 : 0 },
+    id: entity.id,
+    aliases: JSON.stringify(entity.aliases),
+    counts: entity.counts ? 1 : 0,
     revision: entity.revision,
   }));
   yield* together(...rows.map((row) => run(UPDATE, { ...row, now })));
@@ -75,7 +77,11 @@ function* entitiesBefore(lane: LaneId, ids: ReadonlySet<string>, moved: readonly
   const others = ends.length === 0 ? [] : yield* all<EntityRow>(SELECT, { lane, ids: [...new Set(ends)] });
   const from = new Map(moved.map((one) => [one.id, one.from === one.id ? null : one.from]));
   return [...asked, ...others].map(({ id, name, revision, aliases, counts, merged_into: end }) => ({
-    ...{ id, name, revision, aliases: JSON.parse(aliases), counts: counts === 1 },
+    id,
+    name,
+    revision,
+    aliases: JSON.parse(aliases),
+    counts: counts === 1,
     mergedInto: from.get(id) === undefined ? end : (from.get(id) ?? null),
   }));
 }

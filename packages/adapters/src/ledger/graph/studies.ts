@@ -41,8 +41,12 @@ export const studyStore = storeOf<StudyStore>('graph', {
     yield* insert(
       'graph_proposals',
       uniquePairs(plan.proposals).map((one) => ({
-        ...{ lane, source: one.source, destination: one.destination, likeness: one.likeness },
-        ...{ consolidation_id: consolidationId, recorded_at: now },
+        lane,
+        source: one.source,
+        destination: one.destination,
+        likeness: one.likeness,
+        consolidation_id: consolidationId,
+        recorded_at: now,
       })),
     );
     yield* together(run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) }), run(FREE, { lane }));

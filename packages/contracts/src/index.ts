@@ -24,10 +24,7 @@ export {
   ConsolidationState,
   ConsolidationView,
   ListConsolidationsQuery,
-  LiveView,
   PlanView,
-  ReadyView,
-  StatsView,
 } from './consolidations.ts';
 export { ContextResult, PostContext } from './context.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';
@@ -99,6 +96,7 @@ export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
 export { CeilingsView, PutCeilings, PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
+export { LiveView, ReadyView, StatsView } from './stats.ts';
 export {
   DependentView,
   ListUndosQuery,

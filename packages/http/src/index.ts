@@ -28,23 +28,19 @@ export {
   translate,
 } from './errors.ts';
 export { allowPages } from './headers.ts';
+export { longPoll, type Polled, waitSignal } from './long-poll.ts';
+export { checkImages, checkTimes, type ImagesTaken } from './messages.ts';
 export { countMore } from './rate-limit.ts';
 export {
-  checkImages,
-  checkTimes,
   given,
   group,
   IdParams,
-  type ImagesTaken,
   idempotencyOf,
   KeyHeader,
   listed,
-  longPoll,
   momentOf,
-  type Polled,
   pageOf,
   routesWith,
-  waitSignal,
 } from './route.ts';
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { longPoll, waitSignal } from './route.ts';
+import { longPoll, waitSignal } from './long-poll.ts';
 import { listen } from './serve.ts';
 import { testShell } from './testing.ts';
 

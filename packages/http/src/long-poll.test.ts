@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { expect, test } from 'vitest';
-import { longPoll, waitSignal } from './route.ts';
+import { longPoll, waitSignal } from './long-poll.ts';
 
 const never = new AbortController().signal;
 const counter = (doneAt: number) => {

@@ -70,16 +70,22 @@ export const tailCommand: Command = {
   about: 'Prints one line per change; with --json one object.',
   options: { user: USER },
   run: async (call) => {
-    const { cancel, out } = call;
-    const watch = watcher(call);
-    await watch();
-    while (!cancel.aborted) {
-      for (const change of await watch()) out.answer(change, lineOf(change));
-      await sleep(POLL_MS, null, { signal: cancel }).catch(() => {});
-    }
+    await follow(call).catch((error: unknown) => {
+      if (!call.cancel.aborted) throw error; // it only ends by Ctrl-C, also in the middle of a request
+    });
     return null;
   },
 };
+
+async function follow(call: Call): Promise<void> {
+  const { cancel, out } = call;
+  const watch = watcher(call);
+  await watch();
+  while (!cancel.aborted) {
+    for (const change of await watch()) out.answer(change, lineOf(change));
+    await sleep(POLL_MS, null, { signal: cancel });
+  }
+}
 
 interface Change {
   readonly kind: 'batch' | 'consolidation';

@@ -8,6 +8,7 @@ import {
   scope,
 } from '@slowwave/engine-testing';
 import { expect, it, test } from 'vitest';
+import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnName, TurnState } from '../ports/schedule.ts';
 import type { LaneId, Priority } from '../words.ts';
@@ -45,8 +46,8 @@ async function dueLanes(users: number, priority: Priority = 'live') {
   return { ledger, tools };
 }
 
-/** Takes the one lane that is due and has it wait until then. */
-async function putOff({ lanes }: Ledger, now: number, until: number): Promise<void> {
+/** Takes the one lane that is due. */
+async function taken({ lanes }: Ledger, now: number): Promise<Turn> {
   const [due] = await lanes.due(now, 1);
   const claim = await lanes.claim(due ?? { lane: '' as LaneId, generation: 0 }, {
     newConsolidationId: 'con_1',
@@ -54,8 +55,12 @@ async function putOff({ lanes }: Ledger, now: number, until: number): Promise<vo
     window: { maxTokens: 1_000, maxBatches: 10 },
   });
   if (claim.kind !== 'claimed') throw new Error(`expected a turn, got ${claim.kind}`);
-  await lanes.release(claim.turn, until);
+  return claim.turn;
 }
+
+/** Takes it, and has it wait until then. */
+const putOff = async (ledger: Ledger, now: number, until: number): Promise<void> =>
+  ledger.lanes.release(await taken(ledger, now), until);
 
 test('due lanes the queue knows nothing of are scheduled, others are left alone', async () => {
   const deps = await dueLanes(3);
@@ -106,6 +111,22 @@ test.each([
     expect(await ledger.lanes.due(tools.now(), 10)).toHaveLength(1);
   },
 );
+
+test('a time of before that a turn writes just after its clock was set back is waited for by nobody', async () => {
+  const { ledger, tools } = await dueLanes(1);
+  const sweep = laneSweep({ ledger, tools }, scheduleOf().schedule);
+  const right = tools.now();
+  const day = right + 24 * 60 * MINUTE_MS;
+  tools.set(day);
+  await sweep();
+  const turn = await taken(ledger, day);
+  tools.set(right + 1_000);
+  await sweep();
+  await ledger.lanes.release(turn, day + MINUTE_MS);
+  tools.advance(11_000);
+  await sweep();
+  expect(await ledger.lanes.due(tools.now(), 10)).toHaveLength(1);
+});
 
 test('what a slow process names whose clock goes on being ahead is left to it', async () => {
   const { ledger, tools } = await dueLanes(1);

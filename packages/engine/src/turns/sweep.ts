@@ -30,6 +30,7 @@ function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let noted: Millis = 0;
   let unchanged = STAYED_LOOKS; // whoever has just begun waits for nobody
+  let wasSetBack = false;
   return async (now) => {
     const isOwn = now < seen - CLOCK_AHEAD_MS;
     if (!isOwn) seen = Math.max(seen, now);
@@ -37,8 +38,10 @@ function clockMinder({ lanes }: Ledger): (now: Millis) => Promise<void> {
     const latest = await lanes.clockSeen(now);
     if (noted > 0) unchanged = latest === noted ? unchanged + 1 : 0;
     const isOver = latest > now + CLOCK_AHEAD_MS && unchanged >= STAYED_LOOKS;
-    await lanes.clockSetBack(now, { all: isOwn || isOver });
-    [seen, lookedAt, noted] = [now, now, latest];
+    const isSetBack = isOwn || isOver;
+    // Once more at the next look: what was under way when the clock was set back may have written a time of before since.
+    await lanes.clockSetBack(now, { all: isSetBack || wasSetBack });
+    [seen, lookedAt, noted, wasSetBack] = [now, now, latest, isSetBack];
   };
 }
 

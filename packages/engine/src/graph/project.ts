@@ -4,7 +4,7 @@ import { listsOfOne } from '../memories/said-ids.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphItem, ProjectedItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
-import type { Cancellation } from '../ports/tools.ts';
+import { type Cancellation, portionsOf } from '../ports/tools.ts';
 import type { Searchable } from '../projection/project.ts';
 import { terms } from '../text/terms.ts';
 import type { LaneId, Owner, Scope } from '../words.ts';
@@ -62,10 +62,8 @@ export async function projectGraphNow(
 async function projectByWords(deps: ProjectGraphDeps, lane: LaneId): Promise<boolean> {
   try {
     const items = await deps.ledger.graph.unprojectedOf(lane, BY_WORDS_MAX);
-    for (let from = 0; from < items.length; from += SLICE) {
-      const slice = items.slice(from, from + SLICE);
-      await write(deps, lane, await pointsInLane(withoutVectors(deps), { lane, items: slice }, NEVER));
-    }
+    for (const part of portionsOf(items, SLICE))
+      await write(deps, lane, await pointsInLane(withoutVectors(deps), { lane, items: part }, NEVER));
     return items.length < BY_WORDS_MAX;
   } catch {
     return false;

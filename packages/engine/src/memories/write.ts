@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
+import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';
@@ -103,8 +104,8 @@ async function attempt(
 async function removeAll(deps: WriteDeps, tenant: TenantId, { ids, appId }: Removing): Promise<RemoveAllResult> {
   let count = 0;
   let unprojected = false;
-  for (let start = 0; start < ids.length; start += SLICE) {
-    const removedSlice = await removeSlice(deps, tenant, { ids: ids.slice(start, start + SLICE), appId });
+  for (const slice of portionsOf(ids, SLICE)) {
+    const removedSlice = await removeSlice(deps, tenant, { ids: slice, appId });
     if (removedSlice.kind === 'conflict') return removedSlice;
     if (removedSlice.kind === 'unprojected') unprojected = true;
     count += removedSlice.count;

@@ -66,6 +66,10 @@ export function atOnce<T>(work: Sliced<T>): T {
 /** Things that are asked for in one call: what it brings comes to this thread in one piece. */
 const PER_CALL = 64;
 
+/** A list in portions of at most so many. */
+export const portionsOf = <T>(list: readonly T[], size: number): (readonly T[])[] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
+
 /** Asks for many things, so many at a time. */
 export async function askedInSlices<Asked, Got>(
   { breathe }: Pick<Tools, 'breathe'>,
@@ -73,8 +77,8 @@ export async function askedInSlices<Asked, Got>(
   ask: (some: readonly Asked[]) => Promise<Iterable<Got>>,
 ): Promise<Got[]> {
   const got: Got[] = [];
-  for (let from = 0; from < asked.length; from += PER_CALL) {
-    got.push(...(await ask(asked.slice(from, from + PER_CALL))));
+  for (const some of portionsOf(asked, PER_CALL)) {
+    got.push(...(await ask(some)));
     await breathe();
   }
   return got;

@@ -9,7 +9,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { OutboxEntry, SaidInLane, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
-import { askedInSlices, type Cancellation } from '../ports/tools.ts';
+import { askedInSlices, type Cancellation, portionsOf } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
@@ -62,9 +62,7 @@ async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancella
 const POINTS_PER_CALL = 200;
 
 async function upsertInSlices(index: ProjectDeps['index'], points: Made['points']): Promise<void> {
-  for (let from = 0; from < points.length; from += POINTS_PER_CALL) {
-    await index.upsert(points.slice(from, from + POINTS_PER_CALL));
-  }
+  for (const part of portionsOf(points, POINTS_PER_CALL)) await index.upsert(part);
 }
 
 /** A lane that was cut off before is not projected: by then its owner's name may stand for somebody new. */
@@ -156,11 +154,11 @@ export async function projectNow(deps: NowDeps, changed: Changed, otherwise: str
 /** Answers whether some of the memories are found by words alone. */
 async function projectAll(deps: ProjectDeps, { memoryIds, consolidationIds = [] }: Changed): Promise<boolean> {
   let some = false;
-  for (const ids of slicesOf(memoryIds, SLICE)) {
+  for (const ids of portionsOf(memoryIds, SLICE)) {
     const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
     some ||= byWords;
   }
-  for (const ids of slicesOf(consolidationIds, CONSOLIDATIONS))
+  for (const ids of portionsOf(consolidationIds, CONSOLIDATIONS))
     await project(deps, { entries: [], batches: await deps.ledger.speech.unprojectedOf(ids) }, NEVER);
   return some;
 }
@@ -181,9 +179,6 @@ function byWordsAlone(deps: ProjectDeps): ProjectDeps {
   const clear: typeof outbox.clear = ({ from }, now) => outbox.clear({ seqs: [], batches: [], from }, now);
   return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...outbox, clear } } };
 }
-
-const slicesOf = (ids: readonly string[], size: number): (readonly string[])[] =>
-  Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
 
 /**
  * Makes the index this ledger's own before anything relies on it: an empty one is filled from the ledger, and one that

@@ -5,6 +5,7 @@ import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import { allOf, PAGE, slicesOf } from '../ports/ledger/page.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
+import { portionsOf } from '../ports/tools.ts';
 import { isStudied } from '../settings.ts';
 import { type LaneId, type MemoryEvent, type Message, type Millis, ownerOf, type TenantId } from '../words.ts';
 import { changedBatch, changesFrom } from './in-space.ts';
@@ -112,9 +113,8 @@ export async function seedGraph(deps: SeedDeps, seeding: Seeding): Promise<boole
     graph.entities.map(({ id, name, kind, self }) => [id, { id: copyId(id, replay.id), name, kind, self }]),
   );
   const statements = inOrder(graph.before).map((statement) => ({ statement, copy: copyOf(statement, replay.id) }));
-  for (let at = 0; at < statements.length; at += SLICE) {
+  for (const slice of portionsOf(statements, SLICE)) {
     if (!(await goOn())) return false;
-    const slice = statements.slice(at, at + SLICE);
     const ends = new Set(slice.flatMap(({ statement }) => endsOf(statement)));
     const entities = [...ends].flatMap((id) => copies.get(id) ?? []);
     const change = { entities, statements: slice.map(({ copy }) => copy), now: deps.tools.now() };
@@ -155,8 +155,8 @@ async function copyVectors(
       relationText({ sourceName: nameOf(source), relationship, destinationName: nameOf(destination) }),
   );
   const texts = [...new Set([...entities.flatMap(({ name, aliases }) => [name, ...aliases]), ...relations])];
-  for (let at = 0; at < texts.length; at += SLICE) {
-    const hashes = texts.slice(at, at + SLICE).map((text) => tools.hash(text));
+  for (const part of portionsOf(texts, SLICE)) {
+    const hashes = part.map((text) => tools.hash(text));
     const vectors = await ledger.thoughts.vectors(life.lane, embedder.fingerprint, hashes);
     if (vectors.size > 0) await ledger.thoughts.storeVectors(lane, embedder.fingerprint, vectors);
   }
@@ -211,10 +211,8 @@ async function saidIn({ ledger: { graph } }: Deps, { lane }: LaneInLife, { tenan
   const said = new Map<string, { readonly statement: Statement; readonly counts: boolean }>();
   const owner = ownerOf(scope);
   const shown = (await allOf((page) => graph.listEntities(tenant, owner, {}, page))).map(({ id }) => id);
-  for (let at = 0; at < shown.length; at += PAGE) {
-    for (const one of await graph.statements(lane, { entities: shown.slice(at, at + PAGE) })) {
-      said.set(one.statement.id, one);
-    }
+  for (const entities of portionsOf(shown, PAGE)) {
+    for (const one of await graph.statements(lane, { entities })) said.set(one.statement.id, one);
   }
   return [...said.values()];
 }

@@ -16,7 +16,7 @@ interface Named<Input, Result> {
   readonly script: (input: Input) => Script<Result>;
 }
 
-export interface Read<Input, Result> extends Named<Input, Result> {
+interface Read<Input, Result> extends Named<Input, Result> {
   readonly kind: 'read';
   /** Whether all its statements have to see the same moment. */
   readonly atOnce: boolean;
@@ -29,7 +29,7 @@ export interface Read<Input, Result> extends Named<Input, Result> {
  */
 type Reach = 'lookup' | 'rows' | 'audit';
 
-export interface Write<Input, Result> extends Named<Input, Result> {
+interface Write<Input, Result> extends Named<Input, Result> {
   readonly kind: 'write';
   /** Whether it is one statement, which needs no more of a transaction than that. */
   readonly isStatement: boolean;
@@ -37,29 +37,6 @@ export interface Write<Input, Result> extends Named<Input, Result> {
 
 /** Every script by its name. A thread knows those of the modules it has loaded. */
 const scripts = new Map<string, Named<never, unknown>>();
-
-/** A script that finds a row or two by their keys, and is asked often. */
-export const asLookup = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: false, reach: 'lookup' });
-
-/** A script of one statement, or of several that need not see the same moment. */
-export const asRead = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Read<Input, Result> =>
-  registered({ kind: 'read', name, script, atOnce: false, reach: 'rows' });
-
-/** A script whose statements all see the same moment. */
-export const asSnapshot = <Input, Result>(
-  name: string,
-  script: (input: Input) => Script<Result>,
-): Read<Input, Result> => registered({ kind: 'read', name, script, atOnce: true, reach: 'rows' });
-
-export const asWrite = <Input, Result>(name: string, script: (input: Input) => Script<Result>): Write<Input, Result> =>
-  registered({ kind: 'write', name, script, isStatement: false });
-
-/** A script that changes something with one statement. */
-export const asStatement = <Input, Result>(
-  name: string,
-  script: (input: Input) => Script<Result>,
-): Write<Input, Result> => registered({ kind: 'write', name, script, isStatement: true });
 
 function registered<One extends Named<never, unknown>>(one: One): One {
   if (scripts.has(one.name)) throw new Error(`two scripts of the ledger are named ${one.name}`);

@@ -1,7 +1,7 @@
 import type {
-  JustApplied,
   LaneId,
   LeftToDo,
+  Millis,
   OutboxEntry,
   OutboxStore,
   Projected,
@@ -10,11 +10,11 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
-import { type Access, asLookup, asRead, asSnapshot, asWrite } from './access.ts';
+import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
-import { all, first, insert, run, type Script, together } from './script.ts';
+import { all, allAs, counted, first, type Given, idsOf, insert, run, type Script, together } from './script.ts';
 import {
   isAsMade,
   LOST,
@@ -30,23 +30,52 @@ import {
 import { dueSummary } from './summaries.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
-export const outboxStore = ({ read, write }: Access): OutboxStore => ({
-  pending: (limit, left = NOTHING_LEFT) => read(pendingEntries, { limit, ...left }),
-  ofLane: (lane, limit) => read(entriesOfLane, { lane, limit }),
-  ofMemories: (ids) => read(entriesOfMemories, { ids }),
-  ofConsolidation: (turn, summaryEvery) => read(leftOfConsolidation, { turn, summaryEvery }),
-  clear: (projected, now) => write(clear, { projected, now }),
-  setAside: (lanes) => write(setAside, lanes),
-  takeUp: (lanes) => write(takeUp, lanes),
-  aside: (until, limit) => read(lanesAside, { until, limit }),
-  countAside: () => read(countAside, null),
-  refill: async () => {
-    const filled = await inSlices((slice) => write(refillMemories, slice));
-    await inSlices((slice) => write(refillSpeech, slice));
-    return filled;
-  },
-  reproject: (lane) => write(reproject, { lane }),
-  refilling: () => read(isRefilling, null),
+export function outboxStore(access: Access): OutboxStore {
+  const { refillMemories: memories, refillSpeech: speech, ...store } = scripted(access);
+  return {
+    ...store,
+    refill: async () => {
+      const filled = await inSlices(memories);
+      await inSlices(speech);
+      return filled;
+    },
+  };
+}
+
+interface OutboxScripts extends Omit<OutboxStore, 'refill'> {
+  refillMemories(slice: SliceAfter): Promise<Refilled>;
+  refillSpeech(slice: SliceAfter): Promise<Refilled>;
+}
+
+const scripted = storeOf<OutboxScripts>('outbox', {
+  /** Oldest first, without those of lanes that are set aside. */
+  pending: read((limit, left = NOTHING_LEFT) =>
+    entries(`${notAside('outbox.lane')} AND ${NOT_JUST_APPLIED} ORDER BY seq LIMIT @limit`, { limit, ...left }),
+  ),
+  ofLane: read((lane, limit) => entries('lane = @lane ORDER BY seq LIMIT @limit', { lane, limit })),
+  ofMemories: read((ids) => entries('memory_id IN :ids ORDER BY seq', { ids })),
+  ofConsolidation: snapshot(leftOfConsolidation),
+  clear: write(clear),
+  setAside: write(setAside),
+  takeUp: write(function* (lanes) {
+    if (lanes.length > 0) yield* run('DELETE FROM unprojected_lanes WHERE lane IN :lanes', { lanes });
+  }),
+  /** Those to be tried again until then, first ones first. */
+  aside: read((until, limit) => {
+    const text = 'SELECT * FROM unprojected_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
+    return allAs(asideFrom, text, { until, limit });
+  }),
+  countAside: read(() => counted('SELECT count(*) AS count FROM unprojected_lanes')),
+  refillMemories: write(refillMemories),
+  refillSpeech: write(refillSpeech),
+  reproject: write(reproject),
+  /** An entry that the last refill made is still there. */
+  refilling: lookup(function* () {
+    const text = `
+      SELECT 1 AS found FROM outbox
+      WHERE seq <= (SELECT CAST(value AS bigint) FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;
+    return (yield* first(text)) !== null;
+  }),
 });
 
 interface EntryRow {
@@ -56,35 +85,18 @@ interface EntryRow {
   readonly lane: LaneId;
 }
 
-function* entries(condition: string, given: Parameters<typeof all>[1]): Script<readonly OutboxEntry[]> {
-  const rows = yield* all<EntryRow>(`SELECT seq, memory_id, tenant, lane FROM outbox WHERE ${condition}`, given);
-  return rows.map(({ seq, memory_id: memoryId, tenant, lane }) => ({ seq, memoryId, tenant, lane }));
-}
+const entries = (condition: string, given: Given): Script<readonly OutboxEntry[]> =>
+  allAs(entryFrom, `SELECT seq, memory_id, tenant, lane FROM outbox WHERE ${condition}`, given);
 
-/** Oldest first, without those of lanes that are set aside. */
-const pendingEntries = asRead('outbox.pending', (of: { limit: number } & JustApplied) =>
-  entries(`${notAside('outbox.lane')} AND ${NOT_JUST_APPLIED} ORDER BY seq LIMIT @limit`, { ...of }),
-);
+const entryFrom = ({ seq, memory_id: memoryId, tenant, lane }: EntryRow): OutboxEntry => ({
+  ...{ seq, memoryId, tenant, lane },
+});
 
 const NOT_JUST_APPLIED = `NOT EXISTS (
   SELECT 1 FROM consolidations c
   WHERE c.id = outbox.consolidation_id AND c.applied_at > @after AND c.applied_at <= @upTo)`;
 
-const entriesOfLane = asRead('outbox.ofLane', (of: { lane: LaneId; limit: number }) =>
-  entries('lane = @lane ORDER BY seq LIMIT @limit', of),
-);
-
-const entriesOfMemories = asRead('outbox.ofMemories', ({ ids }: { ids: readonly string[] }) =>
-  entries('memory_id IN :ids ORDER BY seq', { ids }),
-);
-
-interface Leaving {
-  readonly turn: Turn;
-  readonly summaryEvery: number | null;
-}
-
-const leftOfConsolidation = asSnapshot('outbox.ofConsolidation', function* (of: Leaving): Script<LeftToDo> {
-  const { turn, summaryEvery } = of;
+function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<LeftToDo> {
   const id = turn.consolidationId;
   const [found, rows, summary] = yield* together(
     entries('consolidation_id = @id ORDER BY seq', { id }),
@@ -93,7 +105,7 @@ const leftOfConsolidation = asSnapshot('outbox.ofConsolidation', function* (of: 
   );
   const [remembered, batches] = yield* together(rememberedIn(found, turn), spokenOf(rows));
   return { entries: found, ...remembered, batches, summary };
-});
+}
 
 type Remembered = Pick<LeftToDo, 'memories' | 'said'>;
 
@@ -104,17 +116,11 @@ function* rememberedIn(found: readonly OutboxEntry[], { consolidationId: id, lan
   return { memories, said: yield* saidInLane({ lane, ids: sourcesOf(memories) }) };
 }
 
-interface Clear {
-  readonly projected: Projected;
-  readonly now: number;
-}
-
 /**
  * All this was projected. Whoever clears entries of a consolidation holds its lock: of two at once, the second
  * must see that the first took the others. Answers with when the batches that are searchable by it were accepted.
  */
-const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Script<readonly number[] | null> {
-  const { seqs, batches, from } = projected;
+function* clear({ seqs, batches, from }: Projected, now: Millis): Script<readonly Millis[] | null> {
   const [ended, isSo] = yield* together(
     all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) }),
     isAsMade(from),
@@ -130,7 +136,7 @@ const clear = asWrite('outbox.clear', function* ({ projected, now }: Clear): Scr
     now,
   );
   return finished.map((row) => row.accepted_at);
-});
+}
 
 const LOCK_CONSOLIDATIONS = `
   SELECT id FROM consolidations
@@ -150,7 +156,7 @@ interface Finished {
 /** Applied batches whose consolidation has nothing left to project become what apply said, and are noted to be projected. */
 function* finish(
   consolidations: readonly { readonly id: string }[],
-  given: { readonly rows: Projected['batches']; readonly now: number },
+  given: { readonly rows: Projected['batches']; readonly now: Millis },
 ): Script<readonly Finished[]> {
   if (consolidations.length === 0) return [];
   return yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), ...given });
@@ -182,7 +188,7 @@ interface AsideRow {
  * Lanes whose changes could not be projected, with when each is tried again. Under their locks none of them begins
  * to be erased; and in one order, whoever does it: two that wait for each other would be one too many.
  */
-const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[]): Script<void> {
+function* setAside(lanes: readonly SetAside[]): Script<void> {
   const asides = new Map(lanes.map((one) => [one.lane, one]));
   const locked = yield* lockLanes(asides.keys());
   const standing = locked.filter(({ erasure }) => erasure === null);
@@ -191,6 +197,13 @@ const setAside = asWrite('outbox.setAside', function* (lanes: readonly SetAside[
     standing.flatMap(({ id }) => asideColumns(asides.get(id))),
     REPLACE_ASIDE,
   );
+}
+
+const asideFrom = ({ lane, failures, not_before, code, message, at }: AsideRow): SetAside => ({
+  lane,
+  failures,
+  notBefore: not_before,
+  failure: { code, message, at },
 });
 
 function asideColumns(one: SetAside | undefined): readonly AsideRow[] {
@@ -202,37 +215,13 @@ function asideColumns(one: SetAside | undefined): readonly AsideRow[] {
 const REPLACE_ASIDE = `ON CONFLICT (lane) DO UPDATE SET failures = excluded.failures, not_before = excluded.not_before,
     code = excluded.code, message = excluded.message, at = excluded.at`;
 
-const takeUp = asWrite('outbox.takeUp', function* (lanes: readonly LaneId[]): Script<void> {
-  if (lanes.length > 0) yield* run('DELETE FROM unprojected_lanes WHERE lane IN :lanes', { lanes });
-});
-
-interface Aside {
-  readonly until: number;
-  readonly limit: number;
-}
-
-/** Those to be tried again until then, first ones first. */
-const lanesAside = asRead('outbox.aside', function* (of: Aside): Script<readonly SetAside[]> {
-  const text = 'SELECT * FROM unprojected_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
-  return (yield* all<AsideRow>(text, { ...of })).map(({ lane, failures, not_before, code, message, at }) => ({
-    lane,
-    failures,
-    notBefore: not_before,
-    failure: { code, message, at },
-  }));
-});
-
-const countAside = asRead('outbox.countAside', function* (_: null): Script<number> {
-  return (yield* first<{ lanes: number }>('SELECT count(*) AS lanes FROM unprojected_lanes'))?.lanes ?? 0;
-});
-
 /**
  * All memories again, a slice at a time so that no transaction is long. Entries get new numbers: one that was read
  * before may still be projected into the index that was lost, and cleared.
  */
-const refillMemories = asWrite('outbox.refillMemories', function* (slice: SliceAfter): Script<Refilled> {
+function* refillMemories(slice: SliceAfter): Script<Refilled> {
   const text = 'SELECT id FROM memories WHERE id > @after ORDER BY id LIMIT @limit';
-  const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);
+  const ids = yield* idsOf(text, { ...slice });
   if (ids.length === 0) return { last: null, filled: 0 };
   yield* run('DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN :ids', { ids });
   yield* run(
@@ -242,34 +231,26 @@ const refillMemories = asWrite('outbox.refillMemories', function* (slice: SliceA
   );
   yield* run(REFILLED_TO);
   return { last: ids.at(-1) ?? null, filled: ids.length };
-});
+}
 
 /** Until the entries up to this number are projected, the index misses memories. */
 const REFILLED_TO = `
   INSERT INTO meta (key, value) SELECT 'outbox_refilled_to', coalesce(max(seq), 0)::text FROM outbox WHERE true
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** An entry that the last refill made is still there. */
-const isRefilling = asLookup('outbox.refilling', function* (_: null): Script<boolean> {
-  const text = `
-    SELECT 1 AS found FROM outbox
-    WHERE seq <= (SELECT CAST(value AS bigint) FROM meta WHERE key = 'outbox_refilled_to') LIMIT 1`;
-  return (yield* first(text)) !== null;
-});
-
 /** The same of applied batches, with the messages of each. What is projected to the lost index meanwhile is projected once more. */
-const refillSpeech = asWrite('outbox.refillSpeech', function* (slice: SliceAfter): Script<Refilled> {
+function* refillSpeech(slice: SliceAfter): Script<Refilled> {
   const text = `
     SELECT id FROM batches WHERE id > @after AND outcome IS NOT NULL ORDER BY id LIMIT @limit FOR NO KEY UPDATE`;
-  const ids = (yield* all<{ id: string }>(text, { ...slice })).map(({ id }) => id);
+  const ids = yield* idsOf(text, { ...slice });
   yield* run(`${FORGET_TOLD} WHERE id IN :ids`, { ids });
   return { last: ids.at(-1) ?? null, filled: ids.length };
-});
+}
 
 const FORGET_TOLD = `UPDATE batches SET projected_revision = ${LOST}, speech_revision = speech_revision + 1`;
 
 /** All of a lane again. Entries get new numbers: one that was read before may still be projected, and cleared. */
-const reproject = asWrite('outbox.reproject', function* ({ lane }: { lane: LaneId }): Script<void> {
+function* reproject(lane: LaneId): Script<void> {
   const locked = yield* lockLane(lane);
   if (locked === null || locked.erasure !== null) return;
   yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });
@@ -283,4 +264,4 @@ const reproject = asWrite('outbox.reproject', function* ({ lane }: { lane: LaneI
     const again = 'unprojected_at = coalesce(unprojected_at, 0), revision = revision + 1';
     yield* run(`UPDATE ${table} SET ${again} WHERE lane = @lane AND counts = 1`, { lane });
   }
-});
+}

@@ -8,27 +8,47 @@ import type {
   SpokenBatch,
   TenantId,
 } from '@slowwave/engine';
-import { type Access, asLookup, asRead } from './access.ts';
+import { lookup, read, storeOf } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { all, first, type Given, run, type Script } from './script.ts';
+import { all, counted, first, type Given, idsOf, run, type Script } from './script.ts';
 
 /**
  * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is
  * projected again.
  */
-export const speechStore = ({ read }: Access): SpeechStore => ({
-  said: (lane, ids) => read(findSaid, { lane, ids }),
-  unprojected: (limit, left = NOTHING_LEFT) => read(unprojected, { limit, ...left }),
-  unprojectedIn: (lane, limit) => read(unprojectedInLane, { lane, limit }),
-  unprojectedOf: (ids) => read(unprojectedOf, { ids }),
-  refilling: () => read(isRefilling, null),
-  batches: (ids) => read(batchesById, { ids }),
-  every: ({ after, limit, changedSince }) =>
-    read(everyBatch, { after: after ?? '', limit, changedSince: changedSince ?? 0 }),
-  hearers: (batchIds) => read(hearersOf, { batchIds }),
-  points: (tenant) => read(countPoints, { tenant }),
+export const speechStore = storeOf<SpeechStore>('speech', {
+  said: read((lane, ids) => saidInLane({ lane, ids })),
+  unprojected: read((limit, left = NOTHING_LEFT) => {
+    const rest = '(b.applied_at IS NULL OR b.applied_at <= @after OR b.applied_at > @upTo)';
+    return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} AND ${rest} ${LOST_LAST}`, { limit, ...left });
+  }),
+  unprojectedIn: read((lane, limit) => spokenWhere(`${UNPROJECTED} AND b.lane = @lane ${LOST_LAST}`, { lane, limit })),
+  unprojectedOf: read((ids) => spokenWhere(`b.consolidation_id IN :ids AND ${UNPROJECTED} ORDER BY b.id`, { ids })),
+  /** A batch of a lost index was not projected since. */
+  refilling: lookup(function* () {
+    const text = `SELECT 1 AS found FROM batches b WHERE ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
+    return (yield* first(text)) !== null;
+  }),
+  batches: read((ids) => spokenWhere('b.id IN :ids ORDER BY b.id', { ids })),
+  every: read(({ after, limit, changedSince }) => {
+    const changed = 'greatest(coalesce(b.applied_at, 0), coalesce(b.speech_revised_at, 0)) >= @changedSince';
+    return spokenWhere(`b.id > @after AND l.erasure IS NULL AND ${changed} ORDER BY b.id LIMIT @limit`, {
+      ...{ after: after ?? '', limit, changedSince: changedSince ?? 0 },
+    });
+  }),
+  hearers: read((batchIds) => idsOf(`${SELECT_HEARERS} ORDER BY id`, { batchIds })),
+  points: read((tenant) =>
+    counted('SELECT coalesce(sum(points), 0)::bigint AS count FROM batches WHERE tenant = @tenant AND points > 0', {
+      tenant,
+    }),
+  ),
 });
+
+/** Nothing is left to others. */
+export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };
+
+const LOST_LAST = 'ORDER BY b.projected_revision DESC, b.id LIMIT @limit';
 
 interface OfLane {
   readonly lane: LaneId;
@@ -36,8 +56,6 @@ interface OfLane {
 }
 
 type Said = readonly SaidMessage[];
-
-const findSaid = asRead('speech.said', saidInLane);
 
 export function* saidInLane(of: OfLane): Script<SaidInLane> {
   const rows = yield* all<FoundRow>(SELECT_IN_LANE, { ...of });
@@ -108,51 +126,7 @@ export function* isAsMade(from: MadeFrom | null): Script<boolean> {
   return row?.stands === 1 && row.saying >= from.saying;
 }
 
-interface Some {
-  readonly limit: number;
-}
-
 type Spoken = readonly SpokenBatch[];
-
-const unprojected = asRead('speech.unprojected', (of: Some & JustApplied): Script<Spoken> => {
-  const rest = '(b.applied_at IS NULL OR b.applied_at <= @after OR b.applied_at > @upTo)';
-  return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} AND ${rest} ${LOST_LAST}`, { ...of });
-});
-
-/** Nothing is left to others. */
-export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };
-
-interface SomeOfLane extends Some {
-  readonly lane: LaneId;
-}
-
-const unprojectedInLane = asRead('speech.unprojectedIn', (of: SomeOfLane): Script<Spoken> => {
-  return spokenWhere(`${UNPROJECTED} AND b.lane = @lane ${LOST_LAST}`, { ...of });
-});
-
-const LOST_LAST = 'ORDER BY b.projected_revision DESC, b.id LIMIT @limit';
-
-interface Ids {
-  readonly ids: readonly string[];
-}
-
-const unprojectedOf = asRead('speech.unprojectedOf', (of: Ids): Script<Spoken> => {
-  return spokenWhere(`b.consolidation_id IN :ids AND ${UNPROJECTED} ORDER BY b.id`, { ...of });
-});
-
-const batchesById = asRead('speech.batches', (of: Ids): Script<Spoken> => {
-  return spokenWhere('b.id IN :ids ORDER BY b.id', { ...of });
-});
-
-interface Every extends Some {
-  readonly after: string;
-  readonly changedSince: number;
-}
-
-const everyBatch = asRead('speech.every', (of: Every): Script<Spoken> => {
-  const changed = 'greatest(coalesce(b.applied_at, 0), coalesce(b.speech_revised_at, 0)) >= @changedSince';
-  return spokenWhere(`b.id > @after AND l.erasure IS NULL AND ${changed} ORDER BY b.id LIMIT @limit`, { ...of });
-});
 
 /** Batches `b` of lanes `l` that an index knows or is to know, with what they say. */
 function* spokenWhere(condition: string, given: Given): Script<Spoken> {
@@ -240,32 +214,6 @@ export const TOLD = `
   ) AS n JOIN batches b ON b.id = n.id AND b.speech_revision = n.revision AND b.projected_revision < n.revision`;
 
 export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE ${UNPROJECTED}`;
-
-/** Whether a batch of a lost index was not projected since. */
-const isRefilling = asLookup('speech.refilling', function* (_: null): Script<boolean> {
-  const text = `
-    SELECT 1 AS found FROM batches b WHERE ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
-  return (yield* first(text)) !== null;
-});
-
-interface OfTenant {
-  readonly tenant: TenantId;
-}
-
-const countPoints = asRead('speech.points', function* ({ tenant }: OfTenant): Script<number> {
-  const text = `
-    SELECT coalesce(sum(points), 0)::bigint AS points FROM batches WHERE tenant = @tenant AND points > 0`;
-  return (yield* first<{ points: number }>(text, { tenant }))?.points ?? 0;
-});
-
-interface OfBatches {
-  readonly batchIds: readonly string[];
-}
-
-const hearersOf = asRead('speech.hearers', function* ({ batchIds }: OfBatches): Script<readonly string[]> {
-  const rows = yield* all<{ id: string }>(`${SELECT_HEARERS} ORDER BY id`, { batchIds });
-  return rows.map(({ id }) => id);
-});
 
 /** They are found by what those batches said: they are projected again. */
 export function* projectHearersAgain(batchIds: readonly string[]): Script<void> {

@@ -1,12 +1,12 @@
-import type { LaneId, SummaryCall, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
-import { type Access, asStatement, snapshot, statement, storeOf, write } from './access.ts';
+import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
+import { snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
 
-const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
+export const summaryStore = storeOf<SummaryStore>('summaries', {
   /** What a refresh starts from; null when none is due any more. */
   read: snapshot(function* (refresh, { every, limit }) {
     const of = { id: Number(refresh.scope), lane: refresh.lane };
@@ -35,16 +35,15 @@ const scripted = storeOf<Omit<SummaryStore, 'countCall'>>('summaries', {
     );
     return { kind: stored === 1 ? 'stored' : 'overtaken' };
   }),
+  /** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
+  countCall: statement(function* (tenant, account, call) {
+    const lane = 'lane' in account ? account.lane : NO_LANE;
+    yield* ifHeld({ text: COUNTED_FOR, given: { lane } }, ...counting({ tenant, lane, consolidationId: '' }, call));
+  }),
   forget: write(function* (lane) {
     yield* lockLane(lane);
     yield* forgetSummaries(lane);
   }),
-});
-
-export const summaryStore = (access: Access): SummaryStore => ({
-  ...scripted(access),
-  countCall: (tenant, account, call) =>
-    access.write(countCall, { by: { tenant, lane: 'lane' in account ? account.lane : NO_LANE }, call }),
 });
 
 type Due = Script<SummaryRefresh | null>;
@@ -103,22 +102,8 @@ const SELECT_SAID = `
     AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)
   ORDER BY m.seq DESC LIMIT @limit`;
 
-interface CallerOf {
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-}
-
-interface Called {
-  readonly by: CallerOf;
-  readonly call: SummaryCall;
-}
-
-/** Counts a call that belongs to no consolidation; for a lane that was erased in the meantime none, its usage is gone too. */
-const countCall = asStatement('summaries.countCall', function* ({ by, call }: Called): Script<void> {
-  const { lane } = by;
-  const standing = "SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)";
-  yield* ifHeld({ text: standing, given: { lane } }, ...counting({ ...by, consolidationId: '' }, call));
-});
+const COUNTED_FOR = `
+  SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)`;
 
 /** Summaries go back to covering nothing; refreshes under way no longer fit. */
 export function* forgetSummaries(lane: LaneId): Script<void> {

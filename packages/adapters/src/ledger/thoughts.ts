@@ -6,9 +6,6 @@ import type {
   KnownVectors,
   LaneId,
   LastLook,
-  ModelCall,
-  Page,
-  Paged,
   Plan,
   Scope,
   Stored,
@@ -17,7 +14,7 @@ import type {
   ThoughtStore,
   Turn,
 } from '@slowwave/engine';
-import { type Access, asLookup, asRead, asSnapshot, asStatement } from './access.ts';
+import { type Access, lookup, read, snapshot, statement, storeOf } from './access.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
@@ -27,40 +24,78 @@ import {
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
-import { all, first, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
+import { all, allAs, first, firstAs, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { type Caller, counting } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
 
-export const thoughtStore = ({ read, write }: Access): ThoughtStore => ({
-  gather: (turn, recentCount) => read(gather, { turn, recentCount }),
-  context: (lane, scope, recentCount) => read(contextOf, { lane, scope, recentCount }),
-  answer: (consolidationId, step, inputHash) => read(findAnswer, { consolidationId, step, inputHash }),
-  lastLook: (turn, asked) => read(lastLook, { turn, asked }),
-  storeAnswer: async (turn, answer) => {
-    const stored = await write(storeAnswer, { turn, answer });
-    if (stored.kind === 'fenced') await write(keepLate, { turn, answer });
-    return stored;
-  },
-  answers: (consolidationId) => read(listAnswers, { consolidationId }),
-  countFailedCall: (turn, call) => write(countFailedCall, { turn, call }),
-  storePlan: (turn, plan) => write(storePlan, { turn, plan }),
-  plan: (consolidationId) => read(planOf, { consolidationId }),
-  get: (tenant, id) => read(getConsolidation, { tenant, id }),
-  list: (tenant, filter, page) => read(listConsolidations, { tenant, filter, page }),
-  vectors: (lane, fingerprint, textHashes) => read(vectorsOf, { lane, fingerprint, textHashes }),
-  storeVectors: (lane, fingerprint, vectors) => write(storeVectors, { lane, fingerprint, vectors }),
-  refusedTexts: (fingerprint) => read(refusedTexts, fingerprint),
-});
-
-interface Gather {
-  readonly turn: Turn;
-  readonly recentCount: number;
+export function thoughtStore(access: Access): ThoughtStore {
+  const { keepLate, ...store } = scripted(access);
+  return {
+    ...store,
+    storeAnswer: async (turn, answer) => {
+      const stored = await store.storeAnswer(turn, answer);
+      if (stored.kind === 'fenced') await keepLate(turn, answer);
+      return stored;
+    },
+  };
 }
 
+interface ThoughtScripts extends ThoughtStore {
+  /** The answer of a turn that has lost its lane, for whoever has it now: it was paid for. */
+  keepLate(turn: Turn, answer: StoredAnswer): Promise<void>;
+}
+
+const scripted = storeOf<ThoughtScripts>('thoughts', {
+  gather: snapshot(gather),
+  context: snapshot(contextOf),
+  answer: lookup(findAnswer),
+  lastLook: lookup(lastLook),
+  /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
+  storeAnswer: statement(function* (turn, answer) {
+    return storedIf(yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer)));
+  }),
+  keepLate: statement(function* (turn, answer) {
+    yield* ifHeld(laneAt(turn), ...keeping(turn, answer));
+  }),
+  /** In the order they came. */
+  answers: read((consolidationId) =>
+    allAs(answerFrom, 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq', {
+      consolidationId,
+    }),
+  ),
+  /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
+  countFailedCall: statement((turn, call) => inOne(...counting(turn, { ...call, failed: true }))),
+  /** A plan is stored before anything changes. */
+  storePlan: statement(function* (turn, plan) {
+    const id = turn.consolidationId;
+    const isHeld = yield* ifHeld(
+      laneHeldBy(turn),
+      run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) }),
+      run("UPDATE consolidations SET state = 'planned' WHERE id = @id AND :held", { id }),
+    );
+    return storedIf(isHeld);
+  }),
+  /** The newest round. */
+  plan: lookup((id) => firstAs(({ plan }: { plan: string }) => JSON.parse(plan) as Plan, NEWEST_PLAN, { id })),
+  get: read((tenant, id) =>
+    firstAs(
+      consolidationFrom,
+      `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isStanding('c.lane')}`,
+      { tenant, id },
+    ),
+  ),
+  list: read((tenant, filter, page) => newestFirst(CONSOLIDATIONS, page, { tenant, ...filter })),
+  vectors: read(vectorsOf),
+  storeVectors: statement(storeVectors),
+  refusedTexts: read(countRefused),
+});
+
+const storedIf = (isHeld: boolean): Stored => ({ kind: isHeld ? 'stored' : 'fenced' });
+
 /** What a turn reads of the conversation, all of one moment. Answers are there where it was begun before. */
-const gather = asSnapshot('thoughts.gather', function* ({ turn, recentCount }: Gather): Script<Gathered> {
+function* gather(turn: Turn, recentCount: number): Script<Gathered> {
   const { tenant, batchIds: ids, consolidationId: id } = turn;
   const [messages, batches] = yield* together(
     all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit: recentCount }),
@@ -82,7 +117,7 @@ const gather = asSnapshot('thoughts.gather', function* ({ turn, recentCount }: G
     },
     ...termsFrom(head),
   };
-});
+}
 
 type HeardRow = MessageRow & { readonly is_pinned: 0 | 1 };
 
@@ -98,12 +133,6 @@ interface PinnedRow extends TermsColumns {
   readonly is_answered: 0 | 1 | null;
 }
 
-interface ContextOf {
-  readonly lane: LaneId;
-  readonly scope: Scope;
-  readonly recentCount: number;
-}
-
 /** The answers of a turn, and of those of its batches that were undone before. In the order they came. */
 const SELECT_USABLE = `
   SELECT * FROM answers
@@ -116,8 +145,7 @@ const SELECT_USABLE = `
 const formerFrom = (row: AnswerRow): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
 
 /** What a batch of a scope would be gathered with if it were claimed now. */
-const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Script<ConversationContext> {
-  const { lane, scope, recentCount } = of;
+function* contextOf(lane: LaneId, scope: Scope, recentCount: number): Script<ConversationContext> {
   const row = yield* first<{ id: number; tenant: TenantId; summary: string | null }>(SELECT_SCOPE_OF_LANE, {
     lane,
     ...scope,
@@ -130,7 +158,7 @@ const contextOf = asSnapshot('thoughts.context', function* (of: ContextOf): Scri
     limit: recentCount,
   });
   return { summary: row.summary, recent: recent.map(messageFrom).reverse() };
-});
+}
 
 const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
 
@@ -168,36 +196,24 @@ const SELECT_HEARD = `
     )}) AS r
   ) AS heard ORDER BY seq`;
 
-interface Looking {
-  readonly turn: Turn;
-  readonly asked: Asked;
-}
-
 /** A row where the turn has its lane; with nulls where nothing is answered. */
 type LookRow = AnswerRow | { readonly [Name in keyof AnswerRow]: null };
 
-const lastLook = asLookup('thoughts.lastLook', function* ({ turn, asked }: Looking): Script<LastLook> {
-  const { tenant, lane, epoch, consolidationId } = turn;
+function* lastLook({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked): Script<LastLook> {
   const row = yield* first<LookRow>(SELECT_LOOK, { tenant, lane, epoch, consolidationId, ...asked });
   return { holds: row !== null, answer: row === null || row.step === null ? null : answerFrom(row) };
-});
+}
 
 const SELECT_LOOK = `
   SELECT a.* FROM lanes l
   LEFT JOIN answers a ON a.consolidation_id = l.consolidation_id AND a.input_hash = @inputHash AND a.step IN :steps
   WHERE ${HELD} LIMIT 1`;
 
-interface AnswerKey {
-  readonly consolidationId: string;
-  readonly step: string;
-  readonly inputHash: string;
-}
-
-const findAnswer = asLookup('thoughts.answer', function* (key: AnswerKey): Script<StoredAnswer | null> {
-  const row = yield* first<AnswerRow>(SELECT_ANSWER, { ...key });
+function* findAnswer(consolidationId: string, step: string, inputHash: string): Script<StoredAnswer | null> {
+  const row = yield* first<AnswerRow>(SELECT_ANSWER, { consolidationId, step, inputHash });
   if (row === null) return null;
-  return row.consolidation_id === key.consolidationId ? answerFrom(row) : formerFrom(row);
-});
+  return row.consolidation_id === consolidationId ? answerFrom(row) : formerFrom(row);
+}
 
 /** Its own, or the newest that was given to an undone consolidation of its batches. */
 const SELECT_ANSWER = `
@@ -207,34 +223,6 @@ const SELECT_ANSWER = `
     UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f
     WHERE b.consolidation_id = @consolidationId)
   ORDER BY CASE WHEN consolidation_id = @consolidationId THEN 0 ELSE 1 END, seq DESC LIMIT 1`;
-
-interface OfConsolidation {
-  readonly consolidationId: string;
-}
-
-const listAnswers = asRead('thoughts.answers', answersOf);
-
-/** In the order they came. */
-function* answersOf(of: OfConsolidation): Script<readonly StoredAnswer[]> {
-  const text = 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq';
-  return (yield* all<AnswerRow>(text, { ...of })).map(answerFrom);
-}
-
-interface StoreAnswer {
-  readonly turn: Turn;
-  readonly answer: StoredAnswer;
-}
-
-/** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
-const storeAnswer = asStatement('thoughts.storeAnswer', function* ({ turn, answer }: StoreAnswer): Script<Stored> {
-  const isHeld = yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer));
-  return { kind: isHeld ? 'stored' : 'fenced' };
-});
-
-/** That of a turn that has lost its lane, for whoever has it now: it was paid for. */
-const keepLate = asStatement('thoughts.keepLate', function* ({ turn, answer }: StoreAnswer): Script<void> {
-  yield* ifHeld(laneAt(turn), ...keeping(turn, answer));
-});
 
 /** Counts before it keeps: what is there is not counted again, nor is what an undone consolidation has paid for. */
 export function keeping(by: Caller, answer: StoredAnswer): readonly Script<unknown>[] {
@@ -258,62 +246,9 @@ const INSERT_ANSWER = `
   WHERE :held
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
-interface FailedCall {
-  readonly turn: Caller;
-  readonly call: ModelCall;
-}
-
-/** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-const countFailedCall = asStatement('thoughts.countFailedCall', function* ({ turn, call }: FailedCall): Script<void> {
-  yield* inOne(...counting(turn, { ...call, failed: true }));
-});
-
-interface StorePlan {
-  readonly turn: Turn;
-  readonly plan: Plan;
-}
-
-/** A plan is stored before anything changes. */
-const storePlan = asStatement('thoughts.storePlan', function* ({ turn, plan }: StorePlan): Script<Stored> {
-  const id = turn.consolidationId;
-  const isHeld = yield* ifHeld(
-    laneHeldBy(turn),
-    run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) }),
-    run("UPDATE consolidations SET state = 'planned' WHERE id = @id AND :held", { id }),
-  );
-  return { kind: isHeld ? 'stored' : 'fenced' };
-});
-
 const UPSERT_PLAN = `
   INSERT INTO plans (consolidation_id, round, plan) SELECT @id, @round, @plan::jsonb WHERE :held
   ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
-
-/** The newest round. */
-const planOf = asLookup('thoughts.plan', function* (of: OfConsolidation): Script<Plan | null> {
-  const row = yield* first<{ plan: string }>(NEWEST_PLAN, { id: of.consolidationId });
-  return row === null ? null : JSON.parse(row.plan);
-});
-
-interface OneOf {
-  readonly tenant: TenantId;
-  readonly id: string;
-}
-
-const getConsolidation = asRead('thoughts.get', function* (of: OneOf): Script<Consolidation | null> {
-  const text = `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isStanding('c.lane')}`;
-  const row = yield* first<ConsolidationRow>(text, { ...of });
-  return row === null ? null : consolidationFrom(row);
-});
-
-interface List {
-  readonly tenant: TenantId;
-  readonly filter: { readonly state?: Consolidation['state']; readonly userId?: string };
-  readonly page: Page;
-}
-
-const listConsolidations = asRead('thoughts.list', ({ tenant, filter, page }: List): Script<Paged<Consolidation>> => {
-  return newestFirst(CONSOLIDATIONS, page, { tenant, ...filter });
-});
 
 const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   select: SELECT_CONSOLIDATIONS,
@@ -323,30 +258,17 @@ const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   make: consolidationFrom,
 };
 
-interface VectorsOf {
-  readonly lane: LaneId;
-  readonly fingerprint: string;
-  readonly textHashes: readonly string[];
-}
-
-const vectorsOf = asRead('thoughts.vectors', function* (of: VectorsOf): Script<KnownVectors> {
+function* vectorsOf(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Script<KnownVectors> {
   const rows = yield* all<{ text_hash: string; vector: Uint8Array }>(
     `SELECT text_hash, vector FROM vectors
      WHERE lane = @lane AND fingerprint = @fingerprint AND text_hash IN :textHashes`,
-    { ...of },
+    { lane, fingerprint, textHashes },
   );
   return vectorsFrom(rows);
-});
-
-interface StoreVectors {
-  readonly lane: LaneId;
-  readonly fingerprint: string;
-  readonly vectors: KnownVectors;
 }
 
 /** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
-const storeVectors = asStatement('thoughts.storeVectors', function* (of: StoreVectors): Script<void> {
-  const { lane, fingerprint, vectors } = of;
+function* storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Script<void> {
   const rows = [...vectors].map(([hash, vector]) => ({ lane, fingerprint, text_hash: hash, vector: bytesOf(vector) }));
   yield* ifHeld(
     { text: SELECT_STANDING, given: { lane } }, // else it was erased in the meantime
@@ -356,8 +278,6 @@ const storeVectors = asStatement('thoughts.storeVectors', function* (of: StoreVe
       'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
     ),
   );
-});
+}
 
 const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';
-
-const refusedTexts = asRead('thoughts.refusedTexts', countRefused);

@@ -1,12 +1,12 @@
 import type { Random } from '../../chaos/random.ts';
-import { FRAMES } from './frames/all.ts';
 import type { Frame } from './frames/frame.ts';
-import { TONGUES } from './frames/tongues.ts';
 import { drawnPeople, type Person, SELF, told, type Voice, voiceOf } from './voice.ts';
+import type { World } from './world.ts';
 
 /** What one user's memory holds. */
 export interface Life {
   readonly user: string;
+  readonly world: World;
   readonly voice: Voice;
   readonly relatives: readonly Person[];
   readonly memories: readonly Told[];
@@ -49,11 +49,11 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** A life that follows from the random numbers alone. */
-export function drawLife(user: string, random: Random): Life {
-  const voice = voiceOf(random.fork('voice'));
-  const relatives = drawnPeople(random.fork('relatives'), RELATIVES);
-  const drawing = { voice, random: random.fork('memories') };
-  const frames = drawing.random.shuffled(FRAMES);
+export function drawLife(user: string, random: Random, world: World): Life {
+  const voice = voiceOf(world.speech, random.fork('voice'));
+  const relatives = drawnPeople(world.speech, random.fork('relatives'), RELATIVES);
+  const drawing = { world, voice, random: random.fork('memories') };
+  const frames = drawing.random.shuffled(world.frames);
   const own = frames.slice(0, OWN).flatMap((frame) => several(frame, drawing));
   const memories = [
     ...changing(own, drawing),
@@ -61,11 +61,11 @@ export function drawLife(user: string, random: Random): Life {
     ...elsewhere(frames, drawing),
     ...again(own, drawing),
     ...drawing.random
-      .shuffled(TONGUES)
+      .shuffled(world.tongues)
       .slice(0, FOREIGN)
       .map((frame) => tell({ frame, person: SELF }, drawing)),
   ];
-  return { user, voice, relatives, memories: drawing.random.shuffled(unlike(memories)) };
+  return { user, world, voice, relatives, memories: drawing.random.shuffled(unlike(memories)) };
 }
 
 /** Nothing is said twice in the same words, now or formerly. */
@@ -80,6 +80,7 @@ function unlike(memories: readonly Told[]): Told[] {
 }
 
 interface Drawing {
+  readonly world: World;
   readonly voice: Voice;
   readonly random: Random;
 }
@@ -119,8 +120,8 @@ function changing(memories: readonly Told[], drawing: Drawing): Told[] {
 
 /** Near neighbours: what is true of the user, told of somebody else, as often as not with the same object. */
 function ofRelatives(relatives: readonly Person[], drawing: Drawing): Told[] {
-  const { random } = drawing;
-  const frames = random.shuffled(FRAMES.filter(({ others }) => others === true)).slice(0, OF_RELATIVES);
+  const { random, world } = drawing;
+  const frames = random.shuffled(world.frames.filter(({ others }) => others === true)).slice(0, OF_RELATIVES);
   return frames.map((frame) => tell({ frame, person: random.pick(relatives) }, drawing));
 }
 

@@ -3,18 +3,20 @@ import { seededRandom } from '../../chaos/random.ts';
 import { drawLife, type Life, type Place } from './life.ts';
 import { measuresOf } from './measure.ts';
 import { drawQuestions, QUESTIONS_OF_LIFE, type Question, sharedWords } from './questions.ts';
+import { WORLDS, type World } from './world.ts';
 
-const drawn = (seed: string): { life: Life; questions: readonly Question[] } => {
+const drawn = (seed: string, world: World): { life: Life; questions: readonly Question[] } => {
   const random = seededRandom(seed);
-  const life = drawLife(seed, random.fork('life'));
+  const life = drawLife(seed, random.fork('life'), world);
   return { life, questions: drawQuestions(life, random.fork('questions')) };
 };
-const DRAWN = Array.from({ length: 60 }, (_, n) => drawn(`life ${n}`));
+const drawnOf = (world: World) => Array.from({ length: 60 }, (_, n) => drawn(`life ${n}`, world));
 
-describe('a life', () => {
+describe.each(Object.entries(WORLDS))('a life of the %s world', (_, world) => {
+  const lives = drawnOf(world).map(({ life }) => life);
+
   test('has more than sixty memories, no two alike, some of them changed, of relatives, or said elsewhere', () => {
-    for (const { life } of DRAWN) {
-      const { memories } = life;
+    for (const { memories } of lives) {
       expect(memories.length).toBeGreaterThan(60);
       expect(new Set(memories.map(({ text }) => text)).size).toBe(memories.length);
       expect(memories.filter(({ former }) => former !== null).length).toBeGreaterThan(2);
@@ -24,19 +26,20 @@ describe('a life', () => {
   });
 
   test('follows from its seed, and no other is like it', () => {
-    expect(drawn('a')).toEqual(drawn('a'));
-    const texts = new Set(drawn('a').life.memories.map(({ text }) => text));
-    expect(drawn('b').life.memories.filter(({ text }) => texts.has(text)).length).toBeLessThan(20);
+    expect(drawn('a', world)).toEqual(drawn('a', world));
+    const texts = new Set(drawn('a', world).life.memories.map(({ text }) => text));
+    expect(drawn('b', world).life.memories.filter(({ text }) => texts.has(text)).length).toBeLessThan(20);
   });
 });
 
-describe('the questions', () => {
-  const asked = DRAWN.flatMap(({ questions }) => questions);
+describe.each(Object.entries(WORLDS))('the questions of the %s world', (_, world) => {
+  const all = drawnOf(world);
+  const asked = all.flatMap(({ questions }) => questions);
   const inPlace = (place: Place, wanted: Place): boolean =>
     Object.entries(wanted).every(([id, value]) => place[id as keyof Place] === value);
 
   test('have no answer in a third of all cases; half of the others share no word with theirs', () => {
-    expect(asked).toHaveLength(DRAWN.length * QUESTIONS_OF_LIFE);
+    expect(asked).toHaveLength(all.length * QUESTIONS_OF_LIFE);
     expect(asked.filter(({ relevant }) => relevant.length === 0)).toHaveLength(asked.length / 3);
     const answerable = asked.filter(({ relevant }) => relevant.length > 0);
     const others = answerable.filter((one) =>
@@ -66,4 +69,9 @@ test('figures count what is relevant, what is returned, and answers of nothing',
     { question, relevant: new Set(), uncut: ['x'], shown: ['x'] },
   ]);
   expect(measures).toMatchObject({ uncutRecall: 1, recall: 0.75, kept: 0.75, precision: 0.5, abstained: 0.5 });
+});
+
+test('no kind of fact is in both worlds', () => {
+  const first = new Set(WORLDS.first.frames.map(({ name }) => name));
+  expect(WORLDS.second.frames.filter(({ name }) => first.has(name))).toEqual([]);
 });

@@ -7,6 +7,7 @@ import { sayLives } from './fill.ts';
 import { drawLife, type Told } from './life.ts';
 import { type Answered, type Measures, measuresOf, ofKind } from './measure.ts';
 import { drawQuestions, KINDS, QUESTIONS_OF_LIFE, type Question } from './questions.ts';
+import { WORLDS } from './world.ts';
 
 const TOP = 20;
 
@@ -25,6 +26,10 @@ export const precision: Bench = {
     seed: { usual: '2', help: 'The first seed; 1 is the one that the cut was tuned on.' },
     seeds: { usual: '5', help: 'How many seeds, one after the other.' },
     users: { usual: '10', help: `Users of each seed; each is asked ${QUESTIONS_OF_LIFE} questions.` },
+    world: {
+      usual: 'first',
+      help: 'What the users tell and are asked: first, or second, with other subjects and phrasings.',
+    },
     embedder: {
       usual: 'builtin',
       help: 'builtin, or openai: the model of SLOWWAVE_EMBEDDING_MODEL at OPENAI_BASE_URL, with OPENAI_API_KEY.',
@@ -45,6 +50,7 @@ const optionsOf = (given: Given) => ({
   seed: given.number('seed'),
   seeds: given.number('seeds', { max: 100 }),
   users: given.number('users', { max: 1_000 }),
+  world: given.choice('world', ['first', 'second']),
   embedder: given.choice('embedder', ['builtin', 'openai']),
 });
 
@@ -60,13 +66,13 @@ function settingsOf(embedder: Options['embedder']): Record<string, string> {
 }
 
 async function measure(api: Api, options: Options, progress: Progress): Promise<Found> {
-  const { seed, seeds, users, embedder } = options;
+  const { seed, seeds, users, world, embedder } = options;
   const answers: Answered[] = [];
   const rows: (readonly [string, Measures])[] = [];
   let memories = 0;
   for (let of = seed; of < seed + seeds; of += 1) {
     progress(`seed ${of}`);
-    const asked = await measureSeed(api, of, users);
+    const asked = await measureSeed(api, of, options);
     memories += asked.memories;
     answers.push(...asked.answers);
     rows.push([`seed ${of}`, measuresOf(asked.answers)]);
@@ -74,17 +80,17 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
   const all = measuresOf(answers);
   rows.push(...KINDS.map((kind) => [kind, measuresOf(ofKind(answers, kind))] as const), ['all', all]);
   return {
-    title: `precision: ${answers.length} questions about ${memories} memories of ${users * seeds} users, ${embedder} vectors`,
+    title: `precision: ${answers.length} questions about ${memories} memories of ${users * seeds} users of the ${world} world, ${embedder} vectors`,
     figures: rows.flatMap(([name, measures]) => figuresOf(name, measures)),
     verdicts: verdictsOf(all, TARGETS[embedder]),
     remarks: ['Recall is the mean over questions, precision relevant ÷ returned over all questions with an answer.'],
   };
 }
 
-async function measureSeed(api: Api, seed: number, users: number) {
+async function measureSeed(api: Api, seed: number, { users, world }: Options) {
   const lives = Array.from({ length: users }, (_, n) => {
     const random = seededRandom(`precision ${seed} ${n}`);
-    return { life: drawLife(`s${seed}-${n}`, random.fork('life')), random };
+    return { life: drawLife(`s${seed}-${n}`, random.fork('life'), WORLDS[world]), random };
   });
   const ids = await sayLives(
     api,

@@ -1,6 +1,5 @@
 import { termSet } from '@slowwave/engine';
 import type { Random } from '../../chaos/random.ts';
-import { FRAMES } from './frames/all.ts';
 import type { Frame } from './frames/frame.ts';
 import { type Life, PLACES, type Place, type Slots, slotsOf, type Told } from './life.ts';
 import { askedText, type Person, SELF } from './voice.ts';
@@ -90,7 +89,7 @@ export function sharedWords(question: string, { text, person }: Told): readonly 
 }
 
 function unanswerable(kind: Kind, life: Life, random: Random): readonly Question[] {
-  const frames = random.shuffled(FRAMES);
+  const frames = random.shuffled(life.world.frames);
   const ask = (frame: Frame, person: Person, place: Place): Question[] => {
     const words = random.pick(['same', 'other'] as const);
     const template = random.pick(frame[words]);

@@ -14,7 +14,16 @@ export const SELF: Person = { relation: null, alias: '', name: '' };
 const WOMEN = ['Helga', 'Beatriz', 'Sunniva', 'Farida', 'Odile', 'Marta'];
 const MEN = ['Gunnar', 'Rui', 'Anselm', 'Tariq', 'Benoit', 'Kofi'];
 
-const RELATIONS: readonly (readonly [relation: string, alias: string, names: readonly string[]])[] = [
+type Relation = readonly [relation: string, alias: string, names: readonly string[]];
+
+/** Who may be spoken of, who asks, and what users are called. */
+export interface Speech {
+  readonly relations: readonly Relation[];
+  readonly askers: readonly Asker[];
+  readonly names: readonly string[];
+}
+
+const RELATIONS: readonly Relation[] = [
   ['mother', 'mum', WOMEN],
   ['father', 'dad', MEN],
   ['brother', 'sibling', MEN],
@@ -25,9 +34,9 @@ const RELATIONS: readonly (readonly [relation: string, alias: string, names: rea
 ];
 
 /** Some of them, each with a name of their own. */
-export function drawnPeople(random: Random, count: number): readonly Person[] {
+export function drawnPeople({ relations }: Speech, random: Random, count: number): readonly Person[] {
   const people: Person[] = [];
-  for (const [relation, alias, names] of random.shuffled(RELATIONS).slice(0, count)) {
+  for (const [relation, alias, names] of random.shuffled(relations).slice(0, count)) {
     const free = names.filter((name) => people.every((person) => person.name !== name));
     people.push({ relation, alias, name: random.pick(free) });
   }
@@ -60,9 +69,33 @@ const I: Asker = { ...asked('I', 'my', 'me'), does: 'do I', is: 'am I', has: 'ha
 const ASKERS: readonly Asker[] = [asked('she', 'her', 'her'), asked('he', 'his', 'him'), I];
 const NAMES = ['Ann', 'Jonas', 'Mara', 'Theo'];
 
-export function voiceOf(random: Random): Voice {
-  const asker = random.pick(ASKERS);
-  return { asker, subject: random.pick(['User', 'User', random.pick(NAMES), '']) };
+export const FIRST_SPEECH: Speech = { relations: RELATIONS, askers: ASKERS, names: NAMES };
+
+const THEY: Asker = {
+  ...asked('they', 'their', 'them'),
+  ...{ does: 'do they', is: 'are they', has: 'have they', was: 'were they' },
+};
+const SECOND_WOMEN = ['Nina', 'Aroha', 'Brigid', 'Paloma', 'Yasmin', 'Gerda'];
+const SECOND_MEN = ['Olek', 'Matteo', 'Hamza', 'Rune', 'Dougal', 'Kenji'];
+
+export const SECOND_SPEECH: Speech = {
+  relations: [
+    ['wife', 'better half', SECOND_WOMEN],
+    ['sister', 'sibling', SECOND_WOMEN],
+    ['son', 'boy', SECOND_MEN],
+    ['colleague', 'coworker', [...SECOND_WOMEN, ...SECOND_MEN]],
+    ['neighbour', 'next-door acquaintance', [...SECOND_WOMEN, ...SECOND_MEN]],
+    ['aunt', 'female relative', SECOND_WOMEN],
+    ['grandson', 'grandchild', SECOND_MEN],
+    ['stepfather', "mum's new partner", SECOND_MEN],
+  ],
+  askers: [asked('she', 'her', 'her'), I, THEY],
+  names: ['Selma', 'Viktor', 'Imogen', 'Rafael'],
+};
+
+export function voiceOf({ askers, names }: Speech, random: Random): Voice {
+  const asker = random.pick(askers);
+  return { asker, subject: random.pick(['User', 'User', random.pick(names), '']) };
 }
 
 interface Telling {

@@ -57,6 +57,9 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
       dropOld(deps, { days: webhookDays, drop: (...old) => ledger.webhooks.forget(...old), stopping }),
     ),
     audit: hourly(() => dropOld(deps, { days: auditDays, drop: (...old) => ledger.trail.drop(...old), stopping })),
+    tellings: hourly(() =>
+      dropOld(deps, { days: TOLD_DAYS, drop: (...old) => ledger.present.forgetTold(...old), stopping }),
+    ),
   };
   const sweeping = Object.entries(sweeps).map((sweep) => repeat(deps, stopping, sweep));
   return {
@@ -92,6 +95,9 @@ function hourly(task: () => Promise<void>): () => Promise<void> {
 async function untilNothing(sweep: (stopping: AbortSignal) => Promise<number>, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted && (await sweep(stopping)) > 0);
 }
+
+/** A conversation that is taken up later begins anew: no provider keeps its prompt for so long. */
+const TOLD_DAYS = 2;
 
 /** Rows per transaction, which then takes a few milliseconds. */
 const SLICE = 1_000;

@@ -45,13 +45,13 @@ function parts(seed: number): ContextParts {
     saidAt: { at: i * 60_000, seq: i },
   }));
   const relations = facts(20, 'r').map(({ text: said, validFrom }) => ({ text: said, validFrom }));
-  return { profile: facts(20, 'p'), memories: facts(40, 'm'), relations, summary: text().repeat(9), pending };
+  return { profile: facts(20, 'p'), memories: facts(40, 'm'), relations, summary: text().repeat(9), pending, told: [] };
 }
 
 test.each([1, 2, 3, 4, 5])('a context never counts more tokens than it may (texts %i)', (seed) => {
   const given = parts(seed);
   for (let maxTokens = 100; maxTokens < 900; maxTokens += 37) {
-    const ask = { maxTokens, alternating: maxTokens % 2 === 0, given: [] };
+    const ask = { maxTokens, alternating: maxTokens % 2 === 0, given: [], now: 0 };
     const { block, tokens } = assembleContext(o200kTokenizer, given, { ...ask, form: 'text' });
     expect(tokens).toBe(o200kTokenizer.count(block));
     expect(tokens).toBeLessThanOrEqual(maxTokens);

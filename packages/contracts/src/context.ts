@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MessageBody, Role } from './batches.ts';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
+import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { Cut, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
@@ -51,6 +51,10 @@ export const PostContext = z
       .max(ContextSection.options.length)
       .optional()
       .describe('Defaults to all sections except relations.'),
+    conversation_id: ExternalId.optional().describe(
+      'Your id of the conversation. What the last context of the same conversation contained keeps its place, and new ' +
+        'memories come after it, so that prompt caches hit.',
+    ),
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Sections that are not ready in time are omitted and listed in degraded.'),

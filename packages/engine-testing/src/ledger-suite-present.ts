@@ -1,7 +1,8 @@
-import type { PendingMessage } from '@slowwave/engine';
+import type { PendingMessage, ToldLine } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, confirmed, deleted, details, home, newMessage, scope, updated } from './builders.ts';
+import { added, confirmed, deleted, details, home, newMessage, scope, updated, user } from './builders.ts';
 import {
+  ANN,
   apply,
   type Bench,
   claimedBatch,
@@ -206,6 +207,60 @@ export function describePresent(bench: () => Bench): void {
       expect(await profile(scope({ userId: 'bob' }))).toEqual([]);
       const elsewhere = await b.ledger.present.profile(OTHER_TENANT, ANNS, { at: b.tools.now(), limit: 10 });
       expect(elsewhere).toEqual([]);
+    });
+  });
+
+  describe('what a conversation was told', () => {
+    const line = (memoryId: string, turns = 0): ToldLine => ({ memoryId, version: 1, section: 'memories', turns });
+    const tell = (conversation: string, told: readonly ToldLine[], owner = ANN) =>
+      bench().ledger.present.tell(TENANT, owner, { conversation, told, now: bench().tools.now() });
+    const told = (conversation: string, { owner = ANN, tenant = TENANT } = {}) =>
+      bench().ledger.present.told(tenant, owner, conversation);
+
+    it('is what was told last, in its order, also later', async () => {
+      const b = bench();
+      await store(b);
+      expect(await told("c'1")).toEqual([]);
+      await tell("c'1", [line('mem_1')]);
+      await tell('c2', [line('mem_9')]);
+      await tell("c'1", [line('mem_2'), line('mem_1', 3)]);
+      expect(await told("c'1")).toEqual([line('mem_2'), line('mem_1', 3)]);
+      const { present } = await b.reopened();
+      expect(await present.told(TENANT, ANN, 'c2')).toEqual([line('mem_9')]);
+    });
+
+    it('is that of one owner alone, and of one who is there', async () => {
+      await store(bench());
+      await tell('c1', [line('mem_1')]);
+      await tell('c1', [line('mem_2')], user('bob'));
+      expect(await told('c1', { owner: user('bob') })).toEqual([]);
+      expect(await told('c1', { tenant: OTHER_TENANT })).toEqual([]);
+      expect(await told('c1')).toEqual([line('mem_1')]);
+    });
+
+    it('goes when it is old, some at a time', async () => {
+      const b = bench();
+      await store(b);
+      for (const id of ['c1', 'c2', 'c3']) await tell(id, [line('mem_1')]);
+      b.tools.advance(1_000);
+      await tell('c3', [line('mem_2')]);
+      expect(await b.ledger.present.forgetTold(b.tools.now(), 1)).toBe(1);
+      expect(await b.ledger.present.forgetTold(b.tools.now(), 9)).toBe(1);
+      expect(await b.ledger.present.forgetTold(b.tools.now(), 9)).toBe(0);
+      expect(await told('c3')).toEqual([line('mem_2')]);
+    });
+
+    it('goes with its owner', async () => {
+      const b = bench();
+      await store(b);
+      await tell('c1', [line('mem_1')]);
+      const { id } = await b.ledger.erasures.request(TENANT, ANN, { id: b.tools.id('ers'), ownerHash: 'h', now: 1 });
+      expect(await told('c1')).toEqual([]);
+      await tell('c1', [line('mem_1')]);
+      while ((await b.ledger.erasures.slice(id, 100)).more);
+      await b.ledger.erasures.forgetOwner(id);
+      await store(b);
+      expect(await told('c1')).toEqual([]);
     });
   });
 }

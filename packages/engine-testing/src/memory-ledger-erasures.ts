@@ -138,6 +138,7 @@ function takeVectors(state: State, lane: LaneId, limit: number): number {
   const keys = [...state.vectors.keys()].filter((key) => (JSON.parse(key) as string[])[0] === lane).slice(0, limit);
   for (const key of keys) state.vectors.delete(key);
   drop(state.summaries, (summary) => summary.lane === lane);
+  drop(state.tellings, (telling) => telling.lane === lane);
   return keys.length;
 }
 

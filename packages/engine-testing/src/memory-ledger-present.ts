@@ -5,6 +5,7 @@ import {
   type MemoryVersion,
   type Millis,
   newest,
+  type Owner,
   ownerOf,
   type PendingMessage,
   type PresentLimits,
@@ -21,8 +22,32 @@ export function memoryPresent(state: State): PresentStore {
   return {
     conversation: async (tenant, scope, limits) => conversation(state, { tenant, scope }, limits),
     profile: async (tenant, scope, how) => profile(liveOf(state, tenant, scope), how),
+    told: async (tenant, owner, conversation) => {
+      const lane = laneOf(state, tenant, owner)?.id;
+      const row = state.tellings.find((one) => one.lane === lane && one.telling.conversation === conversation);
+      return row?.telling.told ?? [];
+    },
+    tell: async (tenant, owner, telling) => {
+      const lane = laneOf(state, tenant, owner)?.id;
+      if (lane === undefined) return;
+      const isSame = (row: (typeof state.tellings)[number]): boolean =>
+        row.lane === lane && row.telling.conversation === telling.conversation;
+      const others = state.tellings.filter((row) => !isSame(row));
+      state.tellings.splice(0, state.tellings.length, ...others, { lane, telling });
+    },
+    forgetTold: async (before, limit) => {
+      const old = new Set(state.tellings.filter(({ telling }) => telling.now < before).slice(0, limit));
+      state.tellings.splice(0, state.tellings.length, ...state.tellings.filter((row) => !old.has(row)));
+      return old.size;
+    },
   };
 }
+
+const laneOf = (state: State, tenant: TenantId, owner: Owner) =>
+  [...state.lanes.values()].find(
+    (row) =>
+      row.tenant === tenant && row.owner.kind === owner.kind && row.owner.id === owner.id && row.erasure === null,
+  );
 
 interface Asked {
   readonly tenant: TenantId;
@@ -30,11 +55,7 @@ interface Asked {
 }
 
 function conversation(state: State, { tenant, scope }: Asked, limits: PresentLimits): Conversation {
-  const owner = ownerOf(scope);
-  const lane = [...state.lanes.values()].find(
-    (row) =>
-      row.tenant === tenant && row.owner.kind === owner.kind && row.owner.id === owner.id && row.erasure === null,
-  );
+  const lane = laneOf(state, tenant, ownerOf(scope));
   if (lane === undefined) return { summary: null, pending: [], more: false };
   const summaries = state.summaries.filter(
     (row) => row.lane === lane.id && row.summary !== null && isWithin(row.scope, scope),

@@ -20,6 +20,7 @@ import type {
   Scope,
   SetAside,
   StoredAnswer,
+  Telling,
   TenantId,
   TenantSettings,
   TokenUse,
@@ -131,6 +132,7 @@ export interface State {
   readonly summaries: SummaryRow[];
   /** What stood when a consolidation's window was pinned. */
   readonly pinnedSummaries: Map<string, string | null>;
+  readonly tellings: { readonly lane: LaneId; readonly telling: Telling }[];
   readonly answers: Map<string, StoredAnswer[]>;
   readonly calls: CallRow[];
   readonly plans: Map<string, Plan[]>;
@@ -171,6 +173,7 @@ export function emptyState(tools: Tools): State {
     consolidations: new Map(),
     summaries: [],
     pinnedSummaries: new Map(),
+    tellings: [],
     answers: new Map(),
     calls: [],
     plans: new Map(),

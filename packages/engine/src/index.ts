@@ -13,6 +13,7 @@ export {
   type SectionName,
 } from './context/items.ts';
 export { profileRank } from './context/profile-rank.ts';
+export type { ToldFact, ToldLine } from './context/told.ts';
 export type * from './deps.ts';
 export { oldestUnprojected } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
@@ -146,7 +147,6 @@ export {
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { type RankedHit, type RankQuestion, rank } from './search/rank.ts';
 export { relevant } from './search/relevance.ts';
-export { topicsOf } from './text/topics.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -162,6 +162,7 @@ export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, 
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
+export { topicsOf } from './text/topics.ts';
 export { refreshSummary } from './turns/summarize.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';

@@ -671,6 +671,8 @@ export type PostContext = {
   readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
   /** Defaults to all sections except relations. */
   readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'pending')[] | undefined;
+  /** Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit. */
+  readonly conversation_id?: string | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };

@@ -36,7 +36,7 @@ describe('a context', () => {
       cut: 'none',
     });
     expect(text).toContain(
-      '# Memories, the latest last\n- [m1] 2026-03-01 Ann lives in Berlin\n- [m2] 2026-03-02 Ann likes green tea\n',
+      '# Memories\n- [m1] 2026-03-01 Ann lives in Berlin\n- [m2] 2026-03-02 Ann likes green tea\n',
     );
     expect(citations).toMatchObject([
       { ref: 'm1', section: 'memories', memory_id: memory_ids[0], version: 1, said_at: '2026-03-01T09:00:00.000Z' },
@@ -126,7 +126,9 @@ describe('a context', () => {
     await b.writer.add('default' as never, pinned('Always answer Ann in German'));
     await b.remember('Ann was in Rome');
     const alone = await b.told({});
-    expect(alone.text).toContain('# Profile\n- [m1] 2026-03-01 Always answer Ann in German\n</memory>');
+    expect(alone.text).toContain(
+      '# Profile\n- [m1] 2026-03-01 Always answer Ann in German\n# Today: 2026-03-01, UTC\n</memory>',
+    );
     expect(Object.keys(alone.sections).sort()).toEqual(['pending', 'profile', 'summary']);
     const asked = await b.told({ query: 'Ann in Rome and German' });
     expect(asked.text.match(/German/g)).toHaveLength(1);

@@ -13,6 +13,7 @@ import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf } from '../question.ts';
 import { NO_RELATIONS } from '../relations.ts';
+import { momentOf, tell } from './known.ts';
 import { readParts } from './parts.ts';
 
 const route = routesOf('search');
@@ -52,7 +53,8 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const { body } = question;
   const sections = SECTIONS.filter((name) => isWanted(name, body));
   const { parts, more, degraded } = await readParts(deps, question, sections);
-  const assembled = assembleContext(deps.tokenizer, parts, askOf(body));
+  const assembled = assembleContext(deps.tokenizer, parts, { ...askOf(body), now: momentOf(deps, question) });
+  tell(deps, question, assembled.told);
   return {
     ...contextView(assembled, { format: body.format, sections, more }),
     took_ms: Math.round((performance.now() - began) * 10) / 10,
@@ -68,7 +70,7 @@ function isWanted(name: SectionName, { sections, as_of, query, messages }: PostC
   return as_of === undefined || !PRESENT.includes(name);
 }
 
-const askOf = ({ max_tokens, format, messages = [] }: PostContext): ContextAsk => ({
+const askOf = ({ max_tokens, format, messages = [] }: PostContext): Omit<ContextAsk, 'now'> => ({
   maxTokens: max_tokens,
   form: format === 'text' ? 'text' : 'turns',
   alternating: format === 'anthropic',

@@ -1,33 +1,20 @@
 import { type PostContext, type PostSearch, textOf } from '@slowwave/contracts';
 import {
   asEngineError,
-  besideOwner,
   type ContextParts,
   type Conversation,
-  type Filter,
-  filterableOf,
-  idListsOf,
-  inApp,
-  isUnder,
   type KnownFact,
   type KnownRelation,
-  type Ledger,
-  liveVersion,
-  type Memory,
-  type Millis,
-  matches,
-  type ProfileFact,
   queryOf,
   type SectionName,
   scopeOf,
-  shownVersion,
-  type TenantId,
 } from '@slowwave/engine';
 import { ProblemError } from '@slowwave/http';
 import { deadlineOf, LATE, lateNote } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
+import { knownOf, momentOf, toldBefore } from './known.ts';
 
 /** More than fits in a block of the default size. */
 const PROFILE_MAX = 40;
@@ -54,7 +41,8 @@ export async function readParts(
   const has = (...names: SectionName[]): boolean => names.some((name) => sections.includes(name));
   const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
-  const [searched, profile, conversation] = await Promise.all([
+  const [told, searched, profile, conversation] = await Promise.all([
+    ask(has('memories', 'profile'), 'what was told before', () => toldBefore(deps, question, sections)),
     ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
     ask(has('profile'), 'profile', () => profileOf(deps, question)),
     ask(has('summary', 'pending'), 'summary and pending', () => conversationOf(deps, question)),
@@ -68,9 +56,14 @@ export async function readParts(
       relations: asked?.relations ?? [],
       summary: has('summary') ? (present?.summary ?? null) : null,
       pending: has('pending') ? (present?.pending ?? []) : [],
+      told: readOf(told) ?? [],
     },
     more: has('pending') && present?.more === true,
-    degraded: [...(asked?.degraded ?? []), ...missing(deps, [searched, profile, conversation])],
+    degraded: [
+      ...(asked?.degraded ?? []),
+      ...missing(deps, [searched, profile, conversation]),
+      ...notesOf(deps, [told]),
+    ],
   };
 }
 
@@ -83,15 +76,19 @@ interface Part<T> {
 const readOf = <T>({ outcome }: Part<T>): T | null => (outcome?.kind === 'done' ? outcome.value : null);
 
 /** What is missing, and why. If every requested part failed, throws instead of returning an empty block. */
-function missing({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[] {
-  const asked = parts.flatMap(({ name, outcome }) => (outcome === null ? [] : [{ name, ...outcome }]));
-  const failed = asked.filter((part) => part.kind === 'failed');
+function missing(deps: SearchDeps, parts: readonly Part<unknown>[]): string[] {
+  const asked = parts.flatMap(({ outcome }) => outcome ?? []);
+  const failed = asked.filter((outcome) => outcome.kind === 'failed');
   if (failed.length === asked.length && failed[0] !== undefined) throw failed[0].error;
-  for (const { name, error } of failed) log.warn({ err: error }, `context without ${name}`);
-  return asked.flatMap((part) => {
-    if (part.kind === 'done') return [];
-    if (part.kind === 'late') return [lateNote(part.name)];
-    return [`${part.name} omitted: could not be read (${asEngineError(part.error).code})`];
+  return notesOf(deps, parts);
+}
+
+function notesOf({ log }: SearchDeps, parts: readonly Part<unknown>[]): string[] {
+  return parts.flatMap(({ name, outcome }) => {
+    if (outcome === null || outcome.kind === 'done') return [];
+    if (outcome.kind === 'late') return [lateNote(name)];
+    log.warn({ err: outcome.error }, `context without ${name}`);
+    return [`${name} omitted: could not be read (${asEngineError(outcome.error).code})`];
   });
 }
 
@@ -134,56 +131,26 @@ const askedIn = ({ query, messages = [] }: PostContext): string | null =>
   query ?? queryOf(messages.map(({ role, content }) => ({ role, text: textOf(content) })));
 
 function searchBody(body: PostContext, query: string): PostSearch {
-  const { query: _query, messages: _messages, max_tokens, format, sections, ...rest } = body;
+  const { query: _query, messages: _messages, max_tokens, format, sections, conversation_id, ...rest } = body;
   return { ...rest, query, include: [] };
 }
 
-async function profileOf(
-  { ledger, tools }: SearchDeps,
-  { tenant, body, where, app }: ContextQuestion,
-): Promise<readonly KnownFact[]> {
-  const at = body.as_of === undefined ? tools.now() : Date.parse(body.as_of);
+async function profileOf(deps: SearchDeps, question: ContextQuestion): Promise<readonly KnownFact[]> {
+  const { tenant, body, where, app } = question;
+  const at = momentOf(deps, question);
   const limit = where === null && app === null ? PROFILE_MAX : FILTERED_MAX;
-  const facts = await ledger.present.profile(tenant, scopeOf(body), { at, limit });
-  const kept = where === null && app === null ? facts : await fitting(ledger, { tenant, facts, where, app, body, at });
-  return kept.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+  const facts = await deps.ledger.present.profile(tenant, scopeOf(body), { at, limit });
+  if (where === null && app === null) return facts.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+  const ids = facts.map(({ memoryId }) => memoryId);
+  const known = await knownOf(deps, question, ids);
+  return ids
+    .flatMap((id) => known.get(id) ?? [])
+    .filter(({ validFrom }) => validFrom <= at)
+    .slice(0, PROFILE_MAX);
 }
 
 /** How many are read if there is a filter, of which few may pass. */
 const FILTERED_MAX = 200;
-
-interface Narrowing {
-  readonly tenant: TenantId;
-  readonly facts: readonly ProfileFact[];
-  readonly where: Filter | null;
-  readonly app: string | null;
-  readonly body: PostContext;
-  readonly at: Millis;
-}
-
-async function fitting(ledger: Ledger, narrowing: Narrowing): Promise<readonly ProfileFact[]> {
-  const { tenant, facts } = narrowing;
-  const memories = await ledger.memories.many(
-    tenant,
-    facts.map(({ memoryId }) => memoryId),
-  );
-  const byId = new Map(memories.map((memory) => [memory.id, memory]));
-  return facts.flatMap((fact) => fittingFact(fact, byId.get(fact.memoryId), narrowing)).slice(0, PROFILE_MAX);
-}
-
-/** As said in the app, if the key is bound to one. */
-function fittingFact(fact: ProfileFact, memory: Memory | undefined, narrowing: Narrowing): ProfileFact[] {
-  const { where, app, body, at } = narrowing;
-  const known = memory === undefined || app === null ? memory : inApp(memory, app);
-  if (known === undefined || known === null) return [];
-  if (where !== null && !matches(where, filterableOf(known))) return [];
-  if (app === null) return [fact];
-  if (!isUnder(idListsOf(known), besideOwner(scopeOf(body))) || liveVersion(known) === null) return [];
-  const { number: version, text, saidAt, validFrom, details } = shownVersion(known, at);
-  if (validFrom > at || (details.expiresAt !== null && details.expiresAt <= at)) return [];
-  const { utcOffset } = details;
-  return [{ memoryId: known.id, version, text, saidAt, validFrom, ...(utcOffset !== undefined && { utcOffset }) }];
-}
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
   ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });

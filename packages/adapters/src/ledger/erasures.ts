@@ -219,6 +219,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
+  { pick: pickPlaces('tellings'), deletes: [['tellings', AT_PLACES]] },
   { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
 ];
 

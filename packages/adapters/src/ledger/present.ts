@@ -1,10 +1,10 @@
-import type { PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
+import type { Owner, PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
 import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
-import { read, storeOf } from './access.ts';
+import { lookup, read, statement, storeOf, write } from './access.ts';
 import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, first, together } from './script.ts';
+import { all, allAs, first, run, together } from './script.ts';
 
 export const presentStore = storeOf<PresentStore>('present', {
   /** What waits before the summary: what gets into one in between is shown twice, instead of not at all. */
@@ -24,6 +24,15 @@ export const presentStore = storeOf<PresentStore>('present', {
   profile: read((tenant, scope, how) =>
     allAs(profileFactFrom, selectProfile(scope), { ...ownerAndIds(tenant, scope), ...how }),
   ),
+  told: lookup(function* (tenant, owner, conversation) {
+    const text = `SELECT told FROM tellings WHERE lane = ${LANE_OF_OWNER} AND conversation = @conversation`;
+    const row = yield* first<{ told: string }>(text, { ...named(tenant, owner), conversation });
+    return row === null ? [] : JSON.parse(row.told);
+  }),
+  tell: statement(function* (tenant, owner, { conversation, told, now }) {
+    yield* run(TELL, { ...named(tenant, owner), conversation, told: JSON.stringify(told), now });
+  }),
+  forgetTold: write((before, limit) => run(FORGET_TOLD, { before, limit })),
 });
 
 /** The newest waiting batches that are looked into: far more than a prompt has room for. */
@@ -106,15 +115,25 @@ const profileFactFrom = (row: ProfileRow): ProfileFact => ({
   ...(row.utc_offset !== null && { utcOffset: row.utc_offset }),
 });
 
-/** What every statement of this file is given. */
 function ownerAndIds(tenant: TenantId, scope: Scope) {
-  const { kind, id } = ownerOf(scope);
   const { agentId, runId, appId } = scope;
-  return { tenant, ownerKind: kind, ownerId: id, agentId, runId, appId };
+  return { ...named(tenant, ownerOf(scope)), agentId, runId, appId };
 }
 
-const LANE_OF_OWNER =
-  '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
+/** What every statement about an owner is given. */
+const named = (tenant: TenantId, { kind, id }: Owner) => ({ tenant, ownerKind: kind, ownerId: id });
+
+const OF_OWNER = 'FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId';
+const LANE_OF_OWNER = `(SELECT id ${OF_OWNER})`;
+
+const TELL = `
+  INSERT INTO tellings (lane, conversation, told, told_at)
+  SELECT id, @conversation, @told::jsonb, @now::bigint ${OF_OWNER}
+  ON CONFLICT (lane, conversation) DO UPDATE SET told = excluded.told, told_at = excluded.told_at`;
+
+const FORGET_TOLD = `
+  DELETE FROM tellings WHERE (lane, conversation) IN (
+    SELECT lane, conversation FROM tellings WHERE told_at < @before LIMIT @limit)`;
 
 /** Conditions on m (memories): said or confirmed under the ids beside the owner. */
 const remembered = (scope: Scope): string =>

@@ -438,6 +438,16 @@ CREATE TABLE counters (
 
 -- Tenants, and who may do what
 
+-- What conversations were told last: ids and versions, and nothing of what they say.
+CREATE TABLE tellings (
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  conversation text COLLATE "C" UNNOTED NOT NULL,
+  told jsonb NOT NULL,
+  told_at bigint NOT NULL,
+  PRIMARY KEY (lane, conversation)
+);
+CREATE INDEX tellings_by_time ON tellings (told_at);
+
 CREATE TABLE settings (tenant text COLLATE "C" PRIMARY KEY, settings jsonb NOT NULL);
 
 -- What a day of a tenant may use at most, as the operator says.

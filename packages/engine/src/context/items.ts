@@ -6,6 +6,7 @@ import { cleanText, normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
 import type { Millis, UtcOffset } from '../words.ts';
 import type { Item } from './assemble.ts';
+import type { ToldFact, ToldLine } from './told.ts';
 
 /** No single memory or message takes more than this part of the room: the others would have none. */
 const ITEM_PART = 1 / 4;
@@ -24,12 +25,15 @@ export interface Room {
 
 /** Facts as lines, as many as there could be room for. */
 export function factItems(room: Room, section: FactItem['section'], facts: readonly KnownFact[]): FactItem[] {
-  return whileRoom(room, facts, (fact) => {
-    const line = cutAtWord(room.tokenizer, onOneLine(fact.text), partOf(room));
-    if (line === null || line === '') return null;
-    const tokens = room.tokenizer.count(markedLine(SAMPLE_MARK, fact, line));
-    return { section, fact, line, tokens, prepared: prepared(fact.text) };
-  });
+  return whileRoom(room, facts, (fact) => factItem(room, section, fact));
+}
+
+/** A fact as a line; null where it says nothing. */
+export function factItem(room: Room, section: FactItem['section'], fact: KnownFact): FactItem | null {
+  const line = cutAtWord(room.tokenizer, onOneLine(fact.text), partOf(room));
+  if (line === null || line === '') return null;
+  const tokens = room.tokenizer.count(markedLine(SAMPLE_MARK, fact, line));
+  return { section, fact, line, tokens, prepared: prepared(fact.text) };
 }
 
 /** A summary of at most so many tokens. */
@@ -188,7 +192,7 @@ function isWithin(part: readonly string[], whole: readonly string[]): boolean {
   return found === part.length;
 }
 
-export const SECTIONS = ['profile', 'summary', 'memories', 'relations', 'pending'] as const;
+export const SECTIONS = ['profile', 'memories', 'relations', 'summary', 'pending'] as const;
 /** In the order in which a prompt is given them: from what changes least to what was said last. */
 export type SectionName = (typeof SECTIONS)[number];
 
@@ -221,6 +225,8 @@ export interface ContextParts {
   readonly summary: string | null;
   /** In the order they were said. */
   readonly pending: readonly PendingMessage[];
+  /** Facts that the conversation was told before, in the order in which they stood. */
+  readonly told: readonly ToldFact[];
 }
 
 /** A turn the caller has in its prompt anyway. */
@@ -237,6 +243,8 @@ export interface ContextAsk {
   /** Whether turns have to take turns, and begin with the user's. */
   readonly alternating: boolean;
   readonly given: readonly GivenMessage[];
+  /** The moment that is asked about. */
+  readonly now: Millis;
 }
 
 interface Line<Kind extends SectionName> extends Item {
@@ -257,6 +265,9 @@ export interface PendingItem extends Line<'pending'> {
   readonly isCut: boolean;
 }
 export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
+
+export const isFact = (item: ContextItem): item is FactItem =>
+  item.section === 'profile' || item.section === 'memories';
 
 export interface ChatTurn {
   readonly role: 'user' | 'assistant';
@@ -279,6 +290,8 @@ export interface AssembledContext {
   readonly tokens: number;
   readonly citations: readonly Citation[];
   readonly pending: readonly PendingItem[];
+  /** The facts of the block, for the next one of the conversation. */
+  readonly told: readonly ToldLine[];
   /** How many items of each section are shown, and how many are not, for want of room or being shown already. */
   readonly sections: Readonly<Record<SectionName, { readonly shown: number; readonly leftOut: number }>>;
 }

@@ -57,6 +57,12 @@ export function millisOf(text: string, offset: UtcOffset = 0): Millis | null {
   return daysOf(year, month, day) * DAY + clock - ahead;
 }
 
+/** A day where a clock is ahead of UTC, with by how much: 2026-03-09, UTC+09:00. */
+export function dayInZone(at: Millis, offset: UtcOffset): string {
+  const zone = offset === 0 ? '' : localIsoOf(at, offset).slice(-'+hh:mm'.length);
+  return `${localIsoOf(at, offset).slice(0, 'yyyy-mm-dd'.length)}, UTC${zone}`;
+}
+
 const two = (number: number): string => String(number).padStart(2, '0');
 
 function offsetOf(zone: string): Millis {

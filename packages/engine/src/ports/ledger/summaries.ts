@@ -1,4 +1,5 @@
-import type { Content, LaneId, Message, Millis, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
+import type { ToldLine } from '../../context/told.ts';
+import type { Content, LaneId, Message, Millis, Owner, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Terms } from './ledger.ts';
 import type { ModelCall } from './thoughts.ts';
@@ -92,4 +93,17 @@ export interface PresentStore {
   conversation(tenant: TenantId, scope: Scope, limits: PresentLimits): Promise<Conversation>;
   /** The facts with the highest profile rank, those known longest first among equals; that hold now and held at a moment. */
   profile(tenant: TenantId, scope: Scope, how: { at: Millis; limit: number }): Promise<readonly ProfileFact[]>;
+  /** What a conversation of the owner was told last, in order; nothing of one that is not known. */
+  told(tenant: TenantId, owner: Owner, conversation: string): Promise<readonly ToldLine[]>;
+  /** Takes the place of what it was told before. Of an owner who is not there, or was erased, nothing is kept. */
+  tell(tenant: TenantId, owner: Owner, telling: Telling): Promise<void>;
+  /** At most `limit` conversations that were told nothing since a moment are forgotten. Returns how many. */
+  forgetTold(before: Millis, limit: number): Promise<number>;
+}
+
+/** What a conversation was told: ids and versions, and nothing of what they say. */
+export interface Telling {
+  readonly conversation: string;
+  readonly told: readonly ToldLine[];
+  readonly now: Millis;
 }

@@ -12,8 +12,8 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { pageOf } from './memory-ledger-page.ts';
-import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { termsIn } from './memory-ledger-settings.ts';
+import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { heldBy, isOfUser, isStanding, pinnedOf } from './memory-ledger-turns.ts';
 

@@ -1,4 +1,5 @@
 export { preview } from './consolidation/consolidate.ts';
+export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/rules.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
 export { repeatsOf } from './consolidation/recall.ts';
@@ -65,7 +66,7 @@ export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
-export { draftBatch, fromTheFuture, isWorthReading, type Posted } from './messages/messages.ts';
+export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
 export {
   admitCall,
   type Breaker,
@@ -79,7 +80,8 @@ export {
   secondOf,
   waitFor,
 } from './models/limits.ts';
-export type { RawOperation } from './models/parse/listed.ts';
+export { readAnswer } from './models/parse/answer.ts';
+export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';

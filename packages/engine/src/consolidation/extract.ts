@@ -9,7 +9,7 @@ import { DESCRIBE_IMAGE, type DescribeInput } from '../models/prompts/describe-i
 import { PROCEDURE, type ProcedureInput } from '../models/prompts/procedure.ts';
 import type { Discard, PromptUse } from '../plan.ts';
 import { type Cancellation, inSlices } from '../ports/tools.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { Wording } from '../text/normalise.ts';
 import { isWithheld, type Memory, type Message } from '../words.ts';
 import { type Admitted, admit } from './extract/admit.ts';
 import { cutIntoParts, infer, messageShown } from './extract/infer.ts';
@@ -76,7 +76,8 @@ function verbatim(spoken: readonly Spoken[]): Admitted {
   const shown = new Map(said.map((one, i) => [`m${i}`, one]));
   const raw = [...shown].map(([id, { message, text }]) => ({
     text,
-    words: normaliseText(text),
+    words: new Wording(text),
+    composed: false,
     sourceIds: [id],
     quote: null,
     category: null,
@@ -170,7 +171,7 @@ async function procedure(
     summaries.push(summary);
   }
   const text = summaries.join('\n\n');
-  const raw = { ...WHOLE, text, words: normaliseText(text), sourceIds: [...shown.keys()] };
+  const raw = { ...WHOLE, text, words: new Wording(text), sourceIds: [...shown.keys()] };
   const admitted = admit([{ raw: steps.length === 0 ? [] : [raw], shown }], AS_IT_IS);
   return { ...admitted, prompts: steps.length === 0 ? [] : [promptUse(deps, PROCEDURE)] };
 }
@@ -178,7 +179,7 @@ async function procedure(
 /** The category of a procedure: a complete record of what an agent did. */
 export const PROCEDURAL = 'procedural';
 
-const WHOLE = { quote: null, category: PROCEDURAL, language: null, validFrom: null, about: 'agent' };
+const WHOLE = { composed: true, quote: null, category: PROCEDURAL, language: null, validFrom: null, about: 'agent' };
 
 /** Records stand as they are: facts neither change them nor are decided against them. */
 export const isProcedure = (memory: Memory): boolean => newest(memory).details.category === PROCEDURAL;

@@ -18,11 +18,13 @@ export const maskOf = (kind: SecretKind): string => `[secret: ${kind}]`;
 /** A text with every secret in it masked. Masking twice changes nothing more; takes linear time on any text. */
 export function maskSecrets(text: string): Masked {
   const kinds: SecretKind[] = [];
-  if (!text.includes(MASK_BEGIN)) return { text: masked(text, kinds), kinds };
+  if (!isMasked(text)) return { text: masked(text, kinds), kinds };
   // What was masked before is left alone: the words of a mask are no hint at another secret.
   const parts = text.split(MASKS).map((part, i) => (i % 2 === 1 ? part : masked(part, kinds)));
   return { text: parts.join(''), kinds };
 }
+
+export const isMasked = (text: string): boolean => text.includes(MASK_BEGIN);
 
 function masked(text: string, kinds: SecretKind[]): string {
   const secrets = secretsIn(text);
@@ -62,7 +64,7 @@ export function* suspectsAmong(texts: readonly string[]): Sliced<ReadonlySet<str
 
 /** Whether something stands there that all secrets have, but for keys that are one long word. */
 const isSuspect = (text: string): boolean =>
-  text.includes(MASK_BEGIN) ||
+  isMasked(text) ||
   OTHER_KEYS.some((form) => mayHold(text, form)) ||
   hasEnoughDigits(text) ||
   UNSPACED.test(text) ||

@@ -38,14 +38,18 @@ class BrokenOffError extends EngineError {}
  * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. What broke
  * off is never taken for the whole: nobody would know what is missing.
  */
-export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> {
+export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> =>
+  (await readingOf(asking, question)).value;
+
+/** The same, with how it was read. */
+export async function readingOf<T>(asking: Asking, question: Question<T>): Promise<Reading<T>> {
   const { deps, turn } = asking;
   const inputHash = hashOf(deps, question);
   const stored = await deps.ledger.thoughts.answer(turn.consolidationId, question.step, inputHash);
   const known = stored === null ? null : readAnswer(stored.text, question.shape);
   if (usable(known)) {
     if (stored?.former !== undefined) await keep(asking, stored);
-    return known.value;
+    return known;
   }
 
   const { shape, step } = question;
@@ -55,10 +59,10 @@ export async function ask<T>(asking: Asking, question: Question<T>): Promise<T> 
     call: { ...callOf(question.prompt, question.ask, question.input), ...imagesOf(question) },
     shape,
   });
-  if (usable(first.reading)) return first.reading.value;
+  if (usable(first.reading)) return first.reading;
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
   const second = await answerTo(asking, { ...unrepaired, call: repairCall(question, first.answer), shape });
-  if (usable(second.reading)) return second.reading.value;
+  if (usable(second.reading)) return second.reading;
   throw unusable(question, [first, second]);
 }
 

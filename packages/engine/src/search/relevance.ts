@@ -1,6 +1,6 @@
 import type { IndexHit } from '../ports/search-index.ts';
+import { overlap, termSet, terms } from '../text/terms.ts';
 import { topicsOf } from '../text/topics.ts';
-import { overlap, terms, termSet } from '../text/terms.ts';
 import { highest, type VectorKind } from './hits.ts';
 import { aboutOthers } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';

@@ -1,8 +1,57 @@
-import { assert as check, property, string } from 'fast-check';
+import { array, assert as check, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonical, cleanText, normaliseText } from './normalise.ts';
+import { canonical, cleanText, normaliseText, Wording } from './normalise.ts';
 
 const anyText = string({ unit: 'binary', maxLength: 40 });
+
+describe('what texts are compared by', () => {
+  const pieces = [
+    'a',
+    'Bo',
+    ' ',
+    '  ',
+    '\n',
+    '.',
+    '…',
+    'Ｅ',
+    'é',
+    'e\u0301',
+    'ﬁ',
+    '한',
+    '\u1112\u1161\u11ab',
+    'Σ',
+    '我',
+    '👍🏽',
+    '\u200b',
+  ];
+  const anyLength = array(constantFrom(...pieces, 'User lives in Oslo, ', 'ω'.repeat(30)), { maxLength: 30 }).map(
+    (parts) => parts.join(''),
+  );
+  const respellings = [
+    (text: string) => text.normalize('NFD'),
+    (text: string) => ` ${text.toUpperCase()}…. `,
+    (text: string) => text.replaceAll(' ', ' \t '),
+    (text: string) => `\ufeff${text}`,
+  ];
+
+  test('begins alike wherever it is the same as a whole', async () => {
+    await check(
+      property(anyLength, constantFrom(...respellings), (text, respelt) => {
+        const [one, other] = [new Wording(text), new Wording(respelt(text))];
+        expect(one.whole).toBe(normaliseText(text));
+        expect(one.whole.startsWith(one.begin)).toBe(true);
+        if (one.whole === other.whole) expect(other.begin).toBe(one.begin);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('of long texts it is not the whole that is compared first', () => {
+    const long = 'User lives in Oslo and likes tea. '.repeat(100);
+    expect(new Wording(long).begin).toBe('user lives in oslo and likes tea. user lives in ');
+    expect(new Wording('Tea!').begin).toBe('tea');
+  });
+});
 
 describe('normaliseText', () => {
   test.each([

@@ -10,15 +10,53 @@ export function normaliseText(text: string): string {
   return withoutTrailing(unified) || unified;
 }
 
-const unify = (text: string): string =>
-  cleanText(text).normalize('NFKC').toLowerCase().normalize('NFKC').replace(/\s+/gu, ' ').trim();
+/**
+ * What texts are compared by: their normalised form. Most differ in how they begin, so that of a long one the rest is
+ * normalised only when it is asked for.
+ */
+export class Wording {
+  /** The first characters of the whole. */
+  readonly begin: string;
+  readonly #text: string;
+  #whole: string | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    const isShort = text.length <= READ_FIRST;
+    const some = normaliseText(isShort ? text : text.slice(0, READ_FIRST).trimEnd());
+    if (isShort) this.#whole = some;
+    // What stands at a cut may read otherwise, but no longer so far before it.
+    const enough = isShort || some.length > READ_FIRST - BEGIN / 2 ? some : this.whole;
+    this.begin = enough.length > BEGIN ? enough.slice(0, BEGIN) : enough;
+  }
+
+  get whole(): string {
+    this.#whole ??= normaliseText(this.#text);
+    return this.#whole;
+  }
+}
+
+/** In characters. */
+const READ_FIRST = 80;
+const BEGIN = 48;
+
+function unify(text: string): string {
+  const unified = cleanText(text).normalize('NFKC');
+  const lower = unified.toLowerCase();
+  // Lower case may have compatibility characters of its own; most scripts have no case.
+  const same = lower === unified ? unified : lower.normalize('NFKC');
+  return (UNEVEN.test(same) ? same.replace(/\s+/gu, ' ') : same).trim();
+}
+
+const UNEVEN = /\s\s|[^\S ]/u;
 
 /** Most English: nothing in it has to be unified, and single spaces are all there is between its words. */
 const IN_WORDS = /^[!-~]+(?: [!-~]+)*$/u;
 
 /** A text that every store, model and terminal takes as it is: no half characters, no invisible or control characters. */
 export function cleanText(text: string): string {
-  if (PLAIN.test(text) || ASCII.test(text) || (!DOUBTFUL.test(text) && text.isWellFormed())) return text;
+  if (isPlainWord(text) || PLAIN.test(text) || ASCII.test(text) || (!DOUBTFUL.test(text) && text.isWellFormed()))
+    return text;
   return text
     .toWellFormed()
     .replace(LINE_BREAK, '\n')
@@ -27,6 +65,18 @@ export function cleanText(text: string): string {
     .replace(TAG_LETTERS, '$1')
     .replace(IDLE_JOINER, '');
 }
+
+/** So short that a pattern would take longer to begin than this to end. */
+function isPlainWord(text: string): boolean {
+  if (text.length > WORD_MAX) return false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+const WORD_MAX = 12;
 
 /** Nothing unseen: sooner found out than the absence of what is doubtful, and soonest of most texts. */
 const PLAIN = /^[ -~]*$/u;

@@ -1,4 +1,4 @@
-import { remembering, terms, termSet } from './terms.ts';
+import { remembering, termSet, terms } from './terms.ts';
 
 /**
  * What everyday facts are about, with words by which people tell it and ask for it: a question that shares no word with its answer

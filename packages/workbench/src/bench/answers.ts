@@ -1,10 +1,20 @@
 import { join } from 'node:path';
-import { EngineError, type JsonObject, type Ledger, type SearchIndex } from '@slowwave/engine';
+import {
+  admit,
+  EngineError,
+  factsIn,
+  type JsonObject,
+  type Ledger,
+  readAnswer,
+  type SearchIndex,
+  spokenOf,
+} from '@slowwave/engine';
 
 import { engineBench, fakeChat, recordingMeter } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { product } from '../product.ts';
 import type { Bench, Progress } from './bench.ts';
+import { quantile } from './quantile.ts';
 
 /** How long one piece of work may keep others waiting, in ms of the processor: what the machine does besides is not counted. */
 const TARGET_MS = 20;
@@ -63,7 +73,13 @@ async function measure(stage: Stage, progress: Progress) {
     { extract: factsOf(20, 'sold'), decide: operationsOf(operations) },
     'warm-up-0',
   );
+  progress('reading and judging beside parsing');
+  const shares = ['facts of a sentence', 'facts of a page'].map((what, i) => ({
+    what,
+    ...readingBeside(i === 0 ? SENTENCE : PAGE),
+  }));
   const worst = Math.max(many.longestMs, changed.longestMs);
+  const dearest = Math.max(...shares.flatMap(({ read, cutOff, judged }) => [read, cutOff, judged]));
   return {
     title: `answers: ${facts} facts in one answer, ${operations} operations in another, on files`,
     figures: [
@@ -74,6 +90,12 @@ async function measure(stage: Stage, progress: Progress) {
       { what: `longest stretch of ${operations} operations`, value: changed.longestMs, unit: 'ms' },
       { what: '  the next longest', value: changed.nextMs, unit: 'ms' },
       { what: '  processor time in all, all threads', value: changed.cpuMs, unit: 'ms' },
+      ...shares.flatMap(({ what, read, cutOff, judged, parseMs }) => [
+        { what: `${READ_FACTS} ${what}: JSON.parse`, value: parseMs, unit: 'ms' },
+        { what: '  reading, parsing included', value: read, unit: 'x' },
+        { what: '  reading where it breaks off', value: cutOff, unit: 'x' },
+        { what: '  judging', value: judged, unit: 'x' },
+      ]),
     ],
     verdicts: [
       {
@@ -83,10 +105,95 @@ async function measure(stage: Stage, progress: Progress) {
         passed: worst <= TARGET_MS,
         misses: [],
       },
+      {
+        what: 'reading or judging beside parsing',
+        reached: `${dearest.toFixed(1)} x`,
+        target: `${BESIDE_PARSING} x`,
+        passed: dearest <= BESIDE_PARSING,
+        misses: [],
+      },
     ],
     remarks: [],
   };
 }
+
+/** As many facts as are taken of one answer. */
+const READ_FACTS = 1_000;
+/** How much of JSON.parse of the same text reading an answer, and judging it, may take each. */
+const BESIDE_PARSING = 3;
+const SENTENCE = 60;
+const PAGE = 1_500;
+const ROUNDS = 200;
+/** What other work on the machine takes is not counted: of all rounds this share is faster. */
+const QUICK = 0.1;
+
+/** What reading and judging an answer take, as multiples of what parsing takes. */
+function readingBeside(length: number) {
+  const answer = JSON.stringify({ facts: Array.from({ length: READ_FACTS }, (_, i) => factOf(length, i)) });
+  const brokenOff = answer.slice(0, answer.lastIndexOf('"about"'));
+  const shown = new Map([...Array(MESSAGES).keys()].map((seq) => [`m${seq}`, spokenOf(messageOf(seq))]));
+  const judge = () => {
+    const { value, json = null } = readAnswer(afresh(answer), factsIn) ?? {};
+    const found = [{ raw: value?.items ?? [], json, shown }];
+    return () => admit(found, { inferred: true, agent: false, categories: ['misc'] });
+  };
+  const legs = [
+    () => onText(answer, JSON.parse),
+    () => onText(answer, (text) => readAnswer(text, factsIn)),
+    () => onText(brokenOff, (text) => readAnswer(text, factsIn)),
+    judge,
+  ];
+  const rounds = Array.from({ length: ROUNDS }, () => legs.map((leg) => timed(leg())));
+  const quick = legs.map((_, leg) =>
+    quantile(
+      rounds.map((round) => round[leg] ?? 0),
+      QUICK,
+    ),
+  );
+  const [parseMs = 0, ...times] = quick;
+  const [read = 0, cutOff = 0, judged = 0] = times.map((ms) => ms / parseMs);
+  return { parseMs, read, cutOff, judged };
+}
+
+const onText = (text: string, work: (text: string) => unknown) => {
+  const own = afresh(text);
+  return () => work(own);
+};
+
+/** The same text as it comes from a server: nothing is known of it. */
+const afresh = (text: string): string => Buffer.from(text).toString();
+
+function timed(work: () => unknown): number {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}
+
+const MESSAGES = 40;
+const NOUNS =
+  'kitchen table river bicycle sister garden concert piano neighbour coffee bread window mountain boat'.split(' ');
+
+/** About so many characters; no two begin alike for long. */
+function words(length: number, seed: number): string {
+  let said = 'User';
+  for (let n = seed + 1; said.length < length; n = (n * 48_271) % 0x7fffffff) said += ` ${NOUNS[n % NOUNS.length]}`;
+  return said;
+}
+
+const factOf = (length: number, i: number) => ({
+  text: `${words(length, i)} ${i}`,
+  source_ids: [`m${i % MESSAGES}`],
+  quote: words(SENTENCE, i),
+  category: 'misc',
+  language: 'en',
+  valid_from: null,
+  about: 'user',
+});
+
+const messageOf = (seq: number) => ({
+  ...{ id: `message ${seq}`, batchId: 'batch', clientId: null, role: 'user' as const, name: null, resent: false },
+  ...{ content: words(PAGE, seq), saidAt: { at: seq, seq } },
+});
 
 const factsOf = (count: number, verb: string): string =>
   JSON.stringify({ facts: Array.from({ length: count }, (_, i) => `User ${verb} thing ${i}`) });

@@ -1,5 +1,6 @@
-import { maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
+import { isMasked, maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
 import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
+import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
@@ -23,6 +24,8 @@ export interface Found {
   readonly raw: readonly RawFact[];
   /** What of its answer could not be read, or was too much. */
   readonly unread?: readonly Discard[];
+  /** The answer it stands in, where that is JSON, with its secrets masked. */
+  readonly json?: string | null;
   readonly shown: ReadonlyMap<string, Spoken>;
 }
 
@@ -52,9 +55,9 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   const admitted: Candidate[] = [];
   // Slices of one message overlap: what stands in two of them counts once.
   const isNew = firstOfEach(({ raw, sourceIds }: Candidate) => ({ words: raw.words, from: sourceIds }));
-  for (const { raw, unread = [], shown } of found) {
+  for (const { raw, unread = [], json = null, shown } of found) {
     discards.push(...unread);
-    const suspects = yield* suspectsAmong(raw.flatMap(({ text, quote }) => (quote === null ? [text] : [text, quote])));
+    const suspects = yield* suspectsAmong(raw.flatMap(json !== null && saysLiterally(json) ? alteredTexts : textsOf));
     const suspecting = { ...admission, suspects };
     for (const written of raw) {
       yield;
@@ -66,6 +69,15 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   }
   return { facts: inOrder(admitted, window).map(factOf), discards };
 }
+
+const textsOf = ({ text, quote }: RawFact): readonly string[] => (quote === null ? [text] : [text, quote]);
+
+/** Those that do not stand in the answer just so, or have a mask. */
+const alteredTexts = (raw: RawFact): readonly string[] =>
+  raw.composed ? textsOf(raw) : textsOf(raw).filter((text) => isMasked(text) || ESCAPED.test(text));
+
+/** What JSON puts a backslash before. */
+const ESCAPED = /["\\\p{Cc}]/u;
 
 /** Whether a fact names no message that exists. */
 const leavesOpen = ({ raw, shown }: Found): boolean =>
@@ -128,6 +140,8 @@ function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute
 function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspecting): Candidate {
   const { agent, inferred, categories, suspects } = judging;
   const { text, quote } = raw;
+  // Nearly always there is none: then no text has to be looked up.
+  const isSuspect = (one: string): boolean => suspects.size > 0 && suspects.has(one);
   const bySelf = sources.some(({ role }) => role === 'assistant');
   return {
     raw,
@@ -135,8 +149,8 @@ function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspect
     sourceIds: sources.map(({ id }) => id),
     about: raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user',
     category: inferred ? categoryOf(raw.category, categories) : raw.category,
-    secret: suspects.has(text) ? secretIn(text) : null,
-    quote: quote !== null && suspects.has(quote) ? maskSecrets(quote).text : quote,
+    secret: isSuspect(text) ? secretIn(text) : null,
+    quote: quote !== null && isSuspect(quote) ? maskSecrets(quote).text : quote,
   };
 }
 

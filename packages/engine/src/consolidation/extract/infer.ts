@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/messages.ts';
-import { ask, inHalves, isLastOfTurn, promptUse } from '../../models/ask.ts';
+import { inHalves, isLastOfTurn, promptUse, readingOf } from '../../models/ask.ts';
 import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
@@ -29,11 +29,11 @@ export async function infer(
       context: contextOf(gathered, { spoken: messages, before, count: deps.settings.recentMessages }),
       messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
     };
-    const { items, unread } = await ask(
+    const { value, json } = await readingOf(
       { deps, turn, cancel },
       { step, prompt, ask: 'Find the facts.', input, shape: factsIn },
     );
-    return { raw: items, unread, shown };
+    return { raw: value.items, unread: value.unread, json, shown };
   };
   const halving = { ask: readPart, halve: halvingParts(deps), isLast: () => isLastOfTurn(deps, turn) };
   for (const [i, part] of parts.entries())

@@ -23,9 +23,12 @@ type Rule = (fact: RawFact, window: Window) => string | null;
 
 const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
 const bareDate: Rule = ({ text }) => (millisOf(text) === null ? null : 'only a date');
-const wordless: Rule = ({ words }) => (/[\p{L}\p{N}]/u.test(words) ? null : 'no word in it');
+const wordless: Rule = ({ text, words }) => (WORD.test(text) || WORD.test(words.whole) ? null : 'no word in it');
+const WORD = /[\p{L}\p{N}]/u;
 const chatter: Rule = ({ text, words }) =>
-  (text.length <= LONGEST && greets(words)) || isChatter(text) ? 'about the conversation, not the user' : null;
+  (text.length <= LONGEST && FIRST.test(words.begin) && greets(words.whole)) || isChatter(text)
+    ? 'about the conversation, not the user'
+    : null;
 const question: Rule = ({ text }) => (isQuestion(text) ? 'a question, not a fact' : null);
 const echo: Rule = (fact, window) => (echoesSystem(fact, window) ? 'only repeats the system prompt' : null);
 

@@ -8,6 +8,8 @@ export interface Reading<T> {
   readonly value: T;
   /** false when the answer broke off: there may have been more. */
   readonly complete: boolean;
+  /** The JSON it was read from, where that is JSON as it stands in the answer; null where anything was mended or passed over. */
+  readonly json: string | null;
 }
 
 /**
@@ -23,9 +25,29 @@ export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
  */
 export function readAnswer<T>(text: string, shape: Shape<T>): Reading<T> | null {
   const json = BEHIND_JSON.has(text.trimEnd().slice(-1)) ? parsed(text) : undefined;
-  if (typeof json === 'string') return readText(json.trim(), shape);
-  return json === undefined ? readText(cleanText(text).trim(), shape) : wholeOf(shapedIn(json, shape), shape);
+  if (typeof json === 'string') return withoutJson(readText(json.trim(), shape));
+  if (json !== undefined) return wholeOf(shapedIn(json, shape), shape, text);
+  const cutOff = readCutOff(text, shape);
+  if (cutOff !== null) return cutOff;
+  const clean = cleanText(text);
+  const reading = readText(clean.trim(), shape);
+  const isAsItStands = clean === text && !text.includes('<') && !text.trimStart().startsWith('"');
+  return isAsItStands ? reading : withoutJson(reading);
 }
+
+const withoutJson = <T>(reading: Reading<T> | null): Reading<T> | null => reading && { ...reading, json: null };
+
+/** What is JSON from its first character to where it breaks off. Its texts are cleaned one by one. */
+function readCutOff<T>(text: string, shape: Shape<T>): Reading<T> | null {
+  const sound = isJsonFirst(text) && !text.includes('<') ? readSound(text, 0) : null;
+  if (sound?.complete !== false) return null;
+  const reading = wholeOf(shapedIn(sound.value ?? null, shape).slice(0, 1), shape);
+  return reading === null ? null : { ...reading, complete: false };
+}
+
+/** Whether texts stand in JSON letter by letter: none of them is spelt in another way, but for what a backslash alone stands before. */
+export const saysLiterally = (json: string): boolean =>
+  !json.includes('\\u') && !json.includes('\\/') && cleanText(json) === json;
 
 /** What nothing of this stands behind broke off: to parse it would show no more. */
 const BEHIND_JSON: ReadonlySet<string> = new Set(['}', ']', '"']);
@@ -33,7 +55,7 @@ const BEHIND_JSON: ReadonlySet<string> = new Set(['}', ']', '"']);
 function readText<T>(text: string, shape: Shape<T>): Reading<T> | null {
   const given = unquoted(text);
   const json = onlyJsonIn(given);
-  if (json !== undefined) return wholeOf(shapedIn(json, shape), shape);
+  if (json !== undefined) return wholeOf(shapedIn(json, shape), shape, given);
   // What is JSON from its first character on is taken as it is: a thinking tag in it is part of what it says.
   const first = isJsonFirst(given) ? readFast(given, 0) : null;
   const isWhole = first?.complete === true && !endsThinking(given.slice(first.end));
@@ -52,11 +74,11 @@ function readText<T>(text: string, shape: Shape<T>): Reading<T> | null {
   return reading === null || broken === undefined ? reading : { ...reading, complete: false };
 }
 
-function wholeOf<T>(found: readonly Shaped<T>[], shape: Shape<T>): Reading<T> | null {
+function wholeOf<T>(found: readonly Shaped<T>[], shape: Shape<T>, json: string | null = null): Reading<T> | null {
   const [first, ...more] = found;
   if (first === undefined) return null;
   const value = more.length === 0 ? first.value : shape(first.json, ...more.map(({ json }) => json));
-  return value === null || !isUsable(value) ? null : { value, complete: true };
+  return value === null || !isUsable(value) ? null : { value, complete: true, json };
 }
 
 const isUsable = (value: unknown): boolean =>

@@ -13,6 +13,9 @@ test('what is read fast is what is read by hand, wherever it breaks off', () => 
         `{"1":2,"a":${json}`,
         `[${json}]${behind}`,
         `{"a":{"b":${json},`,
+        `{"facts":[{"a":${json}},{"b":${json}},`,
+        `["a",${json},"b","c`,
+        `{"__proto__":[{"constructor":${json}},{"\\u005f_proto__":1},[{"a":`,
       ]) {
         for (const source of [text, text.slice(0, 1 + (cut % text.length))]) {
           const fast = readSound(source, 0);
@@ -42,9 +45,6 @@ test('a long list that breaks off is read fast, but for its last item', () => {
   expect((value as { facts: unknown[] }).facts).toHaveLength(10_000);
 });
 
-test.each(['{"__proto__":{"a":1},"b":[1', '{"\\u0063onstructor":1,"b":[1', '["a",\'b\', [1', `{"a":1e999`])(
-  '%s is left to the reader by hand',
-  (source) => {
-    expect(readSound(source, 0)).toBeNull();
-  },
-);
+test('a number that JSON cannot say is left to the reader by hand', () => {
+  expect(readSound('{"a":1e999', 0)).toBeNull();
+});

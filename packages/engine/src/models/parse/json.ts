@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../words.ts';
+import type { Json } from '../../words.ts';
 
 /** Deeper values are left to the reader by hand, which knows what to do with them. */
 const DEPTH_MAX = 60;
@@ -8,15 +8,18 @@ const BACKSLASH = 0x5c;
 /** Brackets and braces differ by one bit. */
 const OPENS = 0x7b;
 const CLOSES = 0x7d;
-/** Keys that must not reach an object's prototype. */
-const CAREFUL: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * What readLoose makes of a value that is JSON as far as it goes, many times as fast: all up to the last whole item is
  * parsed, and only what comes behind is read by hand. null where that cannot be done: then all of it is read by hand.
  */
 export function readSound(source: string, start: number): Loose | null {
-  const { path, from } = soundIn(source, start);
+  const likely = likelySound(source, start);
+  const read = likely === null ? null : readAround(source, start, likely);
+  return read ?? readAround(source, start, soundIn(source, start));
+}
+
+function readAround(source: string, start: number, { path, from }: Sound): Loose | null {
   const sound = source.slice(start, from);
   if (path === '') return looseOf(parsed(sound), { end: from, complete: true });
   const last = path.slice(-1);
@@ -31,16 +34,7 @@ export function readSound(source: string, start: number): Loose | null {
 }
 
 const looseOf = (value: Json | undefined, read: Pick<Loose, 'end' | 'complete'>): Loose | null =>
-  value === undefined || needsCare(value) ? null : { value, ...read };
-
-/** Whether it has keys that the reader by hand leaves out. */
-function needsCare(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(needsCare);
-  const fields: JsonObject = value;
-  for (const key in fields) if (CAREFUL.has(key) || needsCare(fields[key] ?? null)) return true;
-  return false;
-}
+  value === undefined ? null : { value, ...read };
 
 interface Sound {
   /** The brackets that are open behind it: objects, and at most one list, which is the last. */
@@ -48,6 +42,21 @@ interface Sound {
   /** Where it ends: behind the last comma or bracket of the last of these, or behind the whole value. */
   readonly from: number;
 }
+
+/**
+ * How far whole items most likely go: in a list, alone or under the first key, up to the last comma behind one like its
+ * first. Found without looking at what stands between, which shows when it is parsed.
+ */
+function likelySound(source: string, start: number): Sound | null {
+  LIST_BEGIN.lastIndex = start;
+  const begin = LIST_BEGIN.exec(source);
+  if (begin === null) return null;
+  const [, object = '', first = ''] = begin;
+  const end = source.lastIndexOf(first === '{' ? '},' : '",');
+  return end <= begin.index + begin[0].length ? null : { path: object === '' ? '[' : '{[', from: end + 2 };
+}
+
+const LIST_BEGIN = /\s*(\{\s*"[^"\\]*"\s*:\s*)?\[\s*([{"])/uy;
 
 /** How far whole items go, in the outermost list that is open at the end, or in the innermost object. */
 function soundIn(source: string, start: number): Sound {
@@ -269,7 +278,5 @@ class Reader {
   }
 }
 
-function objectOf(entries: readonly [string, Json][]): Json {
-  const safe = entries.filter(([key]) => !CAREFUL.has(key));
-  return Object.fromEntries(safe);
-}
+/** Also a key like __proto__ becomes a field of its own, as it does where JSON is parsed. */
+const objectOf = (entries: readonly [string, Json][]): Json => Object.fromEntries(entries);

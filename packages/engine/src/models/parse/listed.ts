@@ -1,14 +1,16 @@
 import { FACT_MAX, TOO_LONG } from '../../consolidation/extract/rules.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import type { Discard } from '../../plan.ts';
-import { cleanText, normaliseText } from '../../text/normalise.ts';
+import { cleanText, Wording } from '../../text/normalise.ts';
 import type { EventKind, Json, JsonObject } from '../../words.ts';
 
 /** A fact as the model wrote it; nothing in it is believed yet. */
 export interface RawFact {
   readonly text: string;
-  /** The text in the form in which it is compared with others. */
-  readonly words: string;
+  /** The text as it is compared with others. */
+  readonly words: Wording;
+  /** Put together here from several values of the answer. */
+  readonly composed: boolean;
   readonly sourceIds: readonly string[];
   readonly quote: string | null;
   readonly category: string | null;
@@ -81,19 +83,27 @@ const eachOnce = (facts: readonly RawFact[]): readonly RawFact[] =>
 
 /** What somebody said, and where. */
 interface Saying {
-  readonly words: string;
+  readonly words: Wording;
   readonly from: readonly string[];
 }
 
 /** Says of things one by one whether none before has the same words from the same place. Places are compared only where words are the same. */
 export function firstOfEach<T>(sayingOf: (one: T) => Saying): (one: T) => boolean {
+  const begun = new Map<string, Saying>();
   const first = new Map<string, Saying>();
   const again = new Set<string>();
   return (one) => {
     const saying = sayingOf(one);
-    const before = first.get(saying.words);
+    const { words } = saying;
+    const alike = begun.get(words.begin);
+    if (alike === undefined) {
+      begun.set(words.begin, saying);
+      return true;
+    }
+    first.set(alike.words.whole, alike);
+    const before = first.get(words.whole);
     if (before === undefined) {
-      first.set(saying.words, saying);
+      first.set(words.whole, saying);
       return true;
     }
     again.add(keyOf(before));
@@ -102,19 +112,20 @@ export function firstOfEach<T>(sayingOf: (one: T) => Saying): (one: T) => boolea
   };
 }
 
-const keyOf = ({ words, from }: Saying): string => [words, ...from].join('\n');
+const keyOf = ({ words, from }: Saying): string => [words.whole, ...from].join('\n');
 
 function factOf(item: Json): RawFact | null | { readonly refused: string } {
-  const text =
-    textOfString(item) ?? (isObject(item) ? (textUnder(item, TEXT_KEYS) ?? labelled(item) ?? triple(item)) : null);
+  const said = textOfString(item) ?? (isObject(item) ? textUnder(item, TEXT_KEYS) : null);
+  const text = said ?? (isObject(item) ? (labelled(item) ?? triple(item)) : null);
   if (text === null) return null;
   if (text.length > FACT_MAX) return { refused: TOO_LONG };
-  const words = normaliseText(text);
-  if (!isObject(item)) return { ...UNATTRIBUTED, text, words };
+  const [words, composed] = [new Wording(text), said === null];
+  if (!isObject(item)) return { ...UNATTRIBUTED, text, words, composed };
   return {
     text,
     words,
-    sourceIds: wordsUnder(item, 'source_ids').slice(0, SOURCES_MAX),
+    composed,
+    sourceIds: wordsUnder(item, 'source_ids', SOURCES_MAX),
     quote: wordUpTo(FACT_MAX, item, 'quote'),
     category: wordUpTo(WORD_MAX, item, 'category'),
     language: wordUpTo(WORD_MAX, item, 'language'),
@@ -141,7 +152,7 @@ function triple(item: JsonObject): string | null {
   return words.includes(null) ? null : words.join(' ');
 }
 
-const UNATTRIBUTED: Omit<RawFact, 'text' | 'words'> = {
+const UNATTRIBUTED: Omit<RawFact, 'text' | 'words' | 'composed'> = {
   sourceIds: [],
   quote: null,
   category: null,
@@ -253,7 +264,7 @@ export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read
   const aside = new Aside();
   let entries = 0;
   let readable = 0;
-  for (const item of leavesOf(lists.flat(), 0)) {
+  for (const item of leavesOf(lists.flat())) {
     entries += 1;
     if (entries > max) {
       aside.put(item.item, `more than ${max} ${many} in one answer`);
@@ -272,15 +283,10 @@ const isRefused = (made: unknown): made is { readonly refused: string } =>
   typeof made === 'object' && made !== null && 'refused' in made;
 
 /** What is in lists of lists; an empty one inside of another is an entry of which nothing can be made. */
-function* leavesOf(list: readonly Item[], depth: number): Generator<Item> {
-  for (const item of list) {
-    if (!Array.isArray(item.item) || item.item.length === 0 || depth === DEPTH_MAX) yield item;
-    else
-      yield* leavesOf(
-        item.item.map((inner) => ({ key: null, item: inner })),
-        depth + 1,
-      );
-  }
+function leavesOf(list: readonly Item[], depth = 0): readonly Item[] {
+  const isLeaf = ({ item }: Item): boolean => !Array.isArray(item) || item.length === 0 || depth === DEPTH_MAX;
+  if (list.every(isLeaf)) return list;
+  return list.flatMap((item) => (isLeaf(item) ? [item] : leavesOf(itemsOf(item.item) ?? [], depth + 1)));
 }
 
 /** What is put aside, in order. Whoever sends a million entries learns how many there were, not each of them. */
@@ -373,8 +379,14 @@ export function wordUnder(item: JsonObject, key: string): string | null {
   return typeof value === 'number' ? String(value) : textOfString(value);
 }
 
-export function wordsUnder(item: JsonObject, key: string): readonly string[] {
+/** The same of a list of them. */
+export function wordsUnder(item: JsonObject, key: string, max = Number.POSITIVE_INFINITY): readonly string[] {
   const value = item[key];
-  const list = Array.isArray(value) ? value : [value ?? null];
-  return list.filter((word) => typeof word === 'string' || typeof word === 'number').map((word) => String(word).trim());
+  const words: string[] = [];
+  for (const word of Array.isArray(value) ? value : [value]) {
+    if (words.length === max) break;
+    if (typeof word === 'string') words.push(word.trim());
+    else if (typeof word === 'number') words.push(String(word));
+  }
+  return words;
 }

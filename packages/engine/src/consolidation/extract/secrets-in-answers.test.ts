@@ -28,6 +28,11 @@ describe('an answer was searched for secrets before its facts are', () => {
     ['put together from three values', factWith({ subject: "User's pin", predicate: 'is', object: '4711' })],
     ['put together from a label and a value', factWith({ name: 'pin', value: '4711' })],
     ['that was masked', factWith({ text: 'my password is hunter2' })],
+    ['with a tag in it', `Here: ${factWith({ text: 'the pin<|x|>is 4711' })}`],
+    [
+      'in an answer that is one long string',
+      `${JSON.stringify(factWith({ text: 'the pin is 4711' })).replace('pin', '\\u0070in')} Done`,
+    ],
     ['in a fence', `\`\`\`json\n${factWith({ text: 'my password is hunter2' })}\n\`\`\``],
   ])('a secret %s is found all the same', (_how, answer) => {
     const { facts, discards } = admitted(answer);

@@ -6,6 +6,8 @@ import { memoryLimiter } from './memory-limiter.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };
 const UNLIMITED = { requestsPerMinute: null, tokensPerMinute: null };
+/** Longer than a turn that was seen to have its lane is believed to have it. */
+const A_WHILE_MS = 2_000;
 const log = recordingLog();
 
 test('a question that waits for the limits while another worker gets its answer is not asked again', async () => {
@@ -15,6 +17,7 @@ test('a question that waits for the limits while another worker gets its answer 
   const late = bench.take();
   await waiting;
   expect(await bench.take()).toEqual({ kind: 'done', next: null });
+  bench.tools.advance(A_WHILE_MS);
   letGo();
   expect(await late).toEqual({ kind: 'done', next: null });
   await expectAskedOnce(bench, model);
@@ -29,6 +32,7 @@ test('nor is one that waits for a place', async () => {
   const late = bench.take();
   await bench.claimed();
   expect(await bench.take(elsewhere)).toEqual({ kind: 'done', next: null });
+  bench.tools.advance(A_WHILE_MS);
   places.giveBack();
   expect(await late).toEqual({ kind: 'done', next: null });
   await expectAskedOnce(bench, model);
@@ -53,6 +57,7 @@ test('nor is one whose answer is still being stored when another worker takes th
   await waiting;
   stored.resolve();
   await starved;
+  bench.tools.advance(A_WHILE_MS);
   letGo();
   expect(await taking).toEqual({ kind: 'done', next: null });
   await expectAskedOnce(bench, model);
@@ -64,6 +69,29 @@ test('a question that waited while nobody else came is asked', async () => {
   const bench = await twoWorkers(model, (chat) => limitedChat(chat, { limiter, log }));
   const late = bench.take();
   await waiting;
+  bench.tools.advance(A_WHILE_MS);
+  letGo();
+  expect(await late).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+  expect(bench.looks()).toBe(1);
+});
+
+test('one that did not wait is asked without a look: its turn was just seen to have the lane', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const bench = await twoWorkers(model, direct);
+  expect(await bench.take()).toEqual({ kind: 'done', next: null });
+  await expectAskedOnce(bench, model);
+  expect(bench.looks()).toBe(0);
+});
+
+test('a question that waits while the clock is set back is not asked again either', async () => {
+  const model = fakeChat({ extract_facts: echoExtract });
+  const { limiter, waiting, letGo } = slowAtFirst();
+  const bench = await twoWorkers(model, (chat) => limitedChat(chat, { limiter, log }));
+  const late = bench.take();
+  await waiting;
+  expect(await bench.take()).toEqual({ kind: 'done', next: null });
+  bench.tools.set(bench.tools.now() - A_WHILE_MS);
   letGo();
   expect(await late).toEqual({ kind: 'done', next: null });
   await expectAskedOnce(bench, model);
@@ -98,6 +126,7 @@ test('a model that keeps failing is not seen to answer by a question that nobody
   await waiting;
   const other = fakeChat({ extract_facts: echoExtract });
   await bench.take(direct(other));
+  bench.tools.advance(A_WHILE_MS);
   letGo();
   await late;
   expect(failing.calls).toHaveLength(1);
@@ -115,8 +144,16 @@ async function twoWorkers(model: ChatModel, through: (chat: ChatModel) => ChatMo
   if (nudge === undefined) throw new Error('expected one lane with work, got none');
   bench.tools.set(Math.max(bench.tools.now(), nudge.dueAt));
   const turn: TurnName = nudge;
+  let looks = 0;
+  const { thoughts } = bench.deps.ledger;
+  const { lastLook } = thoughts;
+  thoughts.lastLook = (...given) => {
+    looks += 1;
+    return lastLook(...given);
+  };
   return {
     ...bench,
+    looks: () => looks,
     take: (chat: ChatModel = bench.deps.chat) => takeTurn({ ...bench.deps, chat })(turn, NEVER),
     claimed: () => expect.poll(async () => (await bench.deps.ledger.lanes.get(turn.lane))?.epoch).toBe(1),
   };

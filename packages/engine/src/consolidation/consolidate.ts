@@ -15,7 +15,7 @@ import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
-import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, ownerOf } from '../words.ts';
+import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, type Millis, ownerOf } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
@@ -45,8 +45,9 @@ export const SUMMARY_EVERY = 20;
  */
 export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
   const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
+  const seenAt = given.tools.now();
   const gathered = await watch.time('gather', () => gather(given, turn));
-  const deps = withGathered(given, gathered);
+  const deps = withGathered(given, { gathered, seenAt });
   const stored = gathered.thought.plan;
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
@@ -129,10 +130,20 @@ export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Prom
   return { turn, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
+/** So long a turn is believed to have the lane that the ledger says it has: nobody else gets it before 20 s of silence. */
+const SEEN_MS = 1_000;
+
+interface Seen {
+  readonly gathered: GatheredTurn;
+  /** When the ledger was asked for it, by a turn that had its lane. */
+  readonly seenAt: Millis;
+}
+
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
-function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn): EngineDeps {
-  const { ledger } = deps;
+function withGathered(deps: EngineDeps, { gathered: { turn, rules, thought }, seenAt }: Seen): EngineDeps {
+  const { ledger, tools } = deps;
   const { settings, thoughts } = ledger;
+  let seen = seenAt;
   const answers = [...thought.answers];
   const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
     [...answers, ...thought.former.toReversed()].find((one) => one.step === step && one.inputHash === inputHash) ??
@@ -150,13 +161,18 @@ function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn):
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
         answers: async () => answers,
         lastLook: async (of, asked) => {
+          const now = tools.now();
+          if (now >= seen && now < seen + SEEN_MS) return { holds: true, answer: null };
           const look = await thoughts.lastLook(of, asked);
           if (look.answer !== null) answers.push(look.answer);
           return look;
         },
         storeAnswer: async (of, answer) => {
+          const now = tools.now();
           const stored = await thoughts.storeAnswer(of, answer);
-          if (stored.kind === 'stored' && !answers.some((one) => isSame(one, answer))) answers.push(answer);
+          if (stored.kind === 'fenced') return stored;
+          seen = now;
+          if (!answers.some((one) => isSame(one, answer))) answers.push(answer);
           return stored;
         },
       },

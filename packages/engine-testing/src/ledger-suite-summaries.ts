@@ -174,6 +174,24 @@ export function describeSummaries(bench: () => Bench): void {
     await b.ledger.summaries.countCall(TENANT, { lane }, { ...call, failed: true, usage: nothing });
     expect(await b.ledger.overview.usage(TENANT)).toEqual({ calls: 2, failedCalls: 1, ...usage });
   });
+
+  it('the call that made a summary counts when it is stored, and when another refresh was faster', async () => {
+    const b = bench();
+    const due = await dueAfter(b, ['one', 'two', 'three']);
+    const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+    const usage = { promptTokens: 100, completionTokens: 10 };
+    const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now(), failed: false, usage };
+    const stored = [
+      await b.ledger.summaries.store(due, { ...basis, summary: 'first', call }),
+      await b.ledger.summaries.store(due, { ...basis, summary: 'second', call }),
+    ];
+    expect(stored).toEqual([{ kind: 'stored' }, { kind: 'overtaken' }]);
+    expect(await summaryRead(b)).toBe('first');
+    expect(await b.ledger.overview.usage(TENANT)).toMatchObject({
+      ...{ calls: 2, failedCalls: 0 },
+      ...{ promptTokens: 200, completionTokens: 20 },
+    });
+  });
 }
 
 /** Says some things as user ann and consolidates them. What is said twice is the same message, sent again. */

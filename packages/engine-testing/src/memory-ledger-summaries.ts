@@ -73,6 +73,8 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {
+  const { lane } = refresh;
+  if (refreshed.call !== undefined) countCall(state, { lane }, refreshed.call);
   const row = rowOfRefresh(state, refresh);
   if (row === null || row.revision !== refreshed.revision) return 'overtaken';
   Object.assign(row, { summary: refreshed.summary, upTo: refreshed.upTo, revision: row.revision + 1 });

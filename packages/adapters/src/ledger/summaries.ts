@@ -1,4 +1,4 @@
-import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
+import type { Account, LaneId, SummaryCall, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
@@ -26,25 +26,40 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
       ...termsFrom(scope),
     };
   }),
-  /** Takes the place of the summary it was made from, and of no other. */
-  store: statement(function* (refresh, { summary, upTo, revision }) {
-    const stored = yield* run(
-      `UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
-       WHERE id = @id AND lane = @lane AND summary_revision = @revision`,
-      { id: Number(refresh.scope), lane: refresh.lane, summary, upTo, revision },
+  /** Takes the place of the summary it was made from, and of no other. Where it comes too late its call is counted all the same. */
+  store: statement(function* (refresh, { tenant, summary, upTo, revision, call }) {
+    const { lane } = refresh;
+    const id = Number(refresh.scope);
+    const calls = call === undefined ? [] : [call];
+    const isStored = yield* ifHeld(
+      { text: SELECT_UNCHANGED, given: { id, lane, revision } },
+      run(REPLACE_SUMMARY, { id, summary, upTo }),
+      ...calls.flatMap((one) => counting({ tenant, lane, consolidationId: '' }, one)),
     );
-    return { kind: stored === 1 ? 'stored' : 'overtaken' };
+    if (!isStored) for (const one of calls) yield* countCall(tenant, { lane }, one);
+    return { kind: isStored ? 'stored' : 'overtaken' };
   }),
-  /** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
-  countCall: statement(function* (tenant, account, call) {
-    const lane = 'lane' in account ? account.lane : NO_LANE;
-    yield* ifHeld({ text: COUNTED_FOR, given: { lane } }, ...counting({ tenant, lane, consolidationId: '' }, call));
-  }),
+  countCall: statement(countCall),
   forget: write(function* (lane) {
     yield* lockLane(lane);
     yield* forgetSummaries(lane);
   }),
 });
+
+/** The lane stays until its call is counted. */
+const SELECT_UNCHANGED = `
+  SELECT 1 AS found FROM scopes s JOIN lanes l ON l.id = s.lane
+  WHERE s.id = @id AND s.lane = @lane AND s.summary_revision = @revision FOR NO KEY UPDATE OF s FOR KEY SHARE OF l`;
+
+const REPLACE_SUMMARY = `
+  UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
+  WHERE id = @id AND :held`;
+
+/** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
+function* countCall(tenant: TenantId, account: Account, call: SummaryCall): Script<void> {
+  const lane = 'lane' in account ? account.lane : NO_LANE;
+  yield* ifHeld({ text: COUNTED_FOR, given: { lane } }, ...counting({ tenant, lane, consolidationId: '' }, call));
+}
 
 type Due = Script<SummaryRefresh | null>;
 

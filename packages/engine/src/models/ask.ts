@@ -272,40 +272,54 @@ export interface Apart extends Omit<Caller, 'turn'> {
   readonly account: Account;
 }
 
+type QuestionApart<T> = Omit<Question<T>, 'step' | 'images'>;
+
+interface AnsweredApart<T> {
+  readonly value: T;
+  readonly usage: TokenUse;
+  readonly call: SummaryCall;
+}
+
 /** Asks outside of a consolidation, and once more for an answer that cannot be used. Every call is counted; nothing is kept. */
-export async function askApart<T>(
-  apart: Apart,
-  question: Omit<Question<T>, 'step' | 'images'>,
-): Promise<{ readonly value: T; readonly usage: TokenUse }> {
-  const { name } = question.prompt;
-  const first = await callApart(apart, callOf(question.prompt, question.ask, question.input));
-  const reading = readAnswer(first.text, question.shape);
-  if (usable(reading)) return { value: reading.value, usage: first.usage };
-  const second = await callApart(apart, repairCall({ ...question, step: name }, first));
-  const repaired = readAnswer(second.text, question.shape);
-  const promptTokens = first.usage.promptTokens + second.usage.promptTokens;
-  const completionTokens = first.usage.completionTokens + second.usage.completionTokens;
-  if (usable(repaired)) return { value: repaired.value, usage: { promptTokens, completionTokens } };
+export async function askApart<T>(apart: Apart, question: QuestionApart<T>): Promise<AnsweredApart<T>> {
+  const answered = await askUncounted(apart, question);
+  await count(apart, answered.call);
+  return answered;
+}
+
+/** The same, but for the call that brought the value: whoever stores that counts the call with it. */
+export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>): Promise<AnsweredApart<T>> {
+  const usage = { promptTokens: 0, completionTokens: 0 };
+  let asking = callOf(question.prompt, question.ask, question.input);
+  for (let tries = 0; tries < 2; tries += 1) {
+    const { answer, call } = await callApart(apart, asking);
+    usage.promptTokens += call.usage.promptTokens;
+    usage.completionTokens += call.usage.completionTokens;
+    const reading = readAnswer(answer.text, question.shape);
+    if (usable(reading)) return { value: reading.value, usage, call };
+    await count(apart, call);
+    asking = repairCall({ ...question, step: question.prompt.name }, answer);
+  }
   throw new EngineError(
-    `expected ${name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
+    `expected ${question.prompt.name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
     { code: 'model_output_unusable', retryable: true },
   );
 }
 
-async function callApart(apart: Apart, chatCall: ChatCall): Promise<ChatAnswer> {
-  const { deps, tenant, account, cancel } = apart;
-  const count = (called: SummaryCall) => deps.ledger.summaries.countCall(tenant, account, called);
-  let answer: ChatAnswer;
+/** An answer with its call, which is not counted yet. A call without an answer is counted here. */
+async function callApart(apart: Apart, chatCall: ChatCall) {
+  const { deps } = apart;
   try {
-    answer = await callModel({ ...apart, turn: null }, chatCall);
+    const answer = await callModel({ ...apart, turn: null }, chatCall);
+    const { model, usage } = answer;
+    return { answer, call: { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() } };
   } catch (error) {
-    if (wasAsked(error, cancel)) await count({ ...unanswered(deps, chatCall, error), failed: true });
+    if (wasAsked(error, apart.cancel)) await count(apart, { ...unanswered(deps, chatCall, error), failed: true });
     throw error;
   }
-  const { model, usage } = answer;
-  await count({ step: chatCall.name, model, failed: false, usage, at: deps.tools.now() });
-  return answer;
 }
+
+const count = (by: Apart, call: SummaryCall) => by.deps.ledger.summaries.countCall(by.tenant, by.account, call);
 
 /** Which prompt was used, as a plan records it. */
 export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({

@@ -2,11 +2,12 @@ import { SUMMARY_EVERY } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
-import { type Apart, askApart } from '../models/ask.ts';
+import { type Apart, askUncounted } from '../models/ask.ts';
 import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { RefreshedSummary } from '../ports/ledger/summaries.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
 import type { Json, Message } from '../words.ts';
@@ -51,16 +52,19 @@ export const refreshSummary =
     const { prices } = basis.rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const apart = { deps, tenant, account: { lane: refresh.lane }, prices, cancel };
-    const summary = input.messages.length === 0 ? basis.summary : await summarize(apart, input);
-    const { kind } = await summaries.store(refresh, { summary, upTo, revision });
+    const made = input.messages.length === 0 ? { summary: basis.summary } : await summarize(apart, input);
+    const { kind } = await summaries.store(refresh, { tenant, ...made, upTo, revision });
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
 
-/** Asks, and once more for an answer of which nothing can be used or that broke off. null: nothing to say. */
-async function summarize(apart: Apart, input: SummarizeInput): Promise<string | null> {
+/** Asks, and once more for an answer of which nothing can be used or that broke off. A summary of null: nothing to say. */
+async function summarize(
+  apart: Apart,
+  input: SummarizeInput,
+): Promise<Required<Pick<RefreshedSummary, 'summary' | 'call'>>> {
   const question = { prompt: SUMMARIZE, ask: 'Refresh the summary.', input, shape: summaryIn };
-  const { value } = await askApart(apart, question);
-  return value === '' ? null : shorten(maskSecrets(value).text, SUMMARY_TOKENS_MAX);
+  const { value, call } = await askUncounted(apart, question);
+  return { summary: value === '' ? null : shorten(maskSecrets(value).text, SUMMARY_TOKENS_MAX), call };
 }
 
 function summaryIn(value: Json): string | null {

@@ -21,10 +21,13 @@ export interface SummaryBasis extends Terms {
 }
 
 export interface RefreshedSummary {
+  readonly tenant: TenantId;
   readonly summary: string | null;
   readonly upTo: number;
   /** Of the basis. */
   readonly revision: number;
+  /** The call that made it, and is not counted yet; missing: no model was asked. */
+  readonly call?: SummaryCall;
 }
 
 /** Whom a call is counted to: a lane, or all of a tenant's owners together who have none. */
@@ -42,7 +45,7 @@ export interface SummaryCall extends ModelCall {
 export interface SummaryStore {
   /** null: none is due any more. */
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
-  /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. */
+  /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. Its call is counted in any case. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
   /** The account is one of the tenant's. Of an owner who was erased meanwhile nothing is counted any more. */
   countCall(tenant: TenantId, account: Account, call: SummaryCall): Promise<void>;

@@ -27,7 +27,7 @@ import {
   turnsOf,
   worthShowing,
 } from './items.ts';
-import { inOrderOfTelling, type Retold, staying, type ToldFact, toldBy } from './told.ts';
+import { inOrderOfTelling, type Retold, STALE_PART_MAX, staying, type ToldFact, toldBy } from './told.ts';
 
 /** Fewer terms ("yes, that one") say too little by themselves: what was said before helps. */
 const TERMS_ENOUGH = 6;
@@ -90,13 +90,11 @@ export function assembleContext(tokenizer: Tokenizer, given: ContextParts, ask: 
   const frame = tokenizer.count(OPEN + today + CLOSE) + (ask.form === 'turns' ? TURN_TOKENS : 0);
   const room = { tokenizer, maxTokens: Math.max(0, ask.maxTokens - frame) };
   const { wishes, told } = wishesOf(room, parts, ask.form);
-  let taken = allot(wishes, room.maxTokens, isShownAlready);
-  const retold = told.map((line) => (line?.asked && !taken.includes(line.item) ? null : line));
-  const stale = staying(retold, room.maxTokens);
+  const asked = allot(wishes, room.maxTokens, isShownAlready);
+  const retold = told.map((line) => (line?.asked === true && !asked.includes(line.item) ? null : line));
   const whole = { ask, today, told: retold };
-  if (stale.length > 0 && countOf(tokenizer, render([...taken, ...stale], whole), ask) <= ask.maxTokens) {
-    taken = [...taken, ...stale];
-  }
+  const left = ask.maxTokens - countOf(tokenizer, render(asked, whole), ask);
+  let taken = [...asked, ...staying(retold, Math.min(left, staleRoom(room)))];
   // A tokenizer may count a whole block higher than its lines: rarely, and by little.
   for (;;) {
     const prepared = render(taken, whole);
@@ -120,7 +118,7 @@ function wishesOf(room: Room, parts: ContextParts, form: ContextAsk['form']) {
   const told = before.map(({ item, turns }): Retold => item && { item, turns, asked: asked.has(item) });
   const relations = relationItems(room, parts.relations);
   const pending = pendingItems(room, parts.pending, form);
-  const others = tokensOf([...asked, ...staying(told, maxTokens), ...relations, ...pending]);
+  const others = tokensOf([...asked, ...staying(told, staleRoom(room)), ...relations, ...pending]);
   // A summary is cut to its share, or to what the others leave.
   const forSummary = Math.floor(Math.max(maxTokens * SHARES.summary, maxTokens - others));
   const summary = summaryItems(tokenizer, parts.summary, forSummary - headingOf('summary'));
@@ -133,6 +131,8 @@ function wishesOf(room: Room, parts: ContextParts, form: ContextAsk['form']) {
   }));
   return { wishes, told };
 }
+
+const staleRoom = ({ maxTokens }: Room): number => Math.floor(maxTokens * STALE_PART_MAX);
 
 const itemOf = (room: Room, { fact, section }: ToldFact): FactItem | null =>
   fact === null ? null : factItem(room, section, fact);

@@ -105,6 +105,16 @@ describe('what was told', () => {
     expect(textsOf(tell({ asked: [DOG] }))).toEqual([DOG.text]);
   });
 
+  test('leaves from its end what takes more than half of the budget', () => {
+    const tell = conversation();
+    for (const one of FACTS.slice(0, 10)) tell({ asked: [one], maxTokens: 400 });
+    const last = tell({ asked: [DOG], maxTokens: 400 });
+    const stale = last.told.slice(0, -1).map(({ memoryId }) => memoryId);
+    expect(stale).toEqual(FACTS.slice(0, stale.length).map(({ memoryId }) => memoryId));
+    expect(stale.length).toBeGreaterThan(4);
+    expect(last.tokens).toBeLessThan(400 / 2 + 100);
+  });
+
   test('begins anew to count when it is asked for again', () => {
     const tell = conversation();
     tell({ asked: [TEA] });
@@ -157,8 +167,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('whatever is asked, found, corrected and all
     expect(stale.length * estimatingTokenizer.count(`- [m10] 2026-03-01 ${FACTS[10]?.text}\n`)).toBeLessThan(
       maxTokens * 0.6,
     );
-    // What is asked for and fits is told, whatever was told before.
-    if (now.sections.memories.leftOut > 0) expect(stale).toEqual([]);
+    // What is asked for is told as if nothing had been told before.
+    const anew = conversation()({ asked, maxTokens });
+    expect(now.sections.memories.leftOut).toBe(anew.sections.memories.leftOut);
     // Nobody changes places.
     const kept = before?.told.map(({ memoryId }) => memoryId).filter((id) => ids.includes(id)) ?? [];
     expect(ids.slice(0, kept.length)).toEqual(kept);

@@ -23,26 +23,27 @@ export interface ToldFact extends ToldLine {
 
 /** What is not asked for any more is noise in the end, however much its place in the cache is worth. */
 export const STALE_TURNS_MAX = 10;
-/** And it leaves room for what is asked. */
-const STALE_PART_MAX = 1 / 2;
-
 /** Lines in the order in which they were told, each with whether it is asked for now; null: it cannot be told again. */
 export type Retold = { readonly item: FactItem; readonly turns: number; readonly asked: boolean } | null;
 
 /**
- * Those lines that are not asked for any more and stay. Where a line goes, what comes after it has to be read anew: so all that are
- * not asked for leave there as well. Where one of them has stayed for too long, or they take too much room, all of them leave at once:
- * the cache is lost once, instead of with each of them.
+ * Those lines that are not asked for any more and stay: from the first one on, as long as there is room for them. Where a line goes,
+ * what comes after it has to be read anew: so all that are not asked for leave from there on.
  */
-export function staying(told: readonly Retold[], maxTokens: number): readonly FactItem[] {
-  const stale = told.flatMap((line) => (line === null || line.asked ? [] : [line]));
-  const tokens = stale.reduce((sum, { item }) => sum + item.tokens, 0);
-  if (tokens > maxTokens * STALE_PART_MAX || stale.some(({ turns }) => turns >= STALE_TURNS_MAX)) return [];
-  const gone = told.indexOf(null);
-  return told
-    .slice(0, gone === -1 ? told.length : gone)
-    .flatMap((line) => (line === null || line.asked ? [] : [line.item]));
+export function staying(told: readonly Retold[], room: number): readonly FactItem[] {
+  const stay: FactItem[] = [];
+  let left = room;
+  for (const line of told) {
+    if (line?.asked === true) continue;
+    left -= line?.item.tokens ?? 0;
+    if (line === null || line.turns >= STALE_TURNS_MAX || left < 0) break;
+    stay.push(line.item);
+  }
+  return stay;
 }
+
+/** What is not asked for any more leaves this part of a budget to what is asked. */
+export const STALE_PART_MAX = 1 / 2;
 
 /** Facts in their final order, the profile first: those told before, as they stood, and then the new ones, the latest last. */
 export function inOrderOfTelling(facts: readonly FactItem[], told: readonly Retold[]): readonly FactItem[] {

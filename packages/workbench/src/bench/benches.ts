@@ -11,6 +11,7 @@ import { keys } from './keys.ts';
 import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
+import { context } from './precision/context.ts';
 import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
 import { script } from './script/script.ts';
@@ -27,6 +28,7 @@ export const BENCHES: readonly Bench[] = [
   provider,
   search,
   precision,
+  context,
   growth,
   graph,
   mixed,
